@@ -13,6 +13,7 @@ export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams
 export type { EndCode } from './agents/streams/stream.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export type { ToolAnswer } from './api/tool-operations.ts';
 export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';

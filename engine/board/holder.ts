@@ -81,7 +81,7 @@ export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void 
 }
 
 /** The session and task that an event about a holder belongs to. */
-export function describeHolder(
+export function findEventScope(
   peers: Pick<Peers, 'find'>,
   holder: string,
 ): Pick<EventInput, 'sessionId' | 'taskId'> {

@@ -163,7 +163,7 @@ const worktreeTools = (actions: WorktreeActions) => [
         ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
-    run: async (input, caller, { key }) => toWire(await actions.promote(input, caller, key)),
+    run: async (input, caller, call) => toWire(await actions.promote(input, caller, call)),
   }),
   tool({
     name: 'worktree.prune',

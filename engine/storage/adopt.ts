@@ -17,7 +17,7 @@ import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { copyDatabase, copyPrivate, openCopy } from './database-copy.ts';
 import { bindDatabase } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
-import { type AdoptPlace, describeHolder, inspectDataFolder } from './inspect-data-folder.ts';
+import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
 /**
@@ -45,8 +45,10 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
       why,
     );
     runSql(
-      'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL, call_key = NULL',
+      'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL',
     );
+    // What was answered there is no answer to anybody here.
+    runSql('DELETE FROM call');
     const places = db.prepare<
       unknown[],
       { id: number; worktree: string | null; cwd: string | null; repository: string | null }
@@ -210,7 +212,7 @@ export function setDataFolderAside(
     throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
       hint: 'set paths.data to another folder',
     });
-  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHolder(paths.data) : null;
+  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHostHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
   const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);
   const moves: { from: string; to: string }[] = [];

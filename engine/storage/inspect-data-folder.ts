@@ -96,7 +96,7 @@ function findKeptFault(paths: KeptPaths): SvcError | null {
   }
 }
 
-export function describeHolder(data: string): string | null {
+export function describeHostHolder(data: string): string | null {
   const held = findHolder(data);
   if (held === false) return null;
   return held === null
@@ -149,7 +149,7 @@ export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[])
       why: report.why ?? fault.message,
       obstacle: fault.message,
     };
-  const held = describeHolder(paths.data);
+  const held = describeHostHolder(paths.data);
   if (held !== null) return error === null ? { ...report, state: 'ours' } : { ...report, obstacle: held };
   return withHolding(place, report);
 }

@@ -5,7 +5,7 @@ import { formatCount, toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { checkNotEnded, describeHolder } from '../holder.ts';
+import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import type { LedgerItem } from './parse.ts';
 import { readLedger } from './read.ts';
@@ -63,7 +63,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     more: Partial<EventInput>,
   ): void {
     const facts = { ledger, item, holder, expiresAt: rfc3339(expires_at) };
-    events.append({ kind, ...describeHolder(peers, holder), ...more, data: { ...facts, ...more.data } });
+    events.append({ kind, ...findEventScope(peers, holder), ...more, data: { ...facts, ...more.data } });
   }
 
   /** Inside `storage.write`. */

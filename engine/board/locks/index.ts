@@ -6,7 +6,7 @@ import { toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { checkNotEnded, describeHolder } from '../holder.ts';
+import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import { createExpiry } from './expiry.ts';
 import { computeReach, type Reach } from './reach.ts';
@@ -90,7 +90,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
     more: Partial<EventInput> = {},
   ): void {
     const facts = { path, holder, fence, expiresAt: rfc3339(expires_at) };
-    events.append({ kind, ...describeHolder(peers, holder), ...more, data: { ...facts, ...more.data } });
+    events.append({ kind, ...findEventScope(peers, holder), ...more, data: { ...facts, ...more.data } });
   }
 
   /** Inside `storage.write`. */

@@ -54,7 +54,7 @@ export function judgeEvidence(
   if (evidence === null) return { state: 'none', reasons: ['nothing was reported'] };
   const { rerun } = evidence;
   const disagreeing = listDisagreements(rerun);
-  const missing = listMissing(evidence, criteria);
+  const missing = listEvidenceGaps(evidence, criteria);
   const movedSinceRerun = rerun === null ? [] : explainMove('run again', rerun.head, head);
   const moved = [...explainMove('reported', evidence.headCommit, head), ...movedSinceRerun];
   const reasons = [...disagreeing, ...missing, ...moved, ...explainNoRerun(evidence)];
@@ -72,7 +72,7 @@ const listDisagreements = (rerun: Judged['rerun']): string[] =>
     });
 
 /** Lists what a complete report would have. */
-function listMissing({ tests, symbols }: Judged, criteria: readonly CriterionResult[]): string[] {
+function listEvidenceGaps({ tests, symbols }: Judged, criteria: readonly CriterionResult[]): string[] {
   const isEmpty = criteria.length === 0 && !tests.some(hasRun);
   return [
     ...criteria

@@ -99,9 +99,13 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           symbols: readSymbols(input.symbols, folder, paths),
           reportedBy: caller.sessionId ?? caller.actor,
         };
-        const { verification, uncommitted } = await verify.report(claims, by(caller), call.key);
-        const { sessionId, state, reasons } = verification;
-        return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+        return verify.report(claims, by(caller), (report) =>
+          call.finish(() => {
+            const { verification, uncommitted } = report();
+            const { sessionId, state, reasons } = verification;
+            return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+          }),
+        );
       },
     }),
     tool({

@@ -28,6 +28,10 @@ export const numberOrNull = (value: unknown): number | null =>
 export const asCount = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 
+/** The entry of a table for a word from outside; undefined where there is none. */
+export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;
+
 /** The value without its fields that are undefined or null: what was not said is not sent. */
 export function dropUnset(value: Record<string, unknown>): Record<string, unknown> {
   for (const key of Object.keys(value))

@@ -1,6 +1,19 @@
 /**
  * Translates model calls between the protocols, for a caller of one and a provider of another: pure functions on parsed bodies
  * and events. Each protocol has a reader into the neutral form of conversation.ts and a writer out of it.
+ *
+ * What another protocol cannot express (docs/gateway-translation.md has the reasons):
+ *
+ * | refused by the name of its field                         | left out                                              |
+ * | --- | --- |
+ * | `n`, `candidateCount` above 1                            | `store`, `metadata`, `user` and other marks for books |
+ * | probabilities of tokens, `logit_bias`                    | marks of a cache, `context_management`                |
+ * | `previous_response_id` and all that a provider has stored | reasoning of another provider or model               |
+ * | answers that are spoken, drawn, or made in the background | tools that a provider runs itself, beside others     |
+ * | tools that a provider runs itself, when they are all or chosen | what such tools did                             |
+ * | tools whose schema only their maker's models know        | `seed`, `top_k` and penalties where there are none    |
+ * | stop sequences by responses, of space alone by messages  | effort, temperature where the model takes none        |
+ * | media that the provider's protocol has no place for      | fields that nobody knows, but between chat and responses |
  */
 import type { Protocol, SseEvent } from '../protocol.ts';
 import { chat } from './chat/index.ts';
@@ -9,6 +22,7 @@ import { brokenFault, cutFault, readFault, writeFault } from './faults.ts';
 import { asFields, parseJson } from './fields.ts';
 import { gemini } from './gemini/index.ts';
 import { messages } from './messages/index.ts';
+import { pickRepeated } from './responses/answer.ts';
 import { responses } from './responses/index.ts';
 import { sequenceBlocks } from './sequence-blocks.ts';
 import { settleAnswer } from './settle-answer.ts';
@@ -97,7 +111,7 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
       exchange = {
         ...exchange,
         model,
-        asked,
+        asked: from === 'responses' ? pickRepeated(asked) : {},
         wantsUsage: from !== 'chat' || includesUsage,
         names: createToolNames(to),
       };

@@ -1,4 +1,5 @@
 import type { Exchange, MediaPart } from './conversation.ts';
+import { lookUp } from './fields.ts';
 import { FIELD_NAMES, refuseField } from './refusal.ts';
 
 export const isImage = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('image/');
@@ -16,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The media type that the end of an address suggests. */
 export function guessMediaType(url: string, otherwise: string): string {
   const extension = /\.([a-zA-Z0-9]+)(?:[?#]|$)/.exec(url)?.[1] ?? '';
-  return TYPES[extension.toLowerCase()] ?? otherwise;
+  return lookUp(TYPES, extension.toLowerCase()) ?? otherwise;
 }
 
 /** Reads an address, which is the content itself when it begins with `data:`. Throws `fields_invalid` for one that is not base64. */

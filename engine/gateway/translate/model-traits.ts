@@ -23,6 +23,9 @@ export const isClaude = (model: string): boolean => plainName(model).startsWith(
 /** Whether a model of Anthropic decides itself how much to think; older ones need a number of tokens. */
 export const hasAdaptiveThinking = (model: string): boolean => (claudeVersion(model) ?? 0) >= 4.6;
 
+/** Whether an effort may be above high. */
+export const knowsHighestEffort = (model: string): boolean => (claudeVersion(model) ?? 0) >= 4.7;
+
 /** Whether temperature and its like are accepted: Anthropic's newer models refuse them. */
 export const acceptsSampling = (model: string): boolean => (claudeVersion(model) ?? 0) < 4.7;
 

@@ -5,7 +5,7 @@ import { settleEnding } from './sequence-blocks.ts';
 /** A whole answer with the caller's names of its tools, and with the end that fits its calls. */
 export function settleAnswer(answer: Answer, { names }: Exchange): Answer {
   const parts = answer.parts.map((part) => {
-    if (part.kind !== 'call') return part;
+    if (part.kind !== 'call') return { ...part, text: part.text.toWellFormed() };
     const named = names.toCaller(part.name);
     const isWrapped = named.takesText && !part.takesText;
     return {

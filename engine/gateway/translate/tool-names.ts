@@ -21,8 +21,9 @@ const LONGEST: Record<Protocol, number> = { chat: 64, responses: 64, messages: 1
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 const joined = ({ namespace, name }: NamedTool): string => {
-  if (namespace === null) return name;
-  return namespace.endsWith('__') ? `${namespace}${name}` : `${namespace}__${name}`;
+  // codex's names of some servers' tools already begin with the namespace.
+  if (namespace === null || name.startsWith(namespace)) return name;
+  return namespace.endsWith('_') ? `${namespace}${name}` : `${namespace}__${name}`;
 };
 
 /** Creates the names for a provider of that protocol. */

@@ -427,7 +427,7 @@ test('mail to a Chair that left before it read it is for the next one of its sea
     for (const project of ['shop', 'shop', null]) seats.open({ ...seat, project });
     const to = [{ toSession: 'chair-1', toWorker: null, toAgent: null }];
     const none = { payloadPath: null, fromAgent: null, fromName: null, parentId: null, taskId: null };
-    const text = { kind: 'note' as const, body: 'left behind', fromSession: 's-1', callKey: null };
+    const text = { kind: 'note' as const, body: 'left behind', fromSession: 's-1', origin: null };
     return messages.send({ ...none, ...text }, to, by)[0]?.id ?? 0;
   });
   const sees = (session: string): boolean =>

@@ -2,7 +2,7 @@ import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readChatUsage, writeChatUsage } from '../usage.ts';
@@ -22,7 +22,7 @@ const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error'
 /** Reads `finish_reason`; null for one that says the answer is broken. Servers have words of their own for a normal end. */
 export function readEnding(reason: string): Ending | null {
   if (BROKEN.has(reason)) return null;
-  return { reason: REASONS[reason] ?? 'stop', stopSequence: null };
+  return { reason: lookUp(REASONS, reason) ?? 'stop', stopSequence: null };
 }
 
 export const writeReason = ({ reason }: Ending): string => {

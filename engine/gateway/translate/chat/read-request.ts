@@ -61,6 +61,9 @@ const DROPPED = new Set([
   'function_call',
 ]);
 
+/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
+
 function readPart(part: Fields, field: string): Part {
   switch (part.type) {
     case 'text':
@@ -223,7 +226,7 @@ export function readRequest(body: Fields): Conversation {
     effort: readEffort(body.reasoning_effort),
     isStream: body.stream === true,
     related: {
-      ...readRelated(body, (field) => READ.has(field) || DROPPED.has(field)),
+      ...readRelated(body, isKnownField),
       ...(typeof verbosity === 'string' ? { verbosity } : {}),
     },
   };

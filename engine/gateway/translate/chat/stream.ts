@@ -134,7 +134,12 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
         return;
       }
       const chunk = asFields(data);
-      if (event === 'error' || isFields(chunk.error) || typeof chunk.error === 'string') {
+      if (
+        event === 'error' ||
+        chunk.object === 'error' ||
+        isFields(chunk.error) ||
+        typeof chunk.error === 'string'
+      ) {
         sink.fail(readFault(null, chunk));
         return;
       }

@@ -16,11 +16,12 @@ import { isOpenAiReasoner } from '../model-traits.ts';
 import { describeTextTool, NO_ARGUMENTS, offeredTools } from '../offer-tools.ts';
 import { describeSchema } from '../openai/answer-format.ts';
 import { relatedVerbosity, writeRelated } from '../openai/related-fields.ts';
-import { writeSampling } from '../openai/sampling.ts';
+import { writeEffort, writeSampling } from '../openai/sampling.ts';
 import { orderTurns } from '../order-turns.ts';
 import { describeResult, joinTexts } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
 import { writeCallSignature } from './answer.ts';
+import { isKnownField } from './read-request.ts';
 
 type Message = Record<string, unknown>;
 
@@ -148,7 +149,10 @@ const writeFormat = (format: AnswerFormat | null): object | null => {
 const HINTS = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'safety_identifier'];
 
 function writeHints(conversation: Conversation, exchange: Exchange): Message {
-  const related = { ...writeRelated(conversation, exchange), verbosity: relatedVerbosity(conversation) };
+  const related = {
+    ...writeRelated(conversation, exchange, isKnownField),
+    verbosity: relatedVerbosity(conversation),
+  };
   if (isOpenAiReasoner(exchange.model)) return related;
   return Object.fromEntries(
     Object.entries(related).filter(([field]) => field !== 'verbosity' && !HINTS.includes(field)),
@@ -179,7 +183,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Me
     presence_penalty: conversation.presencePenalty,
     frequency_penalty: conversation.frequencyPenalty,
     response_format: writeFormat(conversation.format),
-    reasoning_effort: isReasoner ? conversation.effort : null,
+    reasoning_effort: writeEffort(conversation, exchange),
     ...writeHints(conversation, exchange),
     stream: conversation.isStream ? true : null,
     stream_options: conversation.isStream ? { include_usage: true } : null,

@@ -2,7 +2,7 @@ import { makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
 
 /** Reads `finishReason`; null for one that says the answer is broken, such as `MALFORMED_FUNCTION_CALL`. */
 export function readEnding(reason: string): Ending | null {
-  const known = REASONS[reason];
+  const known = lookUp(REASONS, reason);
   return known === undefined ? null : { reason: known, stopSequence: null };
 }
 

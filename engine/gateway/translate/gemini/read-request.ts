@@ -14,6 +14,7 @@ import {
   asText,
   type Fields,
   isFields,
+  lookUp,
   numberOrNull,
   textOrNull,
 } from '../fields.ts';
@@ -154,7 +155,7 @@ function readToolChoice(config: Fields): Pick<Conversation, 'toolChoice' | 'allo
     NONE: { kind: 'none' },
     ANY: names.length === 1 ? { kind: 'tool', name: names[0]!, namespace: null } : { kind: 'required' },
   };
-  return { toolChoice: kinds[asText(config.mode).toUpperCase()] ?? null, allowedTools };
+  return { toolChoice: lookUp(kinds, asText(config.mode).toUpperCase()) ?? null, allowedTools };
 }
 
 function readFormat(config: Fields): Conversation['format'] {

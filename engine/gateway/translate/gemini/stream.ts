@@ -78,7 +78,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       const [candidate] = asFieldsList(chunk.candidates);
       for (const part of asFieldsList(asFields(candidate?.content).parts)) readPart(part);
       const reason = textOrNull(candidate?.finishReason);
-      if (reason === null) return;
+      if (reason === null || reason === 'FINISH_REASON_UNSPECIFIED') return;
       ending = readEnding(reason);
       if (ending === null)
         sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });

@@ -100,7 +100,10 @@ function writeThinking({ effort }: Conversation, { model }: Exchange): Item | nu
   if (effort === null || effort === 'none') return null;
   if (hasThinkingBudget(model)) return { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
   if (!needsThoughtSignature(model)) return null;
-  const level = effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+  // The levels that all of these models know.
+  const level = { minimal: 'low', xhigh: 'high', max: 'high', low: 'low', medium: 'medium', high: 'high' }[
+    effort
+  ];
   return { includeThoughts: true, thinkingLevel: level.toUpperCase() };
 }
 

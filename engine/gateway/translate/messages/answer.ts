@@ -2,7 +2,7 @@ import { adaptId, makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, Ending, Exchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
 };
 
 export const readEnding = ({ stop_reason: reason, stop_sequence: stopSequence }: Fields): Ending => ({
-  reason: REASONS[asText(reason)] ?? 'stop',
+  reason: lookUp(REASONS, asText(reason)) ?? 'stop',
   stopSequence: textOrNull(stopSequence),
 });
 

@@ -10,7 +10,13 @@ import type {
 } from '../conversation.ts';
 import { dropUnset } from '../fields.ts';
 import { isImage, refuseMedia } from '../media.ts';
-import { acceptsSampling, BUDGETS, hasAdaptiveThinking, isClaude } from '../model-traits.ts';
+import {
+  acceptsSampling,
+  BUDGETS,
+  hasAdaptiveThinking,
+  isClaude,
+  knowsHighestEffort,
+} from '../model-traits.ts';
 import { describeTextTool, offeredTools } from '../offer-tools.ts';
 import { orderTurns, withUserTurn } from '../order-turns.ts';
 import { openReasoning } from '../reasoning.ts';
@@ -129,7 +135,8 @@ function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model 
 function writeThinking({ effort }: Conversation, maxTokens: number, { model }: Exchange): Block {
   if (effort === null || effort === 'none') return {};
   if (hasAdaptiveThinking(model)) {
-    const word = effort === 'minimal' ? 'low' : effort;
+    const most = effort === 'xhigh' && !knowsHighestEffort(model) ? 'high' : effort;
+    const word = most === 'minimal' ? 'low' : most;
     return { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: word } };
   }
   const budget = Math.min(BUDGETS[effort], maxTokens - 1024);

@@ -5,10 +5,17 @@ import type { Fields } from '../fields.ts';
 export const readRelated = (body: Fields, known: (field: string) => boolean): Record<string, unknown> =>
   Object.fromEntries(Object.entries(body).filter(([field, value]) => !known(field) && value !== null));
 
-/** Those fields for a provider that speaks the other protocol of OpenAI; any other provider gets none. */
-export function writeRelated({ related }: Conversation, { from }: Exchange): Record<string, unknown> {
-  const { verbosity: _, ...rest } = related;
-  return from === 'chat' || from === 'responses' ? rest : {};
+/**
+ * Those fields for a provider that speaks the other protocol of OpenAI; any other provider gets none. What is `known` to that protocol
+ * has another place in the neutral form, or was not meant by a caller who does not know it.
+ */
+export function writeRelated(
+  { related }: Conversation,
+  { from }: Exchange,
+  known: (field: string) => boolean,
+): Record<string, unknown> {
+  if (from !== 'chat' && from !== 'responses') return {};
+  return Object.fromEntries(Object.entries(related).filter(([field]) => !known(field)));
 }
 
 /** How wordy the answer should be, which the two protocols have in different places. */

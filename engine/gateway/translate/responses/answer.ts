@@ -79,6 +79,23 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   };
 }
 
+const REPEATED = [
+  'instructions',
+  'max_output_tokens',
+  'metadata',
+  'parallel_tool_calls',
+  'reasoning',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_p',
+];
+
+/** The fields of a request that a response repeats; the rest of a conversation need not be kept for it. */
+export const pickRepeated = (body: Fields): Fields =>
+  Object.fromEntries(REPEATED.map((field) => [field, body[field]]));
+
 /** What a response says beside its output; it repeats what was asked. */
 export function describeResponse(
   { id, model }: Pick<Answer, 'id' | 'model'>,

@@ -41,6 +41,9 @@ const READ = new Set([
 ]);
 
 const DROPPED = new Set([
+  'previous_response_id',
+  'conversation',
+  'prompt',
   'include',
   'store',
   'metadata',
@@ -55,6 +58,9 @@ const DROPPED = new Set([
   'background',
   'top_logprobs',
 ]);
+
+/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
 
 /** Tools that OpenAI runs itself, and the items that say what they did: those are left out of a conversation. */
 const HOSTED_TOOL =
@@ -263,7 +269,7 @@ export function readRequest(body: Fields): Conversation {
     effort: readEffort(asFields(body.reasoning).effort),
     isStream: body.stream === true,
     related: {
-      ...readRelated(body, (field) => READ.has(field) || DROPPED.has(field)),
+      ...readRelated(body, isKnownField),
       ...(typeof text.verbosity === 'string' ? { verbosity: text.verbosity } : {}),
     },
   };

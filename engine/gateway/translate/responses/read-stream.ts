@@ -133,8 +133,10 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
           finishItem(index, asFields(event.item));
           return;
         case 'response.completed':
-        case 'response.incomplete':
           finish(response);
+          return;
+        case 'response.incomplete':
+          finish({ ...response, status: 'incomplete' });
           return;
         case 'response.failed':
         case 'response.cancelled':

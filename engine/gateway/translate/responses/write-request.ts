@@ -17,11 +17,12 @@ import { isOpenAiReasoner } from '../model-traits.ts';
 import { NO_ARGUMENTS, offeredTools } from '../offer-tools.ts';
 import { describeSchema } from '../openai/answer-format.ts';
 import { relatedVerbosity, writeRelated } from '../openai/related-fields.ts';
-import { writeSampling } from '../openai/sampling.ts';
+import { writeEffort, writeSampling } from '../openai/sampling.ts';
 import { orderTurns, withUserTurn } from '../order-turns.ts';
 import { describeResult, joinTexts, markError } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
 import { FIELD_NAMES, refuseField } from '../refusal.ts';
+import { isKnownField } from './read-request.ts';
 
 type Item = Record<string, unknown>;
 
@@ -149,6 +150,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): It
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
   const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: true }));
   const isReasoner = isOpenAiReasoner(exchange.model);
+  const effort = writeEffort(conversation, exchange);
   const customCalls = new Set(
     turns.flatMap(({ parts }) =>
       parts.flatMap((part) => (part.kind === 'call' && part.takesText ? part.id : [])),
@@ -164,10 +166,9 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): It
     max_output_tokens: conversation.maxTokens,
     ...writeSampling(conversation, exchange),
     text: writeText(conversation),
-    reasoning:
-      isReasoner && conversation.effort !== null ? { effort: conversation.effort, summary: 'auto' } : null,
+    reasoning: effort === null ? null : { effort, summary: 'auto' },
     include: isReasoner ? ['reasoning.encrypted_content'] : null,
-    ...writeRelated(conversation, exchange),
+    ...writeRelated(conversation, exchange, isKnownField),
     store: false,
     stream: conversation.isStream ? true : null,
   });

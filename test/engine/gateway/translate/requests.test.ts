@@ -60,6 +60,46 @@ describe('requests', () => {
     assert.ok(!('thinking' in sentTo('messages', forced, 'claude-opus-4-8')));
   });
 
+  test('an effort in words of other protocols is one that every reasoning model of OpenAI knows', () => {
+    const asked = (effort: string): Json => ({ max_tokens: 9, messages: hi, output_config: { effort } });
+    const told = (effort: string): string =>
+      exchange('messages', 'chat', asked(effort), 'gpt-5').sent.reasoning_effort;
+    assert.deepEqual(['low', 'high', 'xhigh', 'max'].map(told), ['low', 'high', 'high', 'high']);
+    const off = { max_tokens: 9, messages: hi, thinking: { type: 'disabled' } };
+    assert.ok(!('reasoning_effort' in exchange('messages', 'chat', off, 'gpt-5').sent));
+    assert.equal(sentTo('responses', { reasoning_effort: 'xhigh' }, 'gpt-5').reasoning.effort, 'xhigh');
+    const claude = (model: string): Json =>
+      sentTo('messages', { reasoning_effort: 'xhigh' }, model).output_config.effort;
+    assert.deepEqual([claude('claude-opus-4-6'), claude('claude-opus-4-8')], ['high', 'xhigh']);
+  });
+
+  test('a field of the other protocol, sent by a caller who does not know it, does not get into its place', () => {
+    const body = {
+      input: 'q',
+      messages: [],
+      n: 3,
+      functions: [{}],
+      max_tokens: 1,
+      stream_options: {},
+      brand_new: 1,
+    };
+    assert.deepEqual(exchange('responses', 'chat', body).sent, {
+      model: 'm',
+      messages: [{ role: 'user', content: 'q' }],
+      brand_new: 1,
+    });
+    const strange = {
+      messages: hi,
+      input: 'x',
+      instructions: 'y',
+      previous_response_id: 'r',
+      background: true,
+    };
+    const { sent } = exchange('chat', 'responses', strange);
+    assert.deepEqual(Object.keys(sent).sort(), ['input', 'model', 'store']);
+    assert.equal(sent.input[0].content[0].text, 'hi');
+  });
+
   test('the choice of a tool', () => {
     const choose = (to: Protocol, tool_choice: Json): Json => sentTo(to, { tools: [tool], tool_choice });
     const named = { type: 'function', function: { name: 'f' } };
@@ -159,6 +199,29 @@ describe('requests', () => {
         assert.equal(output.at(-1).name, names[index]);
       }
     }
+  });
+
+  test('a namespace that is in the name already is not put before it again', () => {
+    const inner = { type: 'function', name: 'mcp__a__x', parameters: {} };
+    const body = {
+      input: 'q',
+      tools: [{ type: 'namespace', name: 'mcp__a', tools: [inner, { ...inner, name: 'y' }] }],
+    };
+    const { sent, answer } = exchange('responses', 'chat', body);
+    assert.deepEqual(
+      sent.tools.map((each: Json) => each.function.name),
+      ['mcp__a__x', 'mcp__a__y'],
+    );
+    const call = (name: string): Json => ({ id: 'c', function: { name, arguments: '{}' } });
+    const message = { tool_calls: [call('mcp__a__x'), call('mcp__a__y')] };
+    const { output } = answer({ choices: [{ message, finish_reason: 'tool_calls' }] });
+    assert.deepEqual(
+      output.map(({ name, namespace }: Json) => [namespace, name]),
+      [
+        ['mcp__a', 'mcp__a__x'],
+        ['mcp__a', 'y'],
+      ],
+    );
   });
 
   test('ids that the provider does not accept are the same for the call and for its result', () => {

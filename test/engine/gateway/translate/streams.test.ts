@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../../../support/plain-protocols.ts';
-import { exchange, parseEvents } from '../../../support/translated.ts';
+import { exchange, parseEvents, toEvent } from '../../../support/translated.ts';
 
 const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
   id: 'x',
@@ -55,6 +55,33 @@ describe('streams of servers of chat', () => {
       { id: 'a', name: 'f', input: { x: 1 } },
       { id: 'b', name: 'g', input: { y: 2 } },
     ]);
+  });
+
+  test('a call that is whole waits for one before it that is not', () => {
+    const { said } = readChat([
+      call(0, 'a', 'f', '{"x'),
+      call(1, 'b', 'g', '{"y":2}'),
+      call(2, 'c', 'h', '{"z":3}'),
+      call(0, undefined, undefined, '":1}'),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]);
+    assert.deepEqual(
+      said.map(({ input }: Json) => input),
+      [{ x: 1 }, { y: 2 }, { z: 3 }],
+    );
+  });
+
+  test('the next call is told as it comes once the one before it is whole', () => {
+    const stream = exchange('messages', 'chat').translation.stream();
+    const told = (event: Json): string[] => stream.push(toEvent(event)).map(({ event: name }) => name!);
+    told(call(0, 'a', 'f', '{}'));
+    assert.deepEqual(told(call(1, 'b', 'g', '{"y"')), [
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+    ]);
+    assert.deepEqual(told(call(1, undefined, undefined, ':1}')), ['content_block_delta']);
   });
 
   test('text between calls keeps its place', () => {
@@ -353,6 +380,21 @@ test('half a character that never gets its other half is replaced', () => {
   );
   const texts = told.filter(({ type }) => type === 'content_block_delta').map(({ delta }) => delta.text);
   assert.deepEqual(texts, ['a', '\ufffd']);
+});
+
+test('words of no protocol are those of none, even when every object of JavaScript has them', () => {
+  const reason = (word: string): Json =>
+    parseEvents(exchange('messages', 'chat').stream([chunk({ content: 'a' }, word), '[DONE]'])).at(-2).delta
+      .stop_reason;
+  for (const word of ['constructor', 'toString', '__proto__']) assert.equal(reason(word), 'end_turn');
+  const parts = { candidates: [{ content: { parts: [] }, finishReason: 'constructor' }] };
+  assert.equal(parseEvents(exchange('messages', 'gemini').stream([parts])).at(-1).type, 'error');
+  const body = {
+    contents: [],
+    toolConfig: { functionCallingConfig: { mode: 'constructor' } },
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
+  };
+  assert.ok(!('tool_choice' in exchange('gemini', 'chat', body).sent));
 });
 
 test('events without data, and those of no protocol, change nothing', () => {
