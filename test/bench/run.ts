@@ -6,6 +6,7 @@ import { confinement } from './confine.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
+import { gatewayBench } from './gateway.ts';
 import { hooks } from './hooks.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
@@ -22,6 +23,7 @@ import { worktreeStatus } from './worktrees.ts';
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
+  gateway: gatewayBench,
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
