@@ -121,6 +121,9 @@ export const samples = async () => ({
   ...(await import('./receiver/workspace-header.ts')),
 });
 
+/** Leaving out of a program's output what repeats; needs no engine. */
+export const crushing = () => import('./knowledge/context/crush/index.ts');
+
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const health = () => import('./health.ts');
 
