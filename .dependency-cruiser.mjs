@@ -43,13 +43,14 @@ export default {
       comment: 'a module gets what it needs as constructor arguments',
       severity: 'error',
       from: { path: `^engine/(?:${TOWER.join('|')})/` },
-      to: { path: '^engine/(?:daemon/|[^/]+[.]ts$)' },
+      to: { path: '^engine/(?:daemon/|doors/|[^/]+[.]ts$)' },
     },
     {
       name: 'through-the-index',
       comment: 'another module is imported by its index.ts, its config.ts where sections are put together',
       severity: 'error',
-      from: { path: '^engine/([^/]+)/' },
+      // Doors let clients in where no engine answers.
+      from: { path: '^engine/([^/]+)/', pathNot: '^engine/doors/' },
       to: {
         path: '^engine/[^/]+/',
         pathNot: [
@@ -59,6 +60,17 @@ export default {
           '/config[.]ts$',
           '^engine/runner/processes/own[.]ts$',
         ],
+      },
+    },
+    {
+      name: 'dispatch-decides-and-the-runner-acts',
+      comment:
+        'what a run does on a machine goes through the Runner of engine/runner/runs, which another machine may implement',
+      severity: 'error',
+      from: { path: '^engine/dispatch/' },
+      to: {
+        path: '^engine/runner/|^(?:node:)?(?:fs|child_process|net|os|path)(?:/|$)',
+        pathNot: '^engine/runner/(?:runs/)?index[.]ts$',
       },
     },
     {

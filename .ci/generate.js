@@ -7,15 +7,7 @@ import { loadCommandGroups } from '../dist/cli/catalogue.js';
 import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
 import { formatFlag, formatUsage } from '../dist/cli/help.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
-import {
-  CODES,
-  codeMeanings,
-  configuration,
-  EXIT,
-  openEngine,
-  outboundEvents,
-  presets,
-} from '../dist/engine/index.js';
+import { agentPrograms, CODES, catalogues, configuration, EXIT, openEngine } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
 
@@ -123,7 +115,7 @@ is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
 
 async function hooksPage() {
   const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
-  const { findPreset } = await presets();
+  const { findPreset } = await agentPrograms();
   const told = HOOK_FILES.map(({ agent }) => [
     agent,
     'yes',
@@ -212,17 +204,9 @@ key leaves things as they are. While a line is typed, keys are text; there Ctrl-
 ${table(['group', 'keys', 'what', 'where'], rows)}`;
 }
 
-/** In the catalogue already, so that targets can name them; what emits them is still to come. */
-const TO_COME = {
-  budget_exhausted: 'the gateway',
-};
-
 async function eventsPage() {
-  const { EVENTS } = await outboundEvents();
-  const rows = Object.entries(EVENTS).map(([event, about]) => [
-    code(event),
-    TO_COME[event] === undefined ? about : `${about} (comes with ${TO_COME[event]})`,
-  ]);
+  const { EVENTS } = await catalogues();
+  const rows = Object.entries(EVENTS).map(([event, about]) => [code(event), about]);
   return `# Outbound events
 
 Each entry of \`notify.webhooks\` in \`svc.yaml\` is a target: \`url\`, \`events\` (all when left out) and \`secret_env\` (the
@@ -297,7 +281,7 @@ function isFromSvc(headers, body, secret) {
 }
 
 async function errorsPage() {
-  const { ERROR_MEANINGS } = await codeMeanings();
+  const { ERROR_MEANINGS } = await catalogues();
   return `# Errors
 
 Every failure has a code. It is \`code\` in the receiver's problem details (RFC 9457, \`application/problem+json\`), in an error
@@ -334,7 +318,7 @@ ${await failuresTable()}`;
 }
 
 async function failuresTable() {
-  const { SESSION_FAILURES } = await codeMeanings();
+  const { SESSION_FAILURES } = await catalogues();
   return table(
     ['code', 'meaning', 'what next', ''],
     Object.entries(SESSION_FAILURES).map(([name, { means, next, isOfAgent, isLimit }]) => [
@@ -360,7 +344,7 @@ const CANNOT = {
 };
 
 async function presetsPage() {
-  const { PRESETS, describeAbility } = await presets();
+  const { PRESETS, describeAbility } = await agentPrograms();
   const abilities = PRESETS.map((preset) => [preset.name, describeAbility(preset)]);
   const words = { mcp: 'MCP per run', hooks: 'hooks per run', acp: 'ACP' };
   const columns = Object.keys(abilities[0][1]);

@@ -1,6 +1,6 @@
-// Runs the built suite: `node .ci/test.js [part of a path]...`. Ends with the runner's own summary; fails when a test
+// Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's own summary; fails when a test
 // fails and also when none ran.
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LONGEST_MS = 15 * 60_000;
-const LONGEST_SHOWN = 20;
+const LONGEST_SHOWN = 15;
 
 // As the dashboard runs: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
@@ -32,7 +32,9 @@ const place = (file) => {
   return at < 0 ? FIRST.length : at;
 };
 
-/** What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does. */
+/**
+ * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
+ */
 const APART = [
   'hostile',
   'cli/package',
@@ -44,12 +46,19 @@ const APART = [
   'terminal/wide-titles',
   'tui/text/every-title',
 ];
-const isApart = (file) => APART.some((part) => file.includes(join('dist/test', part)));
+/** Kinds of tests that need many processes: `quick` leaves them out. */
+const SLOW = ['terminal', 'faults', 'agents', 'cli/main-job', 'engine/takeover'];
+const isOneOf = (parts, file) => parts.some((part) => file.includes(join('dist/test', part)));
 
-const filters = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const onlyApart = process.argv.includes('--apart');
-const isAsked = (file) =>
-  filters.length > 0 ? filters.some((part) => file.includes(part)) : isApart(file) === onlyApart;
+const words = process.argv.slice(2);
+const filters = words.filter((word) => !word.startsWith('--') && word !== 'quick');
+const onlyApart = words.includes('--apart');
+const isQuick = words.includes('quick');
+const isAsked = (file) => {
+  if (isQuick && isOneOf([...SLOW, ...APART], file)) return false;
+  if (filters.length > 0) return filters.some((part) => file.includes(part));
+  return isOneOf(APART, file) === onlyApart;
+};
 
 const files = globSync('dist/test/**/*.test.js', { cwd: ROOT })
   .sort()
@@ -67,6 +76,12 @@ if (files.length === 0) {
   );
   process.exit(1);
 }
+
+// Most files need a repository, and copy this one.
+const { makeFirstRepository } = await import('../dist/test/support/git.js');
+const repository = makeFirstRepository();
+process.env.FIRST_REPOSITORY = repository;
+process.on('exit', () => rmSync(repository, { recursive: true, force: true }));
 
 let summary;
 const durations = new Map();
@@ -94,6 +109,7 @@ stream.on('end', () => {
       console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${relative(join(ROOT, 'dist/test'), file)}`);
     }
   }
+  if (isQuick) console.log(`not run: ${SLOW.join(', ')}; npm test does`);
   if (filters.length === 0 && !onlyApart)
     console.log(`not run: ${APART.join(', ')}; npm test -- --apart does`);
   process.exitCode = passed ? 0 : 1;

@@ -91,6 +91,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
         words: ['up', 'down', 'status', 'daemon'],
         load: async () => (await import('./commands/engine.ts')).engineCommands,
       },
+      { words: ['gateway'], load: async () => (await import('./commands/gateway.ts')).gatewayCommands },
       { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
       { words: ['notify'], load: async () => (await import('./commands/notify.ts')).notifyCommands },
     ],

@@ -1,4 +1,4 @@
-import { codeMeanings, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
+import { catalogues, isErrorCode, toExitCode, toHttpStatus } from '../engine/index.ts';
 import { type Command, type Flag, toKebabCase } from './command.ts';
 
 export const formatUsage = (command: Command): string => {
@@ -61,7 +61,7 @@ svc ${word} <command> --help says more.
 
 /** `svc help <code>`: what a code of an error or of a failed session says; null for any other word. */
 export async function renderCodeHelp(word: string): Promise<string | null> {
-  const { ERROR_MEANINGS, findFailure } = await codeMeanings();
+  const { ERROR_MEANINGS, findFailure } = await catalogues();
   const lines: string[] = [];
   if (isErrorCode(word)) {
     const { means, next } = ERROR_MEANINGS[word];

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, type EngineClient, type EngineLink, type RunOptions, SvcError } from '../engine/index.ts';
+import {
+  type Api,
+  type EngineClient,
+  type EngineLink,
+  type RunOptions,
+  SvcError,
+  sentence,
+} from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 
 export interface KeptLink extends EngineLink {
@@ -156,5 +163,5 @@ export function createEngineLink(
 /** If the engine received the call, its effects remain; only the answer is missing. */
 const createLostAnswerError = ({ code, message }: SvcError): SvcError =>
   new SvcError(code, `${message}: the engine stopped while this call waited for its answer`, {
-    hint: 'svc up starts it; before you call again look at what this call has done (task_list, ask_list, msg_inbox)',
+    hint: sentence`svc up starts it; before you call again look at what this call has done ({task.list}, {ask.list}, {msg.inbox})`,
   });

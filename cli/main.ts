@@ -1,11 +1,11 @@
 import {
   asSvcError,
-  connect,
+  connectToEngine,
   type EngineClient,
   EXIT,
-  hintForCommands,
   localizeTimes,
   nearWords,
+  renderWords,
   SvcError,
   toExitCode,
   toPrintable,
@@ -36,8 +36,9 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     return await runCommandLine(argv, around);
   } catch (thrown) {
     const error = asSvcError(thrown);
-    // `svc tool` speaks of tools itself.
-    const hint = argv[0] === 'tool' || error.hint === undefined ? error.hint : hintForCommands(error.hint);
+    // `svc tool` speaks of tools.
+    const reader = argv[0] === 'tool' ? 'tools' : 'commands';
+    const hint = error.hint === undefined ? undefined : renderWords(error.hint, reader);
     if (isJson) {
       const { code, message, data } = error;
       stdout.write(`${toPrintableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
@@ -90,7 +91,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     json,
     loadCommands,
     engine({ start = true, ...limits } = {}) {
-      client ??= connect({
+      client ??= connectToEngine({
         cwd,
         env,
         signal: around.signal,

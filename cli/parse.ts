@@ -38,7 +38,7 @@ interface Read {
   flags: Record<string, unknown>;
 }
 
-/** What is written plainly is read here: to load meow is 30 ms of a command that takes 70 without it. */
+/** Reads plain flags itself, since loading meow costs every command 32 ms of CPU; meow reads the rest. */
 async function readFlags(table: Record<string, Flag>, argv: readonly string[]): Promise<Read> {
   const plain = readPlainFlags(Object.entries(table), argv);
   if (plain) return plain;

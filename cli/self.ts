@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { presets } from '../engine/index.ts';
+import { agentPrograms } from '../engine/index.ts';
 
 /** The built program, for starting itself. */
 export const SVC = fileURLToPath(new URL('./svc.js', import.meta.url));
@@ -37,7 +37,7 @@ export async function findPortableCommand({
   cwd: string;
   env: NodeJS.ProcessEnv;
 }): Promise<{ words: string[]; isPortable: boolean }> {
-  const found = (await presets()).findProgram('svc', { cwd, path: env.PATH });
+  const found = (await agentPrograms()).findProgram('svc', { cwd, path: env.PATH });
   return found !== undefined && realpathSync(found) === realpathSync(SVC)
     ? { words: ['svc'], isPortable: true }
     : { words: getSvcCommand(), isPortable: false };

@@ -3,10 +3,11 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
-import { toolOperations } from './api/manifest.ts';
 import { type ApiOf, createOperations, type Operations } from './api/operation.ts';
+import { toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
+import { parseId } from './base/ids.ts';
 import { openLog } from './base/log.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
@@ -24,6 +25,7 @@ import {
 import { createConfigKeeper } from './config/keeper.ts';
 import { configOperations } from './config/operations.ts';
 import { sessionOperations } from './dispatch/operations.ts';
+import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
@@ -196,6 +198,8 @@ export async function openEngine(options: OpenOptions) {
     async function stop({ stopWorkers }: { stopWorkers: boolean }): Promise<{ left: string[] }> {
       const live = sessions.listLive();
       if (stopWorkers) await dispatcher.stopAll();
+      // Workers that go on go on calling it.
+      if (stopWorkers || live.length === 0) await rooms.gateway.process.stop();
       // The answer goes out before the connection does.
       setImmediate(() => stopAsked());
       return { left: stopWorkers ? [] : live.map((session) => session.sessionId) };
@@ -241,6 +245,15 @@ export async function openEngine(options: OpenOptions) {
       }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
+      ...gatewayOperations({
+        storage,
+        clock,
+        config,
+        keys: rooms.gateway.keys,
+        gateway: rooms.gateway.process,
+        books: rooms.gateway.books,
+        liveTasks: () => new Set(sessions.listLive().map(({ taskId }) => parseId('t', taskId))),
+      }),
     ];
     const callOne: Operations['call'] = (...call) => operations.call(...call);
     const all = [...declared, ...toolOperations(declared, callOne, agents.listNames)];
@@ -266,6 +279,7 @@ export async function openEngine(options: OpenOptions) {
         })
         // What waited for a consent may have got it.
         .then(() => dispatcher.look())
+        .then(() => rooms.gateway.process.applySettings())
         .catch(() => undefined);
       log.info({ problem: change.problem }, 'svc.yaml changed');
     });
@@ -277,7 +291,7 @@ export async function openEngine(options: OpenOptions) {
       log.error({}, 'the data folder was removed; the engine stops');
       const live = sessions.listLive().map((each) => sessions.private(each.sessionId));
       await Promise.allSettled(
-        live.map(({ runId, pidStart }) => processes.sweep(runId ?? '', pidStart ?? undefined)),
+        live.map(({ runId, process }) => processes.sweep(runId ?? '', process?.pidStart)),
       );
       goneTold();
     }
@@ -286,6 +300,8 @@ export async function openEngine(options: OpenOptions) {
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
+    await rooms.gateway.start();
+    await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.

@@ -11,9 +11,9 @@ export type { AgentHooks, HookEntry, HookLines } from './agents/presets/hooks.ts
 export type { GatewayRoute, McpServer } from './agents/presets/preset.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams/acp.ts';
 export type { EndCode } from './agents/streams/stream.ts';
-export { hintForCommands } from './api/hints.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
 export {
@@ -28,6 +28,7 @@ export {
 } from './base/errors.ts';
 export { isInsideFolder } from './base/paths.ts';
 export { readProgram, runProgram } from './base/run-program.ts';
+export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
   cutToWidth,
@@ -62,15 +63,16 @@ export type { FreeAddresses } from './config/free-addresses.ts';
 export {
   type ApiInput,
   type ConnectOptions,
-  connect,
+  connectToEngine,
   type EngineClient,
+  mayNotStartError,
   type Notification,
-  notFromRun,
   type RunOptions,
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { ListedSession } from './dispatch/operations.ts';
+export type { GatewayState } from './gateway/index.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
@@ -97,11 +99,10 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   return (await import('./daemon/host.ts')).hostEngine(engine);
 }
 
+// What must work without an engine, each behind one import that is made when it is needed.
+
 /** The word that a mistyped one was meant to be. */
 export const nearWords = () => import('./config/nearest.ts');
-
-/** Everything about configuration: loading, keys, the example file. */
-export const configuration = () => import('./config/index.ts');
 
 /** Who this process is where no engine runs that could say. */
 export const ownSeat = () => import('./runner/processes/own.ts');
@@ -112,65 +113,24 @@ export const launching = () => import('./daemon/launch.ts');
 /** What stands for a secret where the engine compares it. */
 export const secretProof = () => import('./config/compare-secrets.ts');
 
-/** The catalogue of outbound events. */
-export const outboundEvents = () => import('./notify/events.ts');
+export const configuration = () => import('./doors/configuration.ts');
 
-/** Signed sample requests, as `svc webhook test` sends them. */
-export const samples = async () => ({
-  ...(await import('./receiver/sample.ts')),
-  ...(await import('./receiver/workspace-header.ts')),
-});
+export const agentPrograms = () => import('./doors/agents.ts');
+
+export const catalogues = () => import('./doors/catalogues.ts');
+
+export const samples = () => import('./doors/samples.ts');
 
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
-export const health = () => import('./health.ts');
+export const doctorChecks = () => import('./doors/doctor.ts');
 
-/** Whether workers can be confined here, and how one is opened for a person. */
-export const confinement = async () => ({
-  ...(await import('./runner/confine/index.ts')),
-  ...(await import('./runner/confine/terminal.ts')),
-  ...(await import('./runner/processes/environment.ts')),
-});
+export const dataFolders = () => import('./doors/data-folders.ts');
 
-/** The MCP server over an engine, for what bridges a client's pipe to it. */
-export const mcpServer = async () => ({
-  ...(await import('./daemon/mcp/server.ts')),
-  ...(await import('./daemon/mcp/instructions.ts')),
-  ...(await import('./daemon/mcp/message.ts')),
-  ...(await import('./daemon/json-lines.ts')),
-});
+export const confinedStart = () => import('./doors/confined-start.ts');
 
-/** What projects carry for their worktrees, and whether that was agreed to on this machine. */
-export const projectSetups = () => import('./runner/setup/projects.ts');
+export const mcpServer = () => import('./doors/mcp-server.ts');
 
-/** What agents may do without a person: `agents.permissions`. */
-export const permissionPolicy = () => import('./agents/permissions.ts');
-
-/** What codes say and what to do next: those of errors, and those of sessions that failed. */
-export const codeMeanings = async () => ({
-  ...(await import('./base/error-meanings.ts')),
-  ...(await import('./agents/failures.ts')),
-});
-
-/** The lines that a run on transport acp prints. */
-export const acpStream = () => import('./agents/streams/acp.ts');
-
-/** Agent presets, which of their programs are installed, and how one is started. */
-export const presets = async () => ({
-  ...(await import('./agents/presets/index.ts')),
-  ...(await import('./agents/presets/ability.ts')),
-  ...(await import('./agents/presets/detect.ts')),
-  ...(await import('./dispatch/write-anew.ts')),
-  ...(await import('./agents/template.ts')),
-  ...(await import('./agents/program.ts')),
-});
-
-/** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
-export const dataFolders = async () => ({
-  ...(await import('./storage/adopt.ts')),
-  ...(await import('./runner/worktrees/tracked.ts')),
-  ...(await import('./workspace/data-folder.ts')),
-  ...(await import('./workspace/socket-path.ts')),
-});
+export const acpHost = () => import('./doors/acp-host.ts');

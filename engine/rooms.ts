@@ -1,4 +1,11 @@
-import { type Agents, type Circuits, createAgents, createCircuits, createReaderFor } from './agents/index.ts';
+import {
+  type Agents,
+  type Circuits,
+  createAgents,
+  createCircuits,
+  createReader,
+  findOutputFormat,
+} from './agents/index.ts';
 import { TO_FILE } from './agents/presets/notify.ts';
 import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
@@ -12,19 +19,19 @@ import {
   type DataPaths,
   isLoopback,
   listSecretVariables,
-  parseAddress,
+  readEnvironmentFlag,
   resolveMachineHome,
 } from './config/index.ts';
 import {
-  agentDir,
-  briefFile,
   createDispatcher,
-  createSessionLogs,
   type Dispatcher,
-  type SessionLogs,
+  describeRun,
+  explainSvc,
+  quoteTask,
+  recallEarlierRun,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
-import { createKeys } from './gateway/keys/index.ts';
+import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
@@ -34,6 +41,7 @@ import { createWorktreeActions, type WorktreeActions } from './review/worktree-a
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
+import { createSessionLogs, type SessionLogs } from './runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
@@ -45,9 +53,10 @@ import {
   workspaceMark,
 } from './runner/processes/index.ts';
 import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
+import { agentFolder, briefFile, createLocalRunner, createProjectReader } from './runner/runs/index.ts';
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
-import { createSessions, type Session, type Sessions } from './sessions/index.ts';
+import { createSessions, createVisitors, type Session, type Sessions } from './sessions/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { createWorkspacePaths } from './workspace/workspace-path.ts';
 
@@ -94,6 +103,7 @@ export interface Rooms {
   notify: ReturnType<typeof createNotify>;
   listeners: Listeners;
   hooks: Hooks;
+  gateway: GatewayRoom;
   runSockets: RunSockets;
   /** What projects carry for their worktrees, and which consents there are. */
   carried(): Where;
@@ -108,7 +118,7 @@ export function createRooms(ground: Ground): Rooms {
   const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);
-  const secretNames = () => listSecretVariables(config());
+  const secretNames = () => [...listSecretVariables(config()), ...listProviderVariables(config())];
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
     buildWorkerEnvironment(
@@ -149,13 +159,46 @@ export function createRooms(ground: Ground): Rooms {
   const isStrict = () => config().guard.profile === 'strict';
 
   const logs = createSessionLogs(paths, (sessionId) =>
-    createReaderFor(
-      { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
-      sessions.get(sessionId),
+    createReader(
+      findOutputFormat(
+        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+        sessions.get(sessionId),
+      ),
     ),
   );
+  const runner = createLocalRunner({
+    processes,
+    worktrees,
+    setup,
+    confinement,
+    checkConfinement: () => checkConfinement(env),
+    runSockets,
+    agents,
+    paths,
+    configFile: ground.file,
+    svc: ground.svc,
+    isArgvSeen: !hidesOtherUsers(),
+    environment: childEnvironment,
+    clock,
+    log,
+  });
+  const visitors = createVisitors({ sessions, processes });
   const circuits = createCircuits({ storage, events, clock });
-  const keys = createKeys({ storage, clock, address: () => parseAddress(config().gateway.addr) });
+  const gateway = createGatewayRoom({
+    storage,
+    events,
+    clock,
+    log,
+    data: paths.data,
+    dataId: ground.dataId,
+    db: paths.db,
+    config,
+    secret: ground.secret,
+    env,
+    skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
+  });
+  closing(gateway.close);
+  const keys = gateway.runKeys;
 
   const briefOf = ({ sessionId, worktree, cwd }: Session): string | null =>
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
@@ -219,20 +262,15 @@ export function createRooms(ground: Ground): Rooms {
         tasks,
         approvals,
         sessions,
-        processes,
-        worktrees,
+        visitors,
         agents,
-        setup,
-        logs,
+        runner,
+        projects: createProjectReader({ worktrees, setup, environment: childEnvironment }),
+        contributors: [describeRun(), ...quoteTask(), explainSvc(), ...recallEarlierRun()],
         circuits,
         keys,
         clock,
         log,
-        paths,
-        configFile: ground.file,
-        svc: ground.svc,
-        environment: childEnvironment,
-        isArgvSeen: !hidesOtherUsers(),
         timeouts: () => ({
           timeoutSec: config().agents.timeout_sec,
           idleTimeoutSec: config().agents.idle_timeout_sec,
@@ -241,9 +279,6 @@ export function createRooms(ground: Ground): Rooms {
         profile: () => config().guard.profile || 'lite',
         requireConsent: ground.requireConsent,
         permissions: () => config().agents.permissions,
-        confinement,
-        checkConfinement: () => checkConfinement(env),
-        runSockets,
         isAsking: bus.isAsking,
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
@@ -269,7 +304,15 @@ export function createRooms(ground: Ground): Rooms {
     isStrict,
   });
 
-  const reviews = createReviews({ storage, sessions, worktrees, agentsDir: paths.agents, log });
+  const reviews = createReviews({
+    storage,
+    events,
+    sessions,
+    worktrees,
+    setup,
+    agentsDir: paths.agents,
+    log,
+  });
   const { tasks, decisions, workflow } = board;
   const sessionActions = createSessionActions({
     storage,
@@ -277,10 +320,10 @@ export function createRooms(ground: Ground): Rooms {
     decisions,
     workflow,
     dispatcher: board.dispatcher,
-    processes,
-    worktrees,
+    visitors,
+    runner,
     keys,
-    agentFolder: (sessionId) => agentDir({ paths }, sessionId),
+    agentFolder: (sessionId) => agentFolder({ paths }, sessionId),
     isStrict,
     requireConsent: ground.requireConsent,
     log,
@@ -350,6 +393,7 @@ export function createRooms(ground: Ground): Rooms {
     notify,
     listeners,
     hooks,
+    gateway,
     runSockets,
     carried,
   };

@@ -1,7 +1,9 @@
+import type { Words } from '../engine/index.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { type Effect, showMessage, type Transition, transitionTo } from './actions/transition.ts';
 import { findBinding } from './keymap/index.ts';
+import { nameKey } from './keymap/name-key.ts';
 import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
 import { handleOverlayBurst, handleOverlayKey, insertInOverlay } from './overlays/index.ts';
@@ -36,11 +38,14 @@ export type DashboardEvent =
   | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
-  | { type: 'refused'; busy: string; text: string; hint?: string | undefined }
+  | { type: 'refused'; busy: string; text: string; hint?: Words | undefined }
   | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
   | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
-  | { type: 'message'; text: string; tone: Message['tone']; hint?: string | undefined }
+  | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
   | { type: 'go'; pane: PaneId; id: string };
+
+const renderHint = (hint: Words | undefined): string | undefined =>
+  typeof hint === 'object' ? hint.render(nameKey) : hint;
 
 const GOOD_NEWS_MS = 8000;
 
@@ -100,14 +105,19 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
     }
     case 'refused':
       return transitionTo(
-        showMessage({ ...state, busy: removeOne(state.busy, event.busy) }, event.text, 'bad', event.hint),
+        showMessage(
+          { ...state, busy: removeOne(state.busy, event.busy) },
+          event.text,
+          'bad',
+          renderHint(event.hint),
+        ),
       );
     case 'edited':
       return event.effect.onEdited(state, event.text);
     case 'exited':
       return transitionTo(event.effect.onExit(state, event.code));
     case 'message':
-      return transitionTo(showMessage(state, event.text, event.tone, event.hint));
+      return transitionTo(showMessage(state, event.text, event.tone, renderHint(event.hint)));
     case 'go':
       return transitionTo({
         ...state,

@@ -4,7 +4,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import { type AcpLine, permissionPolicy, SvcError } from '../../engine/index.ts';
+import { type AcpLine, acpHost, SvcError } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { clip } from './failure.ts';
 import { createPathCheck } from './path-check.ts';
@@ -76,7 +76,7 @@ export function createPermissions(deps: PermissionDeps) {
   }
 
   async function isPermitted(call: KnownCall): Promise<boolean> {
-    const [{ permissions, folder }, rules] = await Promise.all([policy(), permissionPolicy()]);
+    const [{ permissions, folder }, rules] = await Promise.all([policy(), acpHost()]);
     const inside = createPathCheck(folder ?? cwd, cwd, reserved);
     const paths = listCallPaths(call).map(inside);
     // What shows a change makes one, whatever it calls itself.

@@ -7,7 +7,7 @@ import {
   type PromptResponse,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk';
-import { type AcpError, type AcpLine, acpStream, asSvcError, version } from '../../engine/index.ts';
+import { type AcpError, type AcpLine, acpHost, asSvcError, version } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
 import { type AgentProcess, resolveWithin, startAgent } from './agent.ts';
 import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
@@ -51,7 +51,7 @@ export async function runAcp(run: AcpRun): Promise<number> {
   const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
   const ownWords = findOwnWords(argv[0] ?? '');
   const transcript = createTranscript({ print, cwd, clean, ownWords });
-  const { findStopFailure } = await acpStream();
+  const { findStopFailure } = await acpHost();
 
   let agent: AgentProcess | null = null;
   let ending: Ending;

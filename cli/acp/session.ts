@@ -6,7 +6,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from '@agentclientprotocol/sdk';
-import { acpStream, type FoundError } from '../../engine/index.ts';
+import { acpHost, type FoundError } from '../../engine/index.ts';
 import { findKeyLogin } from './agent-quirks.ts';
 import { describeError } from './failure.ts';
 
@@ -74,7 +74,7 @@ export async function openSession(agent: ClientContext, wish: SessionWish): Prom
 /** Reads a failure from an agent's error response; null for an error that is not one. */
 async function readFailure(error: unknown) {
   if (!(error instanceof RequestError)) return null;
-  const { judgeAcpError } = await acpStream();
+  const { judgeAcpError } = await acpHost();
   return judgeAcpError(describeError(error, (text) => text));
 }
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentHooks, type HookLines, presets } from '../../engine/index.ts';
+import { type AgentHooks, agentPrograms, type HookLines } from '../../engine/index.ts';
 import type { Scope } from './clients.ts';
 
 /** Program and arguments that run svc. */
@@ -94,7 +94,7 @@ export const findHookFile = (agent: string): HookFile | undefined =>
 
 /** Loads the hooks of the agent from its preset. */
 export async function loadAgentHooks({ agent }: HookFile): Promise<AgentHooks> {
-  const { findPreset } = await presets();
+  const { findPreset } = await agentPrograms();
   return findPreset(agent)!.hooks!;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { findWorkspace, presets, SvcError } from '../../engine/index.ts';
+import { agentPrograms, findWorkspace, SvcError } from '../../engine/index.ts';
 import { type Client, listClientFiles, listClients, type Scope, type Server } from './clients.ts';
 import type { ClientFormat } from './format.ts';
 
@@ -39,7 +39,7 @@ export function findProjectFolder(cwd: string, env: NodeJS.ProcessEnv): string {
 
 /** A client by the name of its preset. */
 export async function findClient(name: string): Promise<Client | undefined> {
-  const { PASSED_ON } = await presets();
+  const { PASSED_ON } = await agentPrograms();
   return listClients(PASSED_ON).find((client) => client.name === name);
 }
 

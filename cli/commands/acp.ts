@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { connect, SvcError } from '../../engine/index.ts';
+import { connectToEngine, SvcError } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { createEngineLink } from '../link.ts';
 import { getDaemonCommand, getSvcCommand } from '../self.ts';
@@ -25,7 +25,7 @@ const runCommand = defineCommand({
     });
     const link = createEngineLink(
       // When somebody has stopped the engine, a worker continues without it and does not start it again.
-      () => connect({ cwd, env, daemon: getDaemonCommand(), afterCrash: true }),
+      () => connectToEngine({ cwd, env, daemon: getDaemonCommand(), afterCrash: true }),
       { patienceMs: Number.POSITIVE_INFINITY, waitsForFirst: true },
     );
     const [program = '', ...words] = getSvcCommand();

@@ -1,9 +1,9 @@
 import {
+  agentPrograms,
   configuration,
   findWorkspace,
   formatCount,
   formatLocalTime,
-  presets,
   SvcError,
   toPrintable,
 } from '../../engine/index.ts';
@@ -21,14 +21,14 @@ interface Start {
 /** One preset. */
 interface Row {
   agent: string;
-  /** Runs the tasks that name none. */
+  /** The agent of tasks that name none. */
   is_default: boolean;
   headless: Start | null;
   interactive: Start | null;
   acp: Start | null;
-  /** How a message reaches it while it runs; null where nothing is said of it. */
+  /** How a message reaches it while it runs; null when unknown. */
   notify: string | null;
-  /** It failed again and again and is given no work; null also where no engine runs. */
+  /** Its circuit is open because its runs kept failing; null when closed, or when no engine runs. */
   held: Held | null;
 }
 
@@ -48,8 +48,8 @@ const list = defineCommand({
   async run(context) {
     const { cwd, env } = context;
     const { file, agents } = await loadAgents(context);
-    const { findProgram, splitCommand } = await presets();
-    const start = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
+    const { findProgram, splitCommand } = await agentPrograms();
+    const findStart = (commands: Readonly<Record<string, string>>, agent: string): Start | null => {
       const text = commands[agent];
       if (text === undefined) return null;
       const program = splitCommand(text)[0] ?? '';
@@ -61,9 +61,9 @@ const list = defineCommand({
     const rows: Row[] = [...names].map((agent) => ({
       agent,
       is_default: agent === agents.default_preset,
-      headless: start(cmds, agent),
-      interactive: start(interactive, agent),
-      acp: start(acp, agent),
+      headless: findStart(cmds, agent),
+      interactive: findStart(interactive, agent),
+      acp: findStart(acp, agent),
       notify: notify[agent]?.mode ?? null,
       held: held.find((each) => each.agent === agent) ?? null,
     }));
@@ -135,7 +135,7 @@ async function loadAgents({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<C
     ({ file } = findWorkspace({ cwd, env }));
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'no_workspace' || env.SVC_CONFIG) throw error;
-    const { HEADLESS, INTERACTIVE, ACP, NOTIFY } = await presets();
+    const { HEADLESS, INTERACTIVE, ACP, NOTIFY } = await agentPrograms();
     return {
       file: null,
       agents: { default_preset: '', cmds: HEADLESS, interactive: INTERACTIVE, acp: ACP, notify: NOTIFY },

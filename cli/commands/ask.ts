@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Api,
   type Ask,
-  connect,
+  connectToEngine,
   EXIT,
   formatAge,
   formatLocalTime,
@@ -19,7 +19,7 @@ import { parseNumberId } from './number-id.ts';
 
 type AskView = Wire<Ask>;
 
-/** How a question ended, as the `ask` tool answers. */
+/** The result of a question, as the `ask` tool returns it. */
 interface Outcome {
   id: number;
   status: 'answered' | 'timeout';
@@ -87,7 +87,7 @@ const show = defineCommand({
   examples: ['ask show 31'],
   async run(context) {
     const ask = await findAsk(context, context.args[0]);
-    const lines = (text: string): string[] => toPrintable(text, { lines: true }).split('\n');
+    const splitLines = (text: string): string[] => toPrintable(text, { lines: true }).split('\n');
     context.result(ask, () =>
       [
         formatFacts([
@@ -104,10 +104,10 @@ const show = defineCommand({
           ['place', formatPlace(ask.symbol_ref)],
         ]),
         '',
-        ...lines(ask.question),
-        ...(ask.context === null ? [] : ['', ...lines(ask.context)]),
+        ...splitLines(ask.question),
+        ...(ask.context === null ? [] : ['', ...splitLines(ask.context)]),
         ...ask.options.map((option, index) => `  ${index + 1}. ${toPrintable(option)}`),
-        ...(ask.answer === null ? [] : ['', 'answer', ...lines(ask.answer).map((line) => `  ${line}`)]),
+        ...(ask.answer === null ? [] : ['', 'answer', ...splitLines(ask.answer).map((line) => `  ${line}`)]),
       ].join('\n'),
     );
   },
@@ -196,7 +196,7 @@ const open = defineCommand({
   },
 });
 
-/** Asks and waits. An engine that stops meanwhile is asked again under the same key, which finds the same ask. */
+/** Asks and waits. If the engine stops meanwhile, the next one is asked under the same key, which finds the same ask. */
 async function waitForAnswer(
   { signal, cwd, env, note }: Pick<Context, 'signal' | 'cwd' | 'env' | 'note'>,
   input: Api['ask']['input'],
@@ -207,8 +207,8 @@ async function waitForAnswer(
     told = message;
   };
   const link = createEngineLink((start) =>
-    // An engine that somebody has stopped is waited for, and not started again under their hands.
-    connect({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
+    // Waits for an engine that somebody has stopped, instead of restarting it against their will.
+    connectToEngine({ cwd, env, daemon: getDaemonCommand(), afterCrash: start === 'after_crash', signal }),
   );
   try {
     return await link.call('ask', input, { key: randomUUID(), signal, onProgress });

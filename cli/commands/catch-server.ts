@@ -7,7 +7,7 @@ export type CaughtEvent = Record<string, unknown> & { event: string; verified: b
 
 export interface CatchServer {
   url: string;
-  /** The first event with one of these names, already here or still to come. */
+  /** The first event with one of these names, already received or still to come. */
   received(...names: string[]): Promise<CaughtEvent>;
   close(): Promise<void>;
 }
@@ -41,14 +41,14 @@ export async function startCatchServer(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/catch`,
     received(...names) {
       return new Promise((resolve) => {
-        const look = (): void => {
+        const resolveIfFound = (): void => {
           const found = seen.find(({ event }) => names.includes(event));
           if (!found) return;
-          waiting.delete(look);
+          waiting.delete(resolveIfFound);
           resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(resolveIfFound);
+        resolveIfFound();
       });
     },
     async close() {

@@ -1,10 +1,10 @@
-import { configuration, findWorkspace, nearWords, presets, SvcError } from '../../engine/index.ts';
+import { agentPrograms, configuration, findWorkspace, nearWords, SvcError } from '../../engine/index.ts';
 import { findClient } from '../clients/install.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { runInForeground } from './foreground.ts';
 import { buildEnvironment, formatShellLine, prepareStart } from './interactive.ts';
 
-/** `svc chair`: the person's own agent, which may do what the person may. */
+/** `svc chair`: opens the person's own agent, which may do what the person may. */
 export const chairCommand: Command = defineCommand({
   name: 'chair',
   about: 'start an interactive agent in the Chair seat, here, with the tools of svc',
@@ -29,7 +29,7 @@ export const chairCommand: Command = defineCommand({
       if (start.mcp === 'none') note(await describeInstall(preset, cwd === root));
       return;
     }
-    // Before the agent covers the screen with its own.
+    // Printed before the agent takes over the screen.
     const client = await context.engine();
     const { seat } = client.welcome;
     client.close();
@@ -54,10 +54,10 @@ type Where = Pick<Context, 'cwd' | 'env'>;
 
 /** Chooses the preset: the one asked for, else the default, else the first whose program is installed. */
 async function choosePreset(asked: string | undefined, agents: Agents, { cwd, env }: Where): Promise<string> {
-  const { detectAgents } = await presets();
+  const { detectAgents } = await agentPrograms();
   const { interactive, default_preset } = agents;
-  const known = (name: string): boolean => Object.hasOwn(interactive, name);
-  if (asked !== undefined && !known(asked)) {
+  const isPreset = (name: string): boolean => Object.hasOwn(interactive, name);
+  if (asked !== undefined && !isPreset(asked)) {
     const { findNearest } = await nearWords();
     const close = findNearest(asked, Object.keys(interactive));
     throw new SvcError('unknown_agent', `there is no interactive command for ${JSON.stringify(asked)}`, {
@@ -67,7 +67,7 @@ async function choosePreset(asked: string | undefined, agents: Agents, { cwd, en
           : `did you mean svc chair ${close}?`,
     });
   }
-  const wanted = asked ?? (known(default_preset) ? default_preset : undefined);
+  const wanted = asked ?? (isPreset(default_preset) ? default_preset : undefined);
   const installed = detectAgents(
     wanted === undefined ? interactive : { [wanted]: interactive[wanted]! },
     env,

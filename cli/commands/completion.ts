@@ -1,4 +1,10 @@
-import { type Api, configuration, type EngineClient, findWorkspace, presets } from '../../engine/index.ts';
+import {
+  type Api,
+  agentPrograms,
+  configuration,
+  type EngineClient,
+  findWorkspace,
+} from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, type Proposal } from '../command.ts';
 import { SHELLS } from '../completion/describe.ts';
 
@@ -23,13 +29,13 @@ const SCRIPTS: Readonly<Record<Shell, (commands: readonly Command[]) => Promise<
   fish: async (commands) => (await import('../completion/fish.ts')).writeFishScript(commands),
 };
 
-/** How long a shell may have to wait for an engine that hangs. */
+/** How long a shell waits for a hanging engine. */
 const PATIENCE_MS = 1500;
-/** Without a beginning typed only the newest are proposed. */
+/** Only the newest are proposed until something is typed. */
 const PROPOSED = 100;
 const SEARCHED = 10_000;
 
-/** `svc __complete <kind> [beginning]`: one proposal per line. Says nothing on a fault and starts no engine. */
+/** `svc __complete <kind> [beginning]`: prints one proposal per line. Silent on errors; starts no engine. */
 export const completeCommand: Command = defineCommand({
   name: '__complete',
   about: 'proposals for the completion scripts',
@@ -39,7 +45,7 @@ export const completeCommand: Command = defineCommand({
   async run(context) {
     const [kind, typed = ''] = context.args;
     const found = await listProposals(context, kind as Proposal, typed).catch(() => []);
-    // Shells expand what they are given: nothing but plain words may reach them.
+    // Shells expand what they are given, so only plain words may reach them.
     const plain = found.filter((word) => /^[\w.-]+$/.test(word) && word.startsWith(typed));
     context.result(plain, (words) => words.join('\n'));
   },
@@ -130,6 +136,6 @@ async function listAgentNames({ cwd, env }: Context): Promise<string[]> {
     const { config } = (await configuration()).loadConfig({ file, env });
     return Object.keys(config.agents.cmds);
   } catch {
-    return Object.keys((await presets()).HEADLESS);
+    return Object.keys((await agentPrograms()).HEADLESS);
   }
 }

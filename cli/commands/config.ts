@@ -83,7 +83,7 @@ async function describeUnset(name: string, config: object): Promise<string> {
   return `note: ${name} is unset${meaning ? ` (${meaning})` : ''}; svc config set ${name} <value> sets it`;
 }
 
-/** How long the change of a key may wait for an engine that hangs. */
+/** How long changing a key waits for a hanging engine. */
 const PATIENCE_MS = 2000;
 
 /** Notes the effects of a change. */
@@ -148,7 +148,7 @@ const edit = defineCommand({
     const { findActor, readConfigText, findWorkspace, loadConfig, writeConfig } = await engine();
     const { cwd, env, stdin, stdout } = context;
     const what = 'svc config edit';
-    // The engine decides when it is asked to write; here so that nobody writes a text for nothing.
+    // The engine checks this too when it writes; checked here so that nobody edits a text in vain.
     (await ownSeat()).refuseInsideRun(what, env);
     if (!stdin.isTTY || !stdout.isTTY)
       throw new SvcError('usage', 'there is no terminal to edit on', {
@@ -158,14 +158,14 @@ const edit = defineCommand({
     const seen = readConfigText(file);
     const { editText, keepText } = await import('../../tui/editor.ts');
     let text = seen;
-    const kept = (): string => `your text is kept in ${keepText(text, 'svc.yaml')}`;
-    /** What a person wrote is not lost by a refusal. */
+    const keepAndDescribe = (): string => `your text is kept in ${keepText(text, 'svc.yaml')}`;
+    /** Saves the text when `work` fails, so that it is not lost. */
     const orKept = <T>(work: Promise<T>): Promise<T> =>
       work.catch((thrown: unknown) => {
         if (text === seen) throw thrown;
         const { code, message, hint, data } = asSvcError(thrown);
         const next = hint === undefined ? '' : `; ${hint}`;
-        throw new SvcError(code, message, { cause: thrown, hint: `${kept()}${next}`, data });
+        throw new SvcError(code, message, { cause: thrown, hint: `${keepAndDescribe()}${next}`, data });
       });
     for (;;) {
       text = await orKept(editText(text, 'svc.yaml', env));
@@ -181,7 +181,7 @@ const edit = defineCommand({
         if (code !== 'config_invalid') throw thrown;
         context.note(toPrintable(message, { lines: true }));
         if (await askForYes(context, 'Edit it again?')) continue;
-        context.note(`nothing was written; ${kept()}`);
+        context.note(`nothing was written; ${keepAndDescribe()}`);
         return EXIT.failure;
       }
     }
@@ -268,7 +268,7 @@ export const configCommands: Command[] = [show, get, set, edit, check, keys, sch
 
 const WIDEST_VALUE = 48;
 
-/** A value in one short piece of text. */
+/** Formats a value as one short text. */
 function shortenValue(value: unknown): string {
   if (value === null || value === undefined) return 'unset';
   const text = typeof value === 'string' ? (value === '' ? '""' : value) : JSON.stringify(value);

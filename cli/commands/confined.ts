@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { configuration, confinement, presets, runProgram, SvcError } from '../../engine/index.ts';
+import { agentPrograms, configuration, confinedStart, runProgram, SvcError } from '../../engine/index.ts';
 import { getSvcCommand } from '../self.ts';
 import type { AgentStart } from './interactive.ts';
 import type { ShownSession } from './session-text.ts';
 
-/** The file from which the sandbox reads its filter; see `runInForeground`. */
+/** The file descriptor from which the sandbox reads its filter; see `runInForeground`. */
 const FILTER_FD = 3;
 
 /** A start inside the sandbox of a session. */
@@ -15,7 +15,7 @@ export interface ConfinedStart {
   filter: Buffer | null;
 }
 
-/** The words that give a program the signals back that are ignored around it, where there is such a program. */
+/** The command prefix that restores ignored signals for a program, where one is available. */
 async function findSignalReset(env: NodeJS.ProcessEnv): Promise<string[]> {
   const words = ['env', '--default-signal=INT,QUIT'];
   const { exitCode } = await runProgram('env', [...words.slice(1), 'true'], { env });
@@ -23,8 +23,8 @@ async function findSignalReset(env: NodeJS.ProcessEnv): Promise<string[]> {
 }
 
 /**
- * The start of an agent for a person, in the sandbox that its runs had: with the agent's private folders of the session,
- * so that it finds its conversation, but without a way to the engine. Throws as a run does that cannot be confined.
+ * Prepares an agent's start for a person in the sandbox of its runs: with the agent's private folders of the session, so
+ * that it finds its conversation, but without access to the engine. Throws as a run that cannot be confined.
  */
 export async function confineStart(
   row: Pick<ShownSession, 'session_id' | 'worktree' | 'repository'>,
@@ -32,16 +32,16 @@ export async function confineStart(
   { cwd, env, file }: { cwd: string; env: NodeJS.ProcessEnv; file: string },
 ): Promise<ConfinedStart> {
   const { resolveDataPaths, loadConfig, resolveMachineHome, listSecretVariables } = await configuration();
-  const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinement();
-  const { findPreset, findPresetOfProgram, withArguments } = await presets();
+  const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinedStart();
+  const { findPreset, findPresetOfProgram, withArguments } = await agentPrograms();
   const loaded = loadConfig({ file, env });
   const paths = resolveDataPaths(loaded);
-  // To the engine it is nobody's run, and so not the Chair, should it come by loopback with a token that it has found.
+  // For the engine it is an unknown run, so it cannot pass for the Chair with a token that it finds.
   const own = { ...start.env, SVC_RUN_ID: randomUUID() };
   const given = buildWorkerEnvironment(env, own, listSecretVariables(loaded.config));
   const [program = ''] = start.argv;
   const preset = findPresetOfProgram(program) ?? findPreset(start.preset);
-  // It cannot write its settings inside, and would ask again and again; what it trusts there can do no more than itself.
+  // It cannot save its settings inside and would keep asking; what it trusts there can do no more than itself.
   const trusting = preset?.trustFolders?.([cwd, row.repository ?? cwd]) ?? [];
   try {
     const filter = chooseTerminalGuard();
@@ -53,7 +53,7 @@ export async function confineStart(
       machineHome: resolveMachineHome(env),
       svc: getSvcCommand(),
     }).wrap({
-      // Undone for the agent what is done below.
+      // Restores for the agent what is ignored below.
       argv: [...(await findSignalReset(env)), ...withArguments(start.argv, trusting)],
       program,
       cwd,
@@ -65,7 +65,7 @@ export async function confineStart(
       endsWithParent: true,
       ...(filter === null ? {} : { filterFd: FILTER_FD }),
     });
-    // Ctrl-C reaches all on the terminal, and bubblewrap would end of it, whatever the agent makes of it.
+    // Ctrl-C reaches every process on the terminal, and would end bubblewrap even if the agent handles it.
     return { argv: ['/bin/sh', '-c', 'trap "" INT QUIT; exec "$@"', 'svc', ...words], env: given, filter };
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) throw thrown;

@@ -1,4 +1,4 @@
-import { connect, SvcError, toPrintable } from '../../engine/index.ts';
+import { connectToEngine, SvcError, toPrintable } from '../../engine/index.ts';
 import type { DashboardOptions } from '../../tui/index.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { getDaemonCommand, getSvcCommand } from '../self.ts';
@@ -10,7 +10,7 @@ export async function showDashboard(
     Pick<DashboardOptions, 'plain' | 'bell' | 'select'>
   >,
 ): Promise<readonly string[]> {
-  // What the dashboard sets for its libraries must not reach an engine that it starts.
+  // Variables that the dashboard sets for its libraries must not reach an engine that it starts.
   const env = { ...options.env };
   const { stdin, stdout, stderr, signal } = context;
   const { openDashboard } = await import('../../tui/index.ts');
@@ -26,7 +26,12 @@ export async function showDashboard(
     bell: options.bell ?? false,
     select: options.select,
     connect: (start) =>
-      connect({ cwd: options.cwd, env, via: 'tui', ...(start ? { daemon: getDaemonCommand() } : {}) }),
+      connectToEngine({
+        cwd: options.cwd,
+        env,
+        via: 'tui',
+        ...(start ? { daemon: getDaemonCommand() } : {}),
+      }),
   });
   return farewell;
 }

@@ -19,7 +19,7 @@ import { promptFlag, readPrompt } from './prompt.ts';
 
 const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
-/** What can still be decided. */
+/** Argument that names a pending decision. */
 const pendingDecision = [{ ...idArg, completes: 'decision:pending' }] as const;
 
 const hashFlag = {
@@ -74,7 +74,7 @@ const list = defineCommand({
 
 type Fact = readonly [name: string, value: string | null];
 
-/** Whether it may still lead to a run. */
+/** Whether the decision may still lead to a run. */
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
@@ -107,7 +107,7 @@ function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: strin
   ];
 }
 
-/** What was and what is, as an approval would be for the latter. */
+/** Formats the former and the current value of each changed input; an approval is for the current ones. */
 const formatChanges = (name: string, changes: DecisionView['changes']): Fact[] =>
   changes.flatMap(({ input, before, after }) => [
     [name, `${input}: was ${JSON.stringify(before)}`],
@@ -190,7 +190,7 @@ const approve = defineCommand({
   },
 });
 
-/** Checks that a person is at a terminal: no script may type for them. Throws `approval_required`. */
+/** Checks that a person is at a terminal, since no script may type for them. Throws `approval_required`. */
 function checkAtTerminal({
   args,
   json,
@@ -278,14 +278,14 @@ async function editOnTerminal(
 ): Promise<Wire<Edited>> {
   const { decision, task } = await client.call('decision.show', { id: wanted.id });
   const { decision_id: id, hash, state } = decision;
-  // The engine would say so too, but only after the work was done.
+  // The engine checks this too, but only after the text was edited.
   if (state !== 'pending') throw new SvcError('already_decided', `${id} was ${state}`);
   const { editText } = await import('../../tui/editor.ts');
   const prompt = await editText(task.body === '' ? task.title : task.body, `${id}.md`, env);
   try {
     return await client.call('decision.edit', { hash, ...wanted, id, prompt });
   } catch (error) {
-    // The file is gone: what a person wrote must not be lost with it.
+    // The file is gone; the text must not be lost with it.
     stdout.write(`${toPrintable(prompt, { lines: true })}\n`);
     throw error;
   }

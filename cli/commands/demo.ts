@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   configuration,
-  connect,
+  connectToEngine,
   type EngineClient,
   readProgram,
   SvcError,
@@ -49,7 +49,7 @@ export const demoCommand: Command = defineCommand({
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
     const secret = randomBytes(24).toString('hex');
-    // While the dashboard has the terminal, what there is to say waits.
+    // Output waits while the dashboard has the terminal.
     const held: string[] = [];
     const speech: Speech = {
       isHeld: false,
@@ -73,7 +73,7 @@ export const demoCommand: Command = defineCommand({
     let client: EngineClient | undefined;
     try {
       const env = await makeDemoWorkspace(context, folder, secret, events.url);
-      client = await connect({ cwd: folder, env, daemon: getDaemonCommand() });
+      client = await connectToEngine({ cwd: folder, env, daemon: getDaemonCommand() });
       const { receivers } = await client.call('engine.status');
       const [at] = receivers;
       if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
@@ -98,11 +98,11 @@ async function makeDemoWorkspace(
   secret: string,
   catchUrl: string,
 ): Promise<NodeJS.ProcessEnv> {
-  const git = (...args: string[]) => readProgram('git', ['-C', folder, ...args]);
+  const readDemoGit = (...args: string[]) => readProgram('git', ['-C', folder, ...args]);
   await mkdir(folder);
-  await git('init', '-q', '-b', 'main');
-  await git('config', 'user.name', 'Demo');
-  await git('config', 'user.email', 'demo@example.invalid');
+  await readDemoGit('init', '-q', '-b', 'main');
+  await readDemoGit('config', 'user.name', 'Demo');
+  await readDemoGit('config', 'user.email', 'demo@example.invalid');
   await writeFile(join(folder, 'README.md'), '# A small repository\n');
   await writeFile(
     join(folder, 'svc.yaml'),
@@ -120,15 +120,15 @@ ui: { addr: "127.0.0.1:0" }
   await writeFile(join(folder, '.gitignore'), '.svc/\n');
   const own = Object.entries(context.env).filter(([name]) => !name.startsWith('SVC_'));
   const env = {
-    // Nothing of the caller's own workspace may leak into the demo.
+    // Keep variables of the caller's own workspace out of the demo.
     ...Object.fromEntries(own),
     SVC_CONFIG: join(folder, 'svc.yaml'),
     SVC_HOME: join(dirname(folder), 'home'),
     SVC_WEBHOOK_SECRET: secret,
   };
   (await configuration()).agreeToFile({ file: env.SVC_CONFIG, env });
-  await git('add', '.');
-  await git('commit', '-q', '-m', 'First commit');
+  await readDemoGit('add', '.');
+  await readDemoGit('commit', '-q', '-m', 'First commit');
   return env;
 }
 
@@ -208,7 +208,7 @@ async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told 
   return work.commits.length > 0 ? 0 : 1;
 }
 
-/** `svc webhook test` as a process of its own, as a person would run it. */
+/** Runs `svc webhook test` as a process of its own, as a person would. */
 async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
   const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
   return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };
@@ -216,10 +216,10 @@ async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
 
 function createIndentedStream(out: NodeJS.WriteStream): NodeJS.WriteStream {
   let isLineStart = true;
-  const write = (text: string): boolean => {
+  const writeIndented = (text: string): boolean => {
     const shown = (isLineStart ? '   | ' : '') + text.replace(/\n(?=.)/gs, '\n   | ');
     isLineStart = text.endsWith('\n');
     return text === '' ? true : out.write(shown);
   };
-  return { write } as unknown as NodeJS.WriteStream;
+  return { write: writeIndented } as unknown as NodeJS.WriteStream;
 }

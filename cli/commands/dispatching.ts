@@ -14,7 +14,7 @@ export type ShownTask = Wire<Task>;
 export type SessionView = Wire<Session>;
 export type DecisionView = Wire<Decision>;
 
-/** What every operation answers that may dispatch. */
+/** The result of every operation that may dispatch. */
 export interface DispatchOutcome {
   task: ShownTask;
   decision: DecisionView | null;
@@ -34,7 +34,7 @@ export const runFlags = {
 
 export type RunContext = Context<typeof runFlags>;
 
-/** What those flags say, as input of the operation. */
+/** Reads those flags into the operation's input. */
 export const readRunInput = ({ flags }: RunContext) => ({
   ...(flags.inplace ? { inplace: true } : {}),
   ...(flags.keepWorktree ? { keep_worktree: true } : {}),
@@ -44,7 +44,7 @@ export const readRunInput = ({ flags }: RunContext) => ({
   ...(flags.force ? { force: true } : {}),
 });
 
-/** Says what was dispatched; with --follow shows the log and answers as the run ended. */
+/** Reports what was dispatched; with --follow shows the log and returns the exit code of the run. */
 export async function reportDispatch(
   context: RunContext,
   client: EngineClient,

@@ -21,10 +21,10 @@ import {
   checkSecrets,
 } from '../doctor/workspace.ts';
 
-/** The checks that a workspace has, for one that has none. */
+/** The workspace checks, for a folder outside a workspace. */
 const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];
 
-/** `svc doctor`: looks at everything that a run needs, changes nothing and starts nothing. */
+/** `svc doctor`: checks everything that a run needs; changes nothing and starts nothing. */
 export const doctorCommand: Command = defineCommand({
   name: 'doctor',
   about: 'check that everything is in place, each with a remedy',
@@ -77,6 +77,10 @@ function formatChecks(checks: readonly Check[]): string {
     `${state.padEnd(4)}  ${check.padEnd(width)}  ${toPrintable(found, { lines: true }).replaceAll('\n', `\n${indent}`)}`,
     ...(remedy === null ? [] : [`${indent}→ ${toPrintable(remedy)}`]),
   ]);
-  const count = (state: Check['state']): number => checks.filter((each) => each.state === state).length;
-  return [...lines, '', `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`].join('\n');
+  const countState = (state: Check['state']): number => checks.filter((each) => each.state === state).length;
+  return [
+    ...lines,
+    '',
+    `${countState('ok')} ok, ${countState('warn')} to look at, ${countState('fail')} failed`,
+  ].join('\n');
 }

@@ -8,7 +8,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 
-/** A variable that the caller has and the engine has not, or has with another value. */
+/** A variable that the caller has and the engine lacks, or has with another value. */
 export interface DifferingSecret {
   name: string;
   state: 'missing' | 'other';

@@ -10,7 +10,7 @@ import {
   type Host,
   hostEngine,
   launching,
-  notFromRun,
+  mayNotStartError,
   openEngine,
   ownSeat,
   SvcError,
@@ -37,7 +37,7 @@ function formatReceiver({ receivers, receiver_problem: problem }: Status): strin
   return problem === null ? on : `${on}; that of ui.addr is ${off}`;
 }
 
-/** As the engine has them, which need not be as the caller has them. */
+/** As the engine has them, which may differ from the caller's. */
 function formatSecrets({ secrets }: Status): string | null {
   const lacking = secrets.filter(({ is_set }) => !is_set);
   return lacking.length === 0
@@ -120,11 +120,11 @@ function reportReady(fd: number | undefined, said: object): void {
     writeSync(fd, JSON.stringify(said));
     closeSync(fd);
   } catch {
-    // whoever waited is gone
+    // The waiting process has ended.
   }
 }
 
-/** Hosts the engine in this process until it is told to stop. `started` runs once it listens. */
+/** Hosts the engine in this process until it is stopped. `started` is called once it listens. */
 export async function hostHere(
   context: Context,
   options: { set: readonly string[]; maxWorkers: number | undefined; readyFd?: number | undefined },
@@ -134,7 +134,7 @@ export async function hostHere(
   let host: Host | undefined;
   try {
     const { file, root } = findWorkspace(context);
-    if ((await launching()).mustNotStart(context.env)) throw notFromRun(root);
+    if ((await launching()).mustNotStart(context.env)) throw mayNotStartError(root);
     engine = await openEngine({
       file,
       env: context.env,
@@ -151,7 +151,7 @@ export async function hostHere(
   } catch (thrown) {
     const { code, message, hint } = asSvcError(thrown);
     reportReady(options.readyFd, { code, message, ...(hint === undefined ? {} : { hint }) });
-    // The host closes its engine; without one the engine is all there is.
+    // The host closes its engine; without a host, close the engine itself.
     await (host ?? engine)?.close().catch(() => undefined);
     throw thrown;
   }
@@ -190,7 +190,7 @@ const down = defineCommand({
   examples: ['down', 'down --stop-workers'],
   async run(context) {
     const client = await context.engine({ start: false }).catch(async (error: unknown) => {
-      // It may be about to be started again.
+      // The supervisor may be about to restart it.
       if (asSvcError(error).code === 'engine_not_running' && (await stopSupervisor(context))) return null;
       throw error;
     });
@@ -228,13 +228,13 @@ async function stopSupervisor({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promi
   return true;
 }
 
-/** Tells whether a process runs. A zombie does not: in a container init may take a while to reap it. */
+/** Whether a process runs. A zombie does not; in a container, init may take a while to reap it. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch (error) {
-    // No /proc on this system: then the signal's answer is all there is.
+    // Without /proc, only the signal can tell.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' && process.platform !== 'linux';
   }
 }

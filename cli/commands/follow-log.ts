@@ -8,12 +8,12 @@ interface LogNotification {
   ended: boolean;
 }
 
-/** After this much silence a person wonders why. */
+/** Silence after which the reason is shown, ms. */
 const QUIET_MS = 2000;
 
 /**
- * Writes a session's log to stdout until it has ended, or the person has seen enough. While it is silent because it
- * waits for something, that is said once.
+ * Writes a session's log to stdout until the session has ended or the person interrupts. While it is silent because it
+ * waits for something, says so once.
  */
 export async function followLog(
   context: Pick<Context<never>, 'stdout' | 'json' | 'signal' | 'note'>,
@@ -76,7 +76,7 @@ export const logFlags = {
   raw: { type: 'boolean', about: 'as the agent printed it, escape sequences too' },
 } as const satisfies FlagTable;
 
-/** An empty log with exit code 0 would say that it ran. Throws `not_found` for a session that was over before it printed anything. */
+/** Throws `not_found` for a session that ended without output: an empty log with exit code 0 would suggest that it ran. */
 async function checkEverStarted(client: EngineClient, session: string): Promise<void> {
   const row = await client.call('session.show', { session });
   if (row.state !== 'ended' || row.started_at !== null) return;
@@ -88,7 +88,7 @@ async function checkEverStarted(client: EngineClient, session: string): Promise<
   });
 }
 
-/** What a command prints that shows a log. */
+/** The result of a command that shows a log. */
 export async function showLog(
   context: Context<typeof logFlags>,
   client: EngineClient,
@@ -103,7 +103,7 @@ export async function showLog(
     form: raw ? 'raw' : 'readable',
   });
   const text = part.text.replace(/\n$/, '');
-  // Asked for by name, so it goes past what makes results fit for a terminal.
+  // Explicitly requested, so it bypasses the escaping for terminals.
   if (raw && !context.json) context.stdout.write(text === '' ? '' : `${text}\n`);
   else context.result(part, () => toPrintable(text, { lines: true }));
 }

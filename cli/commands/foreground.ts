@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { SvcError } from '../../engine/index.ts';
 
-/** A port of the loopback interface on which nobody listens just now. */
+/** Finds a loopback port on which nothing listens now. */
 export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -16,19 +16,19 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** A shell's way to say that a program was ended by a signal. */
+/** Added to a signal's number for the exit code, as shells do. */
 const BY_SIGNAL = 128;
 
 /**
- * Runs a program on this program's own terminal or pipes, and passes its exit code on. Signals reach it too; those that
- * a terminal sends go to both anyway, and twice would mean something else to an agent. Throws `spawn_failed`.
+ * Runs a program on this program's own terminal or pipes and returns its exit code. Forwards signals, except those that a
+ * terminal sends to both anyway: getting one twice would mean something else to an agent. Throws `spawn_failed`.
  */
 export async function runInForeground(start: {
   argv: readonly string[];
   cwd: string;
   env: NodeJS.ProcessEnv;
   isTerminal: boolean;
-  /** What it reads from its file 3. */
+  /** What it reads from file descriptor 3. */
   filter?: Buffer | null;
 }): Promise<number> {
   const [program = '', ...args] = start.argv;
@@ -39,14 +39,14 @@ export async function runInForeground(start: {
     stdio: ['inherit', 'inherit', 'inherit', ...(filter === null ? [] : (['pipe'] as const))],
   });
   const third = child.stdio[3] as Writable | null | undefined;
-  // One that has ended at once says so itself.
+  // A program that has already ended reports that itself.
   third?.on('error', () => undefined).end(filter);
-  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-  const ignore = (): void => undefined;
-  const fromTerminal = start.isTerminal ? ignore : forward;
+  const forwardSignal = (signal: NodeJS.Signals): void => void child.kill(signal);
+  const ignoreSignal = (): void => undefined;
+  const fromTerminal = start.isTerminal ? ignoreSignal : forwardSignal;
   const listeners = {
-    SIGTERM: forward,
-    SIGHUP: forward,
+    SIGTERM: forwardSignal,
+    SIGHUP: forwardSignal,
     SIGINT: fromTerminal,
     SIGQUIT: fromTerminal,
   } as const;

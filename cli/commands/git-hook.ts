@@ -9,7 +9,7 @@ import {
 } from '../../engine/index.ts';
 import { SVC } from '../self.ts';
 
-/** What became of the hook. */
+/** The result of installing or removing the hook. */
 export interface HookReport {
   /** The file that git runs before a commit. */
   hook: string;
@@ -18,7 +18,7 @@ export interface HookReport {
   workspaces: string[];
 }
 
-/** A repository, as far as its hook is concerned. */
+/** The repository that a hook belongs to. */
 export interface HookPlace {
   /** The file, absolute. */
   hook: string;
@@ -32,13 +32,13 @@ const CALL = /^check '((?:[^']|'\\'')*)'$/gm;
 
 /** Where git looks for the hook. Worktrees share it, and `core.hooksPath` moves it. Throws `not_a_repository`. */
 export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<HookPlace> {
-  const git = async (folder: string, ...args: string[]): Promise<string> =>
+  const readHookGit = async (folder: string, ...args: string[]): Promise<string> =>
     (await readProgram('git', args, { cwd: folder, env })).replace(/\n$/, '');
   try {
-    const top = await git(cwd, 'rev-parse', '--show-toplevel');
-    // A relative core.hooksPath is meant from where hooks run: the top folder.
-    const hooks = resolve(top, await git(top, 'rev-parse', '--git-path', 'hooks'));
-    const common = resolve(top, await git(top, 'rev-parse', '--git-common-dir'));
+    const top = await readHookGit(cwd, 'rev-parse', '--show-toplevel');
+    // A relative core.hooksPath counts from where hooks run: the top folder.
+    const hooks = resolve(top, await readHookGit(top, 'rev-parse', '--git-path', 'hooks'));
+    const common = resolve(top, await readHookGit(top, 'rev-parse', '--git-common-dir'));
     const mainTop = common.endsWith(`${sep}.git`) ? dirname(common) : top;
     return { hook: join(hooks, 'pre-commit'), top, mainTop };
   } catch (error) {
@@ -51,14 +51,14 @@ export async function findGitHook(cwd: string, env: NodeJS.ProcessEnv): Promise<
   }
 }
 
-/** The svc.yaml that a hook names: of a worktree's own copy the one in the main checkout. */
+/** The svc.yaml that a hook names; for a worktree's copy, that of the main checkout. */
 export function findLastingFile(file: string, { top, mainTop }: HookPlace): string {
   if (top === mainTop || !isInsideFolder(top, file)) return file;
   const lasting = join(mainTop, relative(top, file));
   return statSync(lasting, { throwIfNoEntry: false })?.isFile() ? lasting : file;
 }
 
-/** What the hook does for one workspace, as a line that stands alone. Only a denial stops the commit. */
+/** The hook's line for one workspace. Only a denial stops the commit. */
 const formatHookLine = (file: string): string =>
   `SVC_CONFIG=${quoteForShell(file)} ${quoteForShell(process.execPath)} ${quoteForShell(SVC)} lock check --staged || [ $? -ne 3 ] || exit 1`;
 
@@ -77,8 +77,8 @@ exit 0
 `;
 
 /**
- * What is there, before anything is written. Throws `exists` for a hook that is not ours: it stays as it is, and the
- * hint has the line that somebody may add to it.
+ * Reads the existing hook before anything is written. Throws `exists` for a hook that is not ours, which stays as it is;
+ * the hint has the line to add to it.
  */
 export function planGitHook({ hook }: HookPlace, file: string): () => HookReport {
   const present = readIfThere(hook);
@@ -101,7 +101,7 @@ export function planGitHook({ hook }: HookPlace, file: string): () => HookReport
       return { hook, state: 'installed', workspaces };
     }
     if (present === text) chmodSync(hook, 0o755);
-    // In one step: git may be about to run it.
+    // Replaced atomically, since git may be about to run it.
     else writeFileAtomically(hook, text, { mode: 0o755, isModeExact: true });
     return { hook, state: present === text ? 'there already' : 'renewed', workspaces };
   };
@@ -116,7 +116,7 @@ function readIfThere(file: string): string | null {
   }
 }
 
-/** One that came into being meanwhile is somebody's. */
+/** Creates the hook; fails if somebody else has created one meanwhile. */
 function createFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o755 });

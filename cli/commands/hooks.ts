@@ -21,7 +21,7 @@ interface Report {
 
 const AGENTS = HOOK_FILES.map(({ agent }) => agent);
 
-/** Other people's keys may be in the file one day; only its owner has to read it. */
+/** The file may contain keys, so only its owner may read it. */
 const USER_FILE_MODE = 0o600;
 
 const args = [{ name: 'agent', about: 'the agent', choices: AGENTS }];
@@ -118,7 +118,7 @@ const list = defineCommand({
   },
 });
 
-/** Only its help is reached here: the entry point runs it before anything else is loaded. */
+/** Only for its help: the entry point runs the command before anything else is loaded. */
 const hook = defineCommand({
   name: 'hook',
   about:

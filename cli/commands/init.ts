@@ -9,11 +9,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import {
+  agentPrograms,
   configuration,
   type FreeAddresses,
   findWorkspace,
   ownSeat,
-  presets,
   runProgram,
   SvcError,
 } from '../../engine/index.ts';
@@ -78,7 +78,7 @@ export const initCommand: Command = defineCommand({
     refuseExisting(folder);
     const gitRoot = await runGit(folder, env, ['rev-parse', '--show-toplevel']);
     let root = folder;
-    // A folder named with --dir is meant; only the current folder may be a subfolder by accident.
+    // A folder given by --dir is deliberate; only the current folder may be a subfolder by accident.
     if (gitRoot !== undefined && gitRoot !== folder && flags.dir === undefined) {
       const yes = flags.yes || readEnvironmentFlag(env, 'SVC_SETUP_YES');
       const question = `This folder is inside the repository ${gitRoot}. Set up the workspace there instead?`;
@@ -100,7 +100,7 @@ export const initCommand: Command = defineCommand({
     try {
       agreeToFile({ file, env });
     } catch (error) {
-      // It is agreed to by its first use then.
+      // Its first use then agrees to it.
       if (!(error instanceof SvcError) || error.code !== 'storage_failed') throw error;
       note(`note: ${error.message}`);
     }
@@ -118,12 +118,12 @@ export const initCommand: Command = defineCommand({
   },
 });
 
-/** The svc.yaml of a folder that is in a workspace already. */
+/** The svc.yaml of the workspace that a folder is already in. */
 function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null {
   try {
     return findWorkspace({ cwd, env }).file;
   } catch (error) {
-    // What somebody else has left in a folder above keeps nobody from a workspace of their own.
+    // Another user's svc.yaml in a folder above does not prevent a workspace of one's own.
     const isNone = error instanceof SvcError && ['no_workspace', 'owner_untrusted'].includes(error.code);
     if (isNone && !env.SVC_CONFIG) return null;
     throw error;
@@ -132,7 +132,7 @@ function findWorkspaceAround(cwd: string, env: NodeJS.ProcessEnv): string | null
 
 const loadEngineParts = async () => ({
   ...(await configuration()),
-  ...(await presets()),
+  ...(await agentPrograms()),
   ...(await ownSeat()),
 });
 

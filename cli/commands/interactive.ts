@@ -1,31 +1,31 @@
-import { type GatewayRoute, presets, quoteForShell } from '../../engine/index.ts';
+import { agentPrograms, type GatewayRoute, quoteForShell } from '../../engine/index.ts';
 import { findClient, isInstalled } from '../clients/install.ts';
 import type { Context } from '../command.ts';
 import { findMcpCommand } from '../self.ts';
 import { findFreePort } from './foreground.ts';
 
-/** An agent that is opened for a person, and what it is given besides the person's environment. */
+/** An agent opened for a person, and its changes to the person's environment. */
 export interface AgentStart {
   preset: string;
   argv: string[];
   /** Added to the environment. */
   env: Record<string, string>;
-  /** Taken out of it. */
+  /** Removed from the environment. */
   unset: string[];
-  /** run: told of the tools of svc for this run; installed: by its own configuration; none: not at all. */
+  /** run: given svc's tools for this run; installed: by its own configuration; none: not at all. */
   mcp: 'run' | 'installed' | 'none';
 }
 
-/** They would make the person's own agent pass for a worker, or for the wrong one. */
+/** Variables that would make the person's own agent pass for a worker, or for the wrong one. */
 const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
 
-/** What it is to have beyond its command. */
+/** What the agent gets besides its command. */
 export interface StartWish {
-  /** A conversation of its own that is to go on. */
+  /** A conversation of the agent's to resume. */
   agentSession?: string | null;
-  /** False where it will find none, and so has no use for the tools. */
+  /** False when it will find no engine, so that the tools would be useless. */
   reachesEngine?: boolean;
-  /** Where its model calls go, and the folder for what it is told of that; null for its own login. */
+  /** The route of its model calls, and the folder for the files that tell it so; null for its own login. */
   routed?: { gateway: GatewayRoute; folder: string } | null;
 }
 
@@ -36,7 +36,7 @@ export async function prepareStart(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
-  const { findPreset, renderCommand, withArguments, writeAnew } = await presets();
+  const { findPreset, renderCommand, withArguments, writeFreshFile } = await agentPrograms();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
@@ -45,7 +45,7 @@ export async function prepareStart(
   const known = findPreset(preset);
   const argv =
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
-  // With its own login some cannot be told of the tools.
+  // With their own login, some agents cannot be given the tools.
   const isTold = reachesEngine && (routed !== null || known?.cannot.mcp === undefined);
   const forRun =
     known === null || (!isTold && routed === null)
@@ -59,7 +59,7 @@ export async function prepareStart(
           isAttended: true,
         });
   if (routed !== null)
-    for (const { path, text } of forRun?.files ?? []) await writeAnew(routed.folder, path, text);
+    for (const { path, text } of forRun?.files ?? []) await writeFreshFile(routed.folder, path, text);
   const client = forRun === null && reachesEngine ? await findClient(preset) : undefined;
   return {
     preset,

@@ -19,7 +19,7 @@ const itemArg = {
   about: 'number of the item among - [ ] and - [x], from 1, as svc ledger show has it',
 } as const;
 
-/** Where the file is, and which item of it is meant. */
+/** Reads the file and the item from the arguments. */
 function readItem({ cwd, args }: Pick<Context, 'cwd' | 'args'>): { ledger: string; item: number } {
   const [file = '', given = ''] = args;
   const item = Number(given);
@@ -102,5 +102,5 @@ const release = defineCommand({
   },
 });
 
-/** A checklist and who works on it. */
+/** `svc ledger …`: checklists and their claims. */
 export const ledgerCommands: readonly Command[] = [show, claim, release];

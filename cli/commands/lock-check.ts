@@ -13,14 +13,14 @@ import type { Context } from '../command.ts';
 
 type Held = Wire<HeldPath>;
 
-/** Named in an error; the rest is counted. */
+/** How many paths an error names; the rest are counted. */
 const NAMED = 5;
-/** Asked for in one call. */
+/** How many paths are checked in one call. */
 const AT_ONCE = 2_000;
 
 /**
- * With a holder: they need a valid lock on every path. Without one it is a person who asks, and nobody else may hold any.
- * Throws `lock_denied`.
+ * Checks paths: a holder needs a valid lock on each; without a holder, a person asks, and nobody else may hold any. Throws
+ * `lock_denied`.
  */
 export async function checkPaths(
   context: Pick<Context, 'engine' | 'result' | 'cwd'>,
@@ -29,7 +29,7 @@ export async function checkPaths(
 ): Promise<number> {
   const client = await context.engine();
   if (holder === undefined) {
-    // What lies outside the workspace is a mistake here; for staged files it is not.
+    // A path outside the workspace is a mistake here, but not among staged files.
     for (const path of paths) await client.call('lock.status', { path });
     refuseHeldPaths(context.cwd, await listHeldByOthers(client, paths, {}));
     context.result({ allowed: paths }, () => 'nobody holds a lock here');
@@ -64,21 +64,21 @@ export async function checkPaths(
   return 0;
 }
 
-/** No engine, no workspace, or none that is ours: then nobody can say who holds what. */
+/** Errors after which the holders cannot be known: no engine, no workspace, or one that is not ours. */
 const UNKNOWN = [
   ...['engine_not_running', 'engine_unreachable', 'engine_closing', 'no_workspace'],
   ...['data_folder_unknown', 'owner_untrusted', 'storage_unsafe'],
 ];
 
-/** How long a commit may have to wait for an engine that hangs. */
+/** How long a commit waits for a hanging engine. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Whether somebody other than the holder holds what is staged, for the pre-commit hook. It starts no engine: without one
- * it says so and lets the commit pass, since locks guard against mistakes and not against people. Throws `lock_denied`.
+ * Checks for the pre-commit hook that nobody else holds what is staged. It starts no engine: without one it says so and
+ * lets the commit pass, since locks guard against mistakes, not against people. Throws `lock_denied`.
  */
 export async function checkStaged(context: Context, holder: string | undefined): Promise<number> {
-  const pass = (why: string): number => {
+  const passWithNote = (why: string): number => {
     context.stderr.write(`svc: the locks were not checked: ${toPrintable(why)}\n`);
     context.result({ checked: false, reason: why, staged: 0 }, () => '');
     return 0;
@@ -87,7 +87,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
     const locks = await client.call('lock.list');
     const staged = locks.some((lock) => lock.holder !== holder) ? await listStagedFiles(context) : [];
-    // A commit without a session comes from the Chair, or from a person in its seat.
+    // A commit without a session is the Chair's, or a person's in that seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };
     refuseHeldPaths(context.cwd, await listHeldByOthers(client, staged, own));
     context.result({ checked: true, reason: null, staged: staged.length }, () => '');
@@ -95,7 +95,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
   } catch (error) {
     const { code, message } = asSvcError(error);
     if (!UNKNOWN.includes(code)) throw error;
-    return pass(message);
+    return passWithNote(message);
   }
 }
 
@@ -134,15 +134,16 @@ function refuseHeldPaths(cwd: string, held: readonly Held[]): void {
 }
 
 /**
- * Absolute paths of all that the commit would change, both names of what was renamed. The environment stays as it is: in a
- * hook it says which index the commit is made from.
+ * Lists the absolute paths that the commit would change, with both names of renamed files. Keeps the environment, which in
+ * a hook says which index the commit is made from.
  */
 async function listStagedFiles({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string[]> {
   try {
-    const git = (args: string[]) => readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });
-    const top = (await git(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
+    const runIndexGit = (args: string[]) =>
+      readProgram('git', args, { cwd, env, mostBytes: 256 * 1024 * 1024 });
+    const top = (await runIndexGit(['rev-parse', '--show-toplevel'])).replace(/\n$/, '');
     const wanted = ['--cached', '--name-only', '-z', '--no-renames', '--no-relative', '--no-ext-diff'];
-    const names = await git(['diff', ...wanted]);
+    const names = await runIndexGit(['diff', ...wanted]);
     return names
       .split('\0')
       .filter((path) => path !== '')

@@ -9,7 +9,7 @@ interface Report {
   client: string;
   scope: Scope;
   file: string;
-  /** none: the entry stood there already. */
+  /** none: the entry already existed. */
   change: 'created' | 'added' | 'replaced' | 'none';
   written: boolean;
   entry: Record<string, unknown>;
@@ -19,10 +19,10 @@ interface Report {
 
 const CHANGES = { no_file: 'created', absent: 'added', same: 'none', different: 'replaced' } as const;
 
-/** Other people's keys may be in the file one day; only its owner has to read it. */
+/** The file may contain keys, so only its owner may read it. */
 const USER_FILE_MODE = 0o600;
 
-/** `svc mcp install`: tells an agent program of svc, in that program's own configuration. */
+/** `svc mcp install`: adds svc to an agent program's own configuration. */
 export const mcpInstallCommand: Command = defineCommand({
   name: 'mcp install',
   about: "add svc mcp to an agent's own configuration, so that it has the tools of svc",

@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from '../command.ts';
 import { mcpInstallCommand } from './mcp-install.ts';
 
-/** `svc mcp`: what an agent's own configuration starts. */
+/** `svc mcp`: the MCP server that an agent's configuration starts. */
 const mcpCommand = defineCommand({
   name: 'mcp',
   about: 'serve the tools over MCP on standard input and output, for an agent program to start',

@@ -5,7 +5,7 @@ import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
 import { readPrompt } from './prompt.ts';
 
-/** A message as `msg_inbox` gives it. */
+/** A message as `msg_inbox` returns it. */
 interface Shown {
   id: number;
   kind: string;
@@ -24,7 +24,7 @@ interface Inbox {
   messages: Shown[];
   unread: number;
   read: number;
-  /** How many there are beside these. */
+  /** How many more there are. */
   more: number;
 }
 

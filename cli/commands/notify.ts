@@ -9,7 +9,7 @@ const events = defineCommand({
   about: 'list every outbound event',
   examples: ['notify events'],
   async run(context) {
-    const { EVENTS } = await (await import('../../engine/index.ts')).outboundEvents();
+    const { EVENTS } = await (await import('../../engine/index.ts')).catalogues();
     const rows = Object.entries(EVENTS).map(([event, description]) => ({ event, description }));
     const text = await formatRows(
       rows,

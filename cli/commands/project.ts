@@ -28,7 +28,7 @@ const describeSetup = ({ setup, teardown, env_files }: Project): string =>
     ...(env_files.length === 0 ? [] : [formatCount(env_files.length, 'file')]),
   ].join(', ') || 'nothing';
 
-/** Exactly what a consent is about, a line each. */
+/** Lists exactly what is agreed to, one line each. */
 const formatProject = (project: Project): string =>
   [['project', project.id], ['folder', project.folder], ...listSetupFacts(project)]
     .map(([name = '', text = '']) => `${name.padEnd(10)}${text}`)
@@ -91,7 +91,7 @@ const trust = defineCommand({
         return EXIT.failure;
       }
     }
-    // By its digest, so that nothing else is agreed to than what was shown.
+    // By its digest, so that exactly what was shown is agreed to.
     const trusted = await client.call('project.trust', { id, digest });
     context.result(trusted, () => `${id} is trusted on this machine`);
     return 0;

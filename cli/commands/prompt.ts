@@ -1,13 +1,13 @@
 import type { Flag } from '../command.ts';
 
-/** Of the commands that say what an agent is told. */
+/** The flag of commands that take a prompt. */
 export const promptFlag = {
   type: 'string',
   short: 'p',
   about: 'what the agent is told; - reads standard input',
 } as const satisfies Flag;
 
-/** What was given with it. */
+/** Reads the prompt of a command, from its flag or standard input. */
 export async function readPrompt<G extends string | undefined>(
   given: G,
   stdin: NodeJS.ReadStream,

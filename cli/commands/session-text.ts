@@ -1,5 +1,5 @@
 import {
-  codeMeanings,
+  catalogues,
   type EngineClient,
   formatAge,
   formatCount,
@@ -15,24 +15,24 @@ import { formatFacts } from '../print.ts';
 
 export type ShownSession = Wire<ListedSession>;
 
-/** How the processes of a run are held together, so that all of it is found and ended. */
+/** How a run's processes are contained, so that all of them are found and ended. */
 const CONTAINMENT_WORDS = {
   cgroup: 'a cgroup of its own',
   pidns: 'a pid namespace of its own',
   marks: 'marks in its environment (what clears it and loses its parents can outlive the run)',
 };
 
-/** An open question of a worker, as far as it is shown here. */
+/** The part of a worker's open question that is shown here. */
 export interface OpenAsk {
   ask_id: number;
   from_session: string | null;
   question: string;
 }
 
-/** Open questions by the session that asked. */
+/** Open questions by asking session. */
 export async function loadOpenAsks(client: EngineClient): Promise<Map<string | null, OpenAsk>> {
   const { asks } = await client.call('ask.list', { status: 'open', limit: 100_000 });
-  // Oldest first: of several the one that is waited for longest.
+  // Oldest first, so the first one has waited longest.
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
@@ -84,18 +84,18 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
-  const { findFailure } = await codeMeanings();
+  const { findFailure } = await catalogues();
   const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
   const steps = [remedy, ...next.map((step) => STEPS[step](row))].filter((each) => each != null);
   return steps.length === 0 ? null : steps.join('; then ');
 }
 
-/** A failure in one line, its code once. */
+/** Formats a failure in one line, with its code once. */
 export const formatFailure = ({ code, text }: { code: string; text: string }): string =>
   text === code ? code : `${code}: ${text}`;
 
 const PRIORITIES: Readonly<Record<number, string>> = { '-1': 'low', 1: 'high' };
-/** null for the normal one, which is not worth a line. */
+/** Null for the usual one, which is not worth a line. */
 export const formatPriority = (priority: number): string | null => PRIORITIES[priority] ?? null;
 
 const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
@@ -113,7 +113,7 @@ export function formatSession(
     ...(idle_timeout_sec > 0 ? [`${idle_timeout_sec} s without output`] : []),
     ...(token_budget === null ? [] : [`${token_budget} tokens of its task`]),
   ];
-  const took = (from: string, to: string): string => formatAge(from, Date.parse(to));
+  const formatSpan = (from: string, to: string): string => formatAge(from, Date.parse(to));
   const lives = row.state === 'running' || row.state === 'starting';
   return [
     formatFacts([
@@ -129,7 +129,7 @@ export function formatSession(
         'ended',
         ended_at === null
           ? null
-          : `${formatLocalTime(ended_at)}${started_at === null ? '' : `, after ${took(started_at, ended_at)}`}`,
+          : `${formatLocalTime(ended_at)}${started_at === null ? '' : `, after ${formatSpan(started_at, ended_at)}`}`,
       ],
       ['runs', row.runs > 1 ? row.runs : null],
       ['continues', row.continues],

@@ -10,7 +10,7 @@ const quoteUnitWord = (word: string): string =>
 const formatAssignment = (name: string, value: string): string =>
   `Environment="${name}=${value.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 
-/** A unit of this user's systemd that hosts the workspace's engine in its foreground, and starts it again after a crash. */
+/** Formats a systemd user unit that hosts the workspace's engine in the foreground and restarts it after a crash. */
 export async function writeSystemdUnit({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<string> {
   const { root, file } = findWorkspace({ cwd, env });
   const { resolveMachineHome } = await configuration();

@@ -133,7 +133,7 @@ const list = defineCommand({
   },
 });
 
-/** `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
+/** The status to show: `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
 const formatTaskState = (task: Pick<ShownTask, 'status' | 'session_id' | 'resume_at'>): string =>
   task.status === 'assigned' && task.session_id !== null
     ? task.resume_at === null
@@ -146,11 +146,11 @@ interface Shown {
   decision: DecisionView | null;
   sessions: SessionView[];
   timeline: Wire<LoggedEvent>[];
-  /** How many events there are; the timeline has the newest. */
+  /** The number of events; the timeline has the newest. */
   timeline_total: number;
 }
 
-/** What its worker said, and that the end of its run has still to decide. */
+/** How its worker marked it, while the end of the run has yet to decide. */
 const describeOwnWord = (last: SessionView | undefined): string | null =>
   last == null || last.own_word === null
     ? null

@@ -24,7 +24,7 @@ function parseJsonOption(text: string, name: string, what: string): unknown {
   }
 }
 
-/** Words that are given for one parameter. An array's items may come one by one, or as one JSON array. */
+/** The words given for one parameter. An array may be given item by item, or as one JSON array. */
 function parseToolValue(schema: Schema, words: readonly string[], name: string): unknown {
   const types = [schema?.type ?? 'string'].flat();
   if (types.includes('array')) {
@@ -99,7 +99,7 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
   const [name = '', ...words] = args;
   const engine = await open();
   const tools = await loadTools(engine);
-  // A tool of another seat is asked for all the same: the refusal says whose it is.
+  // Another seat's tool is called all the same: the error says whose it is.
   const found = tools.find((each) => each.name === name);
   const input = parseToolArguments(words, found);
   const { result } = await engine

@@ -6,7 +6,6 @@ import {
   formatCount,
   listSetupFacts,
   type PendingKey,
-  projectSetups,
   SvcError,
   toPrintable,
 } from '../../engine/index.ts';
@@ -14,10 +13,10 @@ import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
 
-/** Reads what waits for consent from the files, without an engine. */
+/** Reads from the files, without an engine, what waits for consent. */
 export async function readConsentView({ cwd, env }: Pick<Context, 'cwd' | 'env'>): Promise<ConsentView> {
   const { buildConsentView, loadConfig } = await configuration();
-  const { readProjectSetups } = await projectSetups();
+  const { readProjectSetups } = await configuration();
   const loaded = loadConfig({ file: findWorkspace({ cwd, env }).file, env });
   const { root, config, home } = loaded;
   return buildConsentView(loaded, readProjectSetups({ root, config, home: home.path }));
@@ -100,8 +99,8 @@ export const trustCommand: Command = defineCommand({
       }
     }
     const keys = flags.key.length === 0 ? undefined : flags.key;
-    // By its digest, so that nothing else is agreed to than what was shown.
-    // Without an engine nothing has to be restarted.
+    // By its digest, so that exactly what was shown is agreed to.
+    // Without an engine, nothing needs a restart.
     const after = await actAsChair<ConsentView & { restart_needed?: string[] }>(context, what, {
       ask: (client) => client.call('config.trust', { digest, ...(keys === undefined ? {} : { keys }) }),
       async alone() {

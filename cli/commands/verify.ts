@@ -16,7 +16,7 @@ const sessionArg = [
   { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
 ] as const;
 
-/** A text of the worker's, each further line below the first. */
+/** Formats a worker's text, with further lines indented below the first. */
 const indentLines = (text: string, indent: string): string =>
   toPrintable(text, { lines: true }).trimEnd().split('\n').join(`\n${indent}`);
 

@@ -1,7 +1,7 @@
 import {
   type Access,
   configuration,
-  connect,
+  connectToEngine,
   dataFolders,
   findWorkspace,
   SvcError,
@@ -29,7 +29,7 @@ const formatAccess = (entry: Wire<Access>): string =>
       .trimEnd(),
   );
 
-/** The workspace's configuration, with what reads its values. */
+/** The workspace's configuration, with the functions that read its values. */
 async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
   const {
     resolveDataPaths,
@@ -42,14 +42,14 @@ async function loadReceiverConfig({ cwd, env }: Pick<Context, 'cwd' | 'env'>) {
   const { root, file } = findWorkspace({ cwd, env });
   const loaded = loadConfig({ file, env });
   const { config, lookup, consent } = loaded;
-  // Else it would seem as if the file named no secret.
+  // Otherwise it would seem as if the file named no secret.
   if (consent.state === 'none') throw consentMissingForStart(file, consent.pending);
   return {
     isLoopback,
-    /** Where the receiver is, or is to be. */
+    /** The address of the receiver, running or not. */
     address: (flag: string | undefined) => parseAddress(flag ?? config.ui.addr),
     name: config.workspace.name,
-    /** The id of the data folder; null while there is none, and so no receiver either. */
+    /** The id of the data folder; null when there is none, and so no receiver. */
     async id() {
       const { inspectOwnDataFolder } = await dataFolders();
       const found = inspectOwnDataFolder({ root, data: resolveDataPaths(loaded).data }, env);
@@ -83,15 +83,15 @@ const serve = defineCommand({
       );
     }
     const listen = { host, port, secrets };
-    const say = (at: { host: string; port: number }, where: string): void =>
+    const announceAddress = (at: { host: string; port: number }, where: string): void =>
       context.note(
         `receiver on http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port} (${where})`,
       );
-    const print = (entry: Wire<Access>): void => {
+    const printEntry = (entry: Wire<Access>): void => {
       context.stdout.write(`${context.json ? toPrintableJson(entry) : formatAccess(entry)}\n`);
     };
 
-    const client = await connect({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
+    const client = await connectToEngine({ cwd: context.cwd, env: context.env }).catch((error: unknown) => {
       if (error instanceof SvcError && error.code === 'engine_not_running') return null;
       throw error;
     });
@@ -100,9 +100,9 @@ const serve = defineCommand({
         const listener = await engine.listen({
           ...listen,
           allowRemote,
-          onAccess: ({ taskId, ...entry }) => print({ ...entry, task_id: taskId }),
+          onAccess: ({ taskId, ...entry }) => printEntry({ ...entry, task_id: taskId }),
         });
-        say(listener.address, `engine hosted here, pid ${process.pid}`);
+        announceAddress(listener.address, `engine hosted here, pid ${process.pid}`);
       });
       return;
     }
@@ -111,10 +111,10 @@ const serve = defineCommand({
         'receiver.open',
         { ...listen, allow_remote: allowRemote },
         ({ method, params }) => {
-          if (method === 'access') print(params.entry as Wire<Access>);
+          if (method === 'access') printEntry(params.entry as Wire<Access>);
         },
       );
-      say(opened, `in the engine, pid ${client.welcome.pid}`);
+      announceAddress(opened, `in the engine, pid ${client.welcome.pid}`);
       await Promise.race([client.closed, waitForAbort(context.signal)]);
       if (context.signal.aborted) return;
       throw new SvcError('engine_unreachable', 'the engine stopped', { hint: 'svc webhook serve again' });

@@ -1,9 +1,9 @@
 import {
+  agentPrograms,
   configuration,
   type EngineClient,
   findWorkspace,
   formatAge,
-  presets,
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, type Proposal } from '../command.ts';
@@ -166,7 +166,7 @@ const resume = defineCommand({
 });
 
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
-  (await presets()).findPreset(agent)?.hasRoutedHome === true;
+  (await agentPrograms()).findPreset(agent)?.hasRoutedHome === true;
 
 const createUnprintableError = ({ session_id }: Row, { isConfined }: { isConfined: boolean }): SvcError =>
   isConfined
@@ -211,22 +211,22 @@ const attach = defineCommand({
     const isApart = row.auth === 'gateway' && !isRouted && (await hasRoutedHome(row.agent));
     // The conversation of a confined run is in the private folders of its session.
     const isSame = isConfined === wasConfined && !isApart;
-    const open = async (routed: Required<StartWish>['routed']): Promise<AgentStart> => {
+    const openAgent = async (routed: Required<StartWish>['routed']): Promise<AgentStart> => {
       const start = await prepareStart(
         row.agent,
         template,
         { cwd: row.cwd ?? cwd, env },
         { agentSession: isSame ? row.agent_session : null, reachesEngine: !isConfined, routed },
       );
-      // It takes part under a name of its own: neither as the Chair nor as the worker that was here.
+      // It takes part under a name of its own, neither as the Chair nor as the former worker.
       start.env.SVC_SESSION = `with-${row.session_id}`;
       return start;
     };
     if (context.flags.print) {
       if (isConfined || isRouted) throw createUnprintableError(row, { isConfined });
-      const start = await open(null);
+      const start = await openAgent(null);
       const folder = row.cwd ?? cwd;
-      // Agents know their conversations by the folder that they were in.
+      // Agents find their conversations by the folder that they ran in.
       context.result({ ...start, cwd: folder }, () => `cd ${quoteWord(folder)} && ${formatShellLine(start)}`);
       return 0;
     }
@@ -244,7 +244,7 @@ const attach = defineCommand({
     if (isRouted) note('through the gateway, as its runs');
     try {
       const { gateway, agent_folder: folder } = entered;
-      const start = await open(gateway && { gateway, folder });
+      const start = await openAgent(gateway && { gateway, folder });
       const isTerminal = context.stdin.isTTY === true;
       const inside = isConfined ? await confineStart(row, start, { cwd: entered.cwd, env, file }) : null;
       return await runInForeground({
@@ -253,9 +253,9 @@ const attach = defineCommand({
         isTerminal,
       });
     } finally {
-      // The engine may have been restarted meanwhile; it finds out by itself that this process is gone.
+      // The engine may have been restarted meanwhile; it notices by itself when this process has ended.
       await client.call('worker.leave', { session: row.session_id }).catch(() => undefined);
-      // Agents name a command of their own, which finds nothing outside.
+      // The agent's own resume command would find nothing outside the sandbox.
       if (isConfined) note(`svc worker attach ${row.session_id} opens it again`);
       if (entered.is_paused) note(`svc worker resume ${row.session_id} lets the worker go on`);
     }

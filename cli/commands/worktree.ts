@@ -24,7 +24,7 @@ interface Unread {
 /** A worktree with what the engine knows of its session. */
 type Entry = Api['worktree.list']['output']['worktrees'][number];
 
-/** In a list these go without saying, or are said otherwise. */
+/** States that a list does not show, or shows differently. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
 
 const formatStates = ({ state, states }: Entry): string =>

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { asSvcError, dataFolders, health } from '../../engine/index.ts';
+import { asSvcError, dataFolders, doctorChecks } from '../../engine/index.ts';
 import {
   type Check,
   findNearestFolder,
@@ -33,10 +33,10 @@ export async function checkData(workspace: Workspace): Promise<Check[]> {
   const folder = findNearestFolder(data);
   const checks = [checkRights(data, folder), await checkOwnership(workspace)];
   try {
-    const { diskOf } = await health();
-    const { freeBytes, network } = diskOf(folder);
+    const { measureDisk } = await doctorChecks();
+    const { freeBytes, network } = measureDisk(folder);
     checks.push(checkSpace(freeBytes, folder));
-    const shared = network ?? diskOf(findNearestFolder(dirname(db))).network;
+    const shared = network ?? measureDisk(findNearestFolder(dirname(db))).network;
     checks.push(
       shared === null
         ? reportPass('file system', 'local')
@@ -101,7 +101,7 @@ async function checkOwnership({ loaded: { root }, paths, env }: Workspace): Prom
     return reportPass(name, 'made by svc on this machine');
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return reportFailure(name, message, hint ?? 'svc adopt');
+    return reportFailure(name, message, String(hint ?? 'svc adopt'));
   }
 }
 
@@ -117,7 +117,7 @@ async function checkSocket({ paths: { data, socket }, env }: Workspace): Promise
       : reportPass(name, `${length} bytes is too long, so the socket is made in ${dirname(path)}`);
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return reportFailure(name, message, hint ?? 'set daemon.socket to a shorter path');
+    return reportFailure(name, message, String(hint ?? 'set daemon.socket to a shorter path'));
   }
 }
 

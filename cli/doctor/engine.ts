@@ -1,4 +1,4 @@
-import { connect as connectSocket, createServer } from 'node:net';
+import { connect as connectSocket } from 'node:net';
 import { asSvcError, dataFolders, readDaemonRecord, version } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import {
@@ -58,7 +58,7 @@ export async function checkEngine(
       return failed(reportWarning('engine', 'not asked: the data folder is not known here', null));
     if (error.code === 'engine_not_running')
       return failed(reportPass('engine', 'does not run; the next command starts it'));
-    return failed(reportFailure('engine', error.message, error.hint ?? 'look into .svc/log'));
+    return failed(reportFailure('engine', error.message, String(error.hint ?? 'look into .svc/log')));
   }
 }
 
@@ -89,15 +89,13 @@ function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   });
 }
 
-type Address = { host: string; port: number };
-
 /** Whether the addresses of the configuration can be listened on, unless our own engine does. */
 export function checkAddresses(
-  { loaded: { config }, configuration }: Workspace,
+  { loaded: { config }, configuration, env }: Workspace,
   engine: RunningEngine | null,
 ): Promise<Check[]> {
   const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
-  const { formatAddress, isLoopback, parseAddress } = configuration;
+  const { findListenProblem, formatAddress, isLoopback, parseAddress } = configuration;
 
   async function look(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
     const address = parseAddress(text);
@@ -106,7 +104,7 @@ export function checkAddresses(
       (own) => own.port === address.port && (own.host === address.host || isLoopback(own.host)),
     );
     if (isOurs) return reportPass(key, `${formatAddress(address)}, held by the engine`);
-    const code = await findBindFailure(address);
+    const code = await findListenProblem(address);
     if (code !== null)
       return inUse(code === 'EADDRINUSE' ? `${text} is in use by another program` : `${text}: ${code}`);
     return key !== 'ui.addr' || isLoopback(address.host)
@@ -128,13 +126,15 @@ export function checkAddresses(
         reportWarning('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
-    return (await findBindFailure(parseAddress(addr))) === 'EADDRINUSE'
-      ? reportPass('gateway.addr', `${addr}: something listens; ${who}`)
-      : reportFailure(
+    const isTaken = (await findListenProblem(parseAddress(addr))) === 'EADDRINUSE';
+    if (isTaken) return reportPass('gateway.addr', `${addr}: something listens; ${who}`);
+    return env.SVC_SKIP_GATEWAY_AUTOSTART
+      ? reportFailure(
           'gateway.addr',
-          `nothing listens at ${addr}, and ${who}`,
-          'set agents.auth of them to account, or start what is to listen there: svc brings no gateway yet',
-        );
+          `nothing listens at ${addr}, SVC_SKIP_GATEWAY_AUTOSTART is set, and ${who}`,
+          'svc gateway serve opens it; agents.auth account lets them use their own login',
+        )
+      : reportPass('gateway.addr', `${addr} is free: the engine opens it when a run needs it; ${who}`);
   }
 
   return Promise.all([
@@ -150,15 +150,4 @@ export function checkAddresses(
     ),
     checkGateway(),
   ]).catch((error: unknown) => [reportWarning('addresses', readMessage(error), null)]);
-}
-
-/** Tries to listen on an address; null when that succeeds. */
-function findBindFailure({ host, port }: Address): Promise<string | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ port, exclusive: true, ...(host === '' ? {} : { host }) }, () =>
-      server.close(() => resolve(null)),
-    );
-  });
 }

@@ -1,4 +1,4 @@
-import { asSvcError, confinement, health, presets, toPrintable } from '../../engine/index.ts';
+import { agentPrograms, asSvcError, doctorChecks, toPrintable } from '../../engine/index.ts';
 import {
   type Check,
   isAtLeast,
@@ -35,7 +35,7 @@ export async function checkGit(env: NodeJS.ProcessEnv): Promise<Check> {
 
 export async function checkSqlite(): Promise<Check> {
   try {
-    return reportPass('sqlite', (await health()).sqliteVersion());
+    return reportPass('sqlite', await (await doctorChecks()).readSqliteVersion());
   } catch (error) {
     const found = readMessage(error).split('\n')[0] ?? '';
     return reportFailure('sqlite', found, 'install svc again for this Node and this machine: npm install');
@@ -47,7 +47,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
   if (workspace?.loaded.config.guard.profile !== 'strict') return [];
   const name = 'guard.profile';
   try {
-    const { program, canShutUserns, abstractSockets } = await (await confinement()).checkConfinement(env);
+    const { program, canShutUserns, abstractSockets } = await (await doctorChecks()).checkConfinement(env);
     const userns = canShutUserns
       ? ''
       : '; programs inside may make namespaces of users (bubblewrap 0.8 could forbid it)';
@@ -57,7 +57,7 @@ export async function checkStrict(env: NodeJS.ProcessEnv, workspace: Workspace |
     ];
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    return [reportFailure(name, message, hint ?? 'svc config set guard.profile lite')];
+    return [reportFailure(name, message, String(hint ?? 'svc config set guard.profile lite'))];
   }
 }
 
@@ -94,7 +94,7 @@ export function checkReceiverProfile(workspace: Workspace): Check[] {
 
 /** The agents whose program is on the path, with their versions, and whether the default one is among them. */
 export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace | null): Promise<Check[]> {
-  const { detectAgents, HEADLESS } = await presets();
+  const { detectAgents, HEADLESS } = await agentPrograms();
   const cmds = workspace?.loaded.config.agents.cmds ?? HEADLESS;
   const installed = detectAgents(cmds, env);
   const checks = await Promise.all(

@@ -1,4 +1,4 @@
-import { health } from '../../engine/index.ts';
+import { doctorChecks } from '../../engine/index.ts';
 import {
   type Check,
   type RunningEngine,
@@ -14,9 +14,9 @@ export async function checkRuns(
   workspace: Workspace,
   engine: RunningEngine | null,
 ): Promise<Check[]> {
-  const { callerProblem, containmentHere } = await health();
-  const kind = engine?.containment ?? (await containmentHere(workspace.paths.data, env));
-  const problem = await callerProblem();
+  const { findCallerProblem, findContainment } = await doctorChecks();
+  const kind = engine?.containment ?? (await findContainment(workspace.paths.data, env));
+  const problem = await findCallerProblem();
   return [
     kind === 'marks'
       ? reportWarning(

@@ -1,12 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import {
-  asSvcError,
-  configuration,
-  findWorkspace,
-  isInsideFolder,
-  projectSetups,
-} from '../../engine/index.ts';
+import { asSvcError, configuration, findWorkspace, isInsideFolder } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import {
   type Check,
@@ -32,7 +26,7 @@ export async function checkConfiguration({
     file = findWorkspace({ cwd, env }).file;
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    const remedy = hint ?? 'run svc init';
+    const remedy = String(hint ?? 'run svc init');
     // A wrong SVC_CONFIG is a mistake; a folder without svc.yaml is not one yet.
     return failed(
       env.SVC_CONFIG
@@ -121,7 +115,7 @@ export function checkKeysFile(path: string): Check {
 
 /** Projects with commands or files for their worktrees that nobody has agreed to here: their workers do not start. */
 export async function checkProjects({ loaded }: Workspace): Promise<Check[]> {
-  const { readProjectSetups } = await projectSetups();
+  const { readProjectSetups } = await configuration();
   const { root, config, home } = loaded;
   const all = readProjectSetups({ root, config, home: home.path });
   const needing = all.filter(({ consent }) => consent !== 'not_needed');

@@ -21,10 +21,10 @@ export function createPipeTransport(
   stdin: Readable,
   stdout: Writable,
   {
-    lineSplitter,
+    createLineSplitter,
     readRpcMessage,
     messageTooLong,
-  }: Pick<Awaited<ReturnType<typeof mcpServer>>, 'lineSplitter' | 'readRpcMessage' | 'messageTooLong'>,
+  }: Pick<Awaited<ReturnType<typeof mcpServer>>, 'createLineSplitter' | 'readRpcMessage' | 'messageTooLong'>,
   onError: (message: string) => void,
 ): PipeTransport {
   const unanswered = new Set<RequestId>();
@@ -74,7 +74,7 @@ export function createPipeTransport(
     transport.onmessage?.(message);
   }
 
-  const take = lineSplitter(
+  const take = createLineSplitter(
     receive,
     () => {
       const refusal = messageTooLong(`${LONGEST_MESSAGE / 1024 / 1024} MiB`);

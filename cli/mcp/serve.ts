@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { connect, mcpServer, toPrintable, version } from '../../engine/index.ts';
+import { connectToEngine, mcpServer, toPrintable, version } from '../../engine/index.ts';
 import { createEngineLink } from '../link.ts';
 import { getDaemonCommand } from '../self.ts';
 import { createPipeTransport } from './pipe-transport.ts';
@@ -21,7 +21,7 @@ export async function serveMcp(options: {
   const over = new AbortController();
   const link = createEngineLink(
     (start) =>
-      connect({
+      connectToEngine({
         cwd,
         env,
         via: 'tool',

@@ -1,5 +1,7 @@
+import { renderWords } from '../api/words.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
+import { sentence } from '../base/sentence.ts';
 import { formatCount } from '../base/text.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { findFailure } from './failures.ts';
@@ -101,7 +103,7 @@ export function createCircuits({
           agent,
           code: 'circuit_open',
           reason,
-          detail: `${failure.text}; svc agents reset ${agent} lets it go on`,
+          detail: renderWords(sentence`${failure.text}; {agent.reset ${agent}} lets it go on`, 'commands'),
         },
       });
     },

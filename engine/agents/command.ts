@@ -109,17 +109,31 @@ export function findExpectation(
   }
 }
 
-/**
- * Creates the reader for the output of a session's runs; null for an unknown format. `now` is when the lines were
- * printed, Unix ms, for resolving times of day in them.
- */
-export function createReaderFor(
+/** How the output of a run is read. */
+export interface OutputFormat {
+  transport: 'subprocess' | 'acp';
+  /** The agent's preset; null for a program that svc does not know. */
+  preset: string | null;
+}
+
+export const findOutputFormat = (
   deps: CommandDeps,
   session: Pick<Session, 'agent' | 'decisionId' | 'transport'>,
+): OutputFormat => ({
+  transport: session.transport ?? 'subprocess',
+  preset: findPresetOfSession(deps, session)?.name ?? null,
+});
+
+/**
+ * Creates the reader for a run's output; null for an unknown format. `now` is when the lines were printed, Unix ms, for
+ * resolving times of day in them.
+ */
+export function createReader(
+  { transport, preset }: OutputFormat,
   now: () => number = Date.now,
 ): StreamReader | null {
-  if (session.transport === 'acp') return createAcpReader();
-  return findPresetOfSession(deps, session)?.reader?.(now) ?? null;
+  if (transport === 'acp') return createAcpReader();
+  return (preset === null ? null : findPreset(preset))?.reader?.(now) ?? null;
 }
 
 /**

@@ -121,7 +121,7 @@ export const agentsSchema = z.strictObject({
       notation: 'map string->string',
       nil: true,
       description:
-        'Credentials per preset: account uses the login of the agent itself, gateway a virtual key for what listens at gateway.addr; svc brings none yet. cursor, droid, antigravity and kiro cannot use gateway.',
+        'Credentials per preset: account uses the login of the agent itself, gateway a virtual key for the gateway at gateway.addr. cursor, droid, antigravity and kiro cannot use gateway.',
       unset: 'account where the agent has a login of its own',
       example: { gemini: 'gateway' },
     }),

@@ -2,12 +2,13 @@
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export {
   buildCommand,
-  createReaderFor,
+  createReader,
   type Expectation,
   findCommandOfSession,
   findExpectation,
+  findOutputFormat,
   findPresetOfCommand,
-  findPresetOfSession,
+  type OutputFormat,
   type RunInput,
   wrapInAcpHost,
 } from './command.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { by, operation } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Circuits } from './circuit.ts';
 
@@ -35,7 +36,7 @@ export function circuitOperations({
         const done = await storage.write(() => circuits.resetCircuit(agent, by(caller)));
         if (!done)
           throw new SvcError('conflict', `${agent} is not held back`, {
-            hint: 'svc agents lists those that are',
+            hint: sentence`{agent.held} lists those that are`,
           });
         look();
         return { agent, was };

@@ -189,7 +189,7 @@ export function createAgents(deps: {
       throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
         hint:
           installed.length === 0
-            ? 'no agent is installed here; svc agents list shows them'
+            ? 'no agent is installed here; svc agents shows those that are known'
             : `installed: ${installed.join(', ')}`,
         data: { agent, program, installed },
       });

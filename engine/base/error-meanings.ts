@@ -204,8 +204,12 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   },
   // what is wrong here
   gateway_unreachable: {
-    means: 'model calls of the agent go through the gateway, and nothing listens at gateway.addr',
-    next: 'set agents.auth of it to account, or start what is to listen there: svc brings no gateway yet',
+    means: 'model calls of the agent go through the gateway, which could not be started or does not answer',
+    next: 'svc gateway serve says why; agents.auth account, or SVC_GATEWAY_BYPASS=1 for one dispatch, lets the agent use its own login',
+  },
+  answer_invalid: {
+    means: 'a model provider sent an answer that is not in its protocol, or broke it off',
+    next: 'try again; when it stays, look at the provider with svc gateway status',
   },
   budget_exceeded: {
     means: 'the tokens or the money that may be spent are spent',

@@ -1,3 +1,5 @@
+import type { Words } from './sentence.ts';
+
 /**
  * The one list of failures. A code is a stable snake_case word; the table maps it to an HTTP status (RFC 9457)
  * and to the command line's exit code. Receiver, tools and command line all answer from this table. What each code
@@ -68,6 +70,7 @@ export const CODES = {
   ask_closed: conflict,
   // what is wrong here
   gateway_unreachable: failure(503),
+  answer_invalid: failure(502),
   budget_exceeded: denied(403),
   not_a_repository: failure(422),
   repository_empty: failure(422),
@@ -92,7 +95,7 @@ export type ErrorCode = keyof typeof CODES;
 export interface SvcErrorOptions {
   cause?: unknown;
   /** What to do next, in one sentence. */
-  hint?: string;
+  hint?: Words;
   /** Facts for programs: ids, paths, fields. */
   data?: Record<string, unknown>;
 }
@@ -105,7 +108,7 @@ const clipText = (text: string): string =>
 /** The only error class. `message` says what happened and to which id; `hint` says what to do next. */
 export class SvcError extends Error {
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  readonly hint: Words | undefined;
   readonly data: Record<string, unknown>;
 
   constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
@@ -132,8 +135,8 @@ export interface Problem {
 /** Converts a thrown value to a problem; faults of our own are rethrown. */
 export function toProblem(thrown: unknown): Problem {
   if (!(thrown instanceof SvcError)) throw thrown;
-  const { code, message, hint = null } = thrown;
-  return { code, message, hint };
+  const { code, message, hint } = thrown;
+  return { code, message, hint: hint === undefined ? null : String(hint) };
 }
 
 /** Converts any thrown value to an SvcError; faults of our own become `internal` and keep their cause. */

@@ -1,4 +1,5 @@
 import { SvcError } from './errors.ts';
+import { type Sentence, sentence } from './sentence.ts';
 
 /** Identifiers short enough to type, counted per workspace and never reused: `t-42`, `d-17`, `s-88`, `w-3`. */
 export type IdKind = 't' | 'd' | 's' | 'w';
@@ -13,13 +14,13 @@ export const formatId = (kind: IdKind, number: number): string => `${kind}-${num
 export const formatIdOrNull = (kind: IdKind, number: number | null): string | null =>
   number === null ? null : formatId(kind, number);
 
-/** The command that shows what there is. */
-const LISTED_BY = {
-  t: 'svc task list',
-  d: 'svc decision list',
-  s: 'svc worker list --all',
-  w: 'svc task show',
-} as const satisfies Record<IdKind, string>;
+/** What shows those that there are. */
+const LISTED_BY: Readonly<Record<IdKind, Sentence>> = {
+  t: sentence`{task.list}`,
+  d: sentence`{decision.list}`,
+  s: sentence`{session.list all=true}`,
+  w: sentence`{task.show}`,
+};
 
 function parseNumberOf(kind: IdKind, text: string): number | null {
   const match = /^(?:([a-z])-)?([1-9]\d{0,14})$/.exec(text);
@@ -61,7 +62,7 @@ export function findByPrefix<R>(
   const noun = NOUNS[kind];
   if (first === undefined) {
     throw new SvcError('not_found', `no ${noun} ${formatId(kind, number)}`, {
-      hint: `${LISTED_BY[kind]} shows them`,
+      hint: sentence`${LISTED_BY[kind]} shows them`,
     });
   }
   if (second !== undefined) {

@@ -13,13 +13,16 @@ export interface Log {
   error(facts: object, text: string): void;
 }
 
-/** Structured logs under `.svc/log/`: files of 10 MiB, the newest six kept. Writing them never stops the engine. */
-export function openLog(dataDir: string): { log: Logger; close(): void } {
+/** Structured logs under `.svc/log/`: files of 10 MiB, the newest six of each program kept. Writing them never stops it. */
+export function openLog(
+  dataDir: string,
+  program: 'engine' | 'gateway' = 'engine',
+): { log: Logger; close(): void } {
   const folder = join(dataDir, 'log');
   makePrivateFolder(dataDir, folder);
-  const path = (number: number): string => join(folder, `engine.${number}.log`);
-  const numbers = (): number[] =>
-    readdirSync(folder).flatMap((name) => Number(/^engine\.(\d+)\.log$/.exec(name)?.[1] ?? []));
+  const path = (number: number): string => join(folder, `${program}.${number}.log`);
+  const form = new RegExp(`^${program}\\.(\\d+)\\.log$`);
+  const numbers = (): number[] => readdirSync(folder).flatMap((name) => Number(form.exec(name)?.[1] ?? []));
 
   let newest = Math.max(1, ...numbers());
   /** Make sure that it exists and is ours before the library opens it by name. */

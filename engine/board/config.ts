@@ -1,23 +1,27 @@
 import * as z from 'zod';
 
-const guidance = (description: string) =>
+const guidanceKey = (description: string) =>
   z
     .boolean()
     .default(true)
     .meta({ pending: 'what agents are told', notation: '*bool', description, unset: 'true' });
 
-/** The `chair` section: which rules the Chair is reminded of. */
+/** The `chair` section: the rules that agents are reminded of. */
 export const chairSchema = z.strictObject({
   guidance: z
     .strictObject({
-      entry_chair: guidance('Tell the session that a person starts that it is the Chair and hands work out.'),
-      multiphase_tasks: guidance('Remind the Chair to split work of several phases into tasks.'),
-      workers_no_fanout: guidance('Remind workers not to start workers of their own.'),
-      bus_only: guidance('Remind sessions to talk over the message bus only.'),
-      search_before_create: guidance('Remind sessions to search for existing code before they write new.'),
-      lock_shared: guidance('Remind sessions to lock shared paths before they edit them.'),
-      disk_memory: guidance('Remind sessions to keep what lasts in memory on disk, not in their context.'),
-      clarify_before_spawn: guidance('Remind the Chair to settle open questions before it starts workers.'),
+      entry_chair: guidanceKey(
+        'Tell the session that a person starts that it is the Chair and hands work out.',
+      ),
+      multiphase_tasks: guidanceKey('Remind the Chair to split work of several phases into tasks.'),
+      workers_no_fanout: guidanceKey('Remind workers not to start workers of their own.'),
+      bus_only: guidanceKey('Remind sessions to talk over the message bus only.'),
+      search_before_create: guidanceKey('Remind sessions to search for existing code before they write new.'),
+      lock_shared: guidanceKey('Remind sessions to lock shared paths before they edit them.'),
+      disk_memory: guidanceKey('Remind sessions to keep what lasts in memory on disk, not in their context.'),
+      clarify_before_spawn: guidanceKey(
+        'Remind the Chair to settle open questions before it starts workers.',
+      ),
     })
     .prefault({}),
 });

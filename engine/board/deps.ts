@@ -4,11 +4,11 @@ import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
-import type { TaskActions, Template } from './tasks/actions.ts';
-import type { Tasks } from './tasks/index.ts';
+import type { TaskActions } from './tasks/actions.ts';
+import type { Tasks, TaskTemplates } from './tasks/index.ts';
 import type { Workflow } from './workflow/index.ts';
 
-/** What the operations and tools of the board are made of. */
+/** Dependencies of the board's operations and tools. */
 export interface BoardOperationsDeps {
   storage: Storage;
   events: EventLog;
@@ -19,10 +19,10 @@ export interface BoardOperationsDeps {
   plans: Plans;
   agents: Agents;
   peers: Pick<Peers, 'known'>;
-  templates(): Readonly<Record<string, Template>>;
+  templates(): TaskTemplates;
   actions: TaskActions;
   policy(): Policy;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
   /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
   checkConfinement(): Promise<unknown>;

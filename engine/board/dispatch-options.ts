@@ -1,5 +1,6 @@
 import type { AgentOverrides } from '../agents/index.ts';
 
+/** What a dispatch may be asked for. */
 export interface DispatchOptions {
   agents?: AgentOverrides | undefined;
   inplace?: boolean | undefined;
@@ -9,20 +10,20 @@ export interface DispatchOptions {
   /** Base branch of the worktree. */
   base?: string | undefined;
   timeoutSec?: number | undefined;
-  /** The session that dispatches. */
+  /** The dispatching session. */
   parent?: string | undefined;
   /** See `Call.key`. */
   callKey?: string | undefined;
-  /** Passes the ledger gate. To the dispatcher: it was passed so, and that is recorded. */
+  /** Bypasses the ledger gate. For the dispatcher: the gate was bypassed, which is recorded. */
   force?: boolean | undefined;
-  /** Not through the gateway, whatever `agents.auth` says. */
+  /** Does not use the gateway, whatever `agents.auth` says. */
   gatewayBypass?: boolean | undefined;
-  /** Tokens that all runs of the task may spend. */
+  /** Tokens that all runs of the task together may spend. */
   tokenBudget?: number | undefined;
-  /** An ended session whose worktree and conversation this one goes on with. */
+  /** An ended session whose worktree and conversation this one continues. */
   continues?: string | undefined;
-  /** A person lets it go on without the sandbox that the one before ran in. */
+  /** A person allows it to continue without the sandbox of the previous run. */
   outside?: boolean | undefined;
-  /** A person lets a stranger's task run without the sandbox that it needs. */
+  /** A person allows a stranger's task to run without the sandbox that it needs. */
   unconfined?: boolean | undefined;
 }

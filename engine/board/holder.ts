@@ -4,15 +4,15 @@ import { SvcError } from '../base/errors.ts';
 import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../sessions/index.ts';
 import type { EventInput } from '../storage/index.ts';
 
-// What locks and claims have in common: sessions hold them, for a time.
+// Shared by locks and claims, which sessions hold for a time.
 
-/** No session's id has other characters, and a terminal can show them all. */
+/** Session ids have only these characters, which are all printable. */
 const isSessionId = (text: string): boolean => /^[A-Za-z0-9][\w.@-]{0,99}$/.test(text);
 
-/** Whoever holds it; `*` of a claim that is released. */
+/** Any holder, when a claim is released. */
 export const ANY = '*';
 
-// Checked by `refine`, which is no part of the schema that agents read and pay for.
+// Checked by `refine`, which does not add to the schema that agents read and pay for.
 export const holder = z
   .string()
   .refine(isSessionId, 'expected a session id such as s-12')
@@ -22,16 +22,16 @@ export const holderOrAny = z
   .refine((text) => text === ANY || isSessionId(text), 'expected a session id such as s-12, or *')
   .describe('Your session id, or me; * is whoever has it.');
 
-export const ttl = (minutes: number) =>
+export const ttlInput = (minutes: number) =>
   z.int().min(1).max(1440).default(minutes).describe('Minutes it holds.');
 
-/** What is asked of the register to tell who holds something. */
+/** The lookups that resolving a holder needs. */
 export type HolderPeers = Pick<Peers, 'find' | 'known' | 'chairOf'>;
 
 /**
- * The session that a caller names as holder. `me`, and `chair` of the Chair, are its own seat: a person in it has no
- * session, and holds as the Chair's that is there. Workers and plain sessions hold for themselves only. Throws
- * `holder_mismatch`.
+ * Resolves the session that a caller names as holder. `me`, and `chair` for a Chair, mean the caller's own seat; a person
+ * in it has no session, and holds as the Chair that is present. Workers and plain sessions hold only for themselves.
+ * Throws `holder_mismatch`.
  */
 export function resolveHolder(named: string, caller: Caller, peers: HolderPeers): string {
   const { seat, sessionId, project } = caller;
@@ -46,7 +46,7 @@ export function resolveHolder(named: string, caller: Caller, peers: HolderPeers)
   });
 }
 
-/** As `resolveHolder`, of somebody who is to hold something from now on. Throws `not_found` for a session that never was. */
+/** As `resolveHolder`, for a new lock or claim. Throws `not_found` for a session that never existed. */
 export function resolveNewHolder(named: string, caller: Caller, peers: HolderPeers): string {
   const holder = resolveHolder(named, caller, peers);
   if (holder !== caller.sessionId && projectOfAddress(holder) === undefined) peers.known(holder);
@@ -54,8 +54,8 @@ export function resolveNewHolder(named: string, caller: Caller, peers: HolderPee
 }
 
 /**
- * Whether what `holder` holds is the caller's own. A person and the hooks of a Chair's agent are in the Chair seat without
- * a session: what a Chair holds may be theirs, and is not kept from them.
+ * Whether what `holder` holds is the caller's own. A person, and the hooks of a Chair's agent, have the Chair seat without
+ * a session: what a Chair holds may be theirs, so it counts as their own.
  */
 export function holdsForCaller(
   holder: string,
@@ -67,7 +67,7 @@ export function holdsForCaller(
   return projectOfAddress(holder) !== undefined || peers.find(holder)?.seat === 'chair';
 }
 
-/** Who is known to be gone can hold nothing more. Throws `conflict`. */
+/** Throws `conflict` for a session that has ended, which cannot hold anything. */
 export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void {
   const peer = peers.find(holder);
   if (peer?.state !== 'ended') return;
@@ -81,7 +81,7 @@ export function checkNotEnded(peers: Pick<Peers, 'find'>, holder: string): void 
 }
 
 /** The session and task that an event about a holder belongs to. */
-export function aboutHolder(
+export function findEventScope(
   peers: Pick<Peers, 'find'>,
   holder: string,
 ): Pick<EventInput, 'sessionId' | 'taskId'> {

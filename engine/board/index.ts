@@ -41,7 +41,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   log: VerifyDeps['log'];
   /** `guard.profile` is strict. */
   isStrict(): boolean;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
@@ -61,18 +61,18 @@ export interface Board<D extends Dispatch & Planner> {
   operations: OperationsOf<
     typeof boardOperations | typeof ledgerOperations | typeof lockOperations | typeof verifyTools
   >[];
-  /** Inside the transaction of a session's end: what it held and claimed is free. */
+  /** Releases an ended session's locks and claims. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
-  /** Inside the transaction of a worker session's end: what its evidence is worth, in a line for its handoff. */
+  /** The state of an ended worker session's evidence, as a line for its handoff. Call inside the transaction that ends it. */
   evidenceAtEnd(session: Session): string;
-  /** What a session's evidence is worth now, its branch looked at. */
+  /** The state of a session's evidence now, judged against its branch. */
   evidence(sessionId: string): Promise<Verification>;
-  /** Begins to look after what expires; call it once everything is composed. */
+  /** Starts expiring locks and rerunning tests; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** What is to be done and who may: tasks, decisions, and the way work moves through them. */
+/** Composes the board: tasks, decisions, and the workflow between them. */
 export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): Board<D> {
   const { storage, events, clock, sessions, agents, templates } = deps;
   const tasks = createTasks({ storage, events, clock });

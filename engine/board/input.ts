@@ -4,17 +4,17 @@ import type { Call, Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
-import { whatIsAsked } from './workflow/index.ts';
+import { pickRequested } from './workflow/index.ts';
 
-// What the inputs of tasks and decisions have in common.
+// Inputs that tasks and decisions share.
 
 export const id = z.string().min(1);
-/** Exact ids; what is not there is left out of the answer. */
+/** Exact ids; unknown ones are left out of the answer. */
 export const ids = z.array(z.string()).max(1000).optional();
 export const limit = z.int().min(1).max(100_000).optional();
-/** What a task says is to be done. */
+/** The body of a task. */
 export const body = z.string().max(4_000_000);
-/** Of what a person has seen: what a task or decision says it will run. */
+/** Hash of what a person saw that a task or decision would run. */
 export const hash = z.string().optional();
 export const timeout = z
   .int()
@@ -22,7 +22,7 @@ export const timeout = z
   .max(7 * 86_400)
   .optional();
 
-/** Of every operation that may dispatch. */
+/** Input of every operation that may dispatch. */
 export const dispatchInput = {
   inplace: z.boolean().optional(),
   keep_worktree: z.boolean().optional(),
@@ -35,7 +35,7 @@ export const dispatchInput = {
   force: z.boolean().optional(),
 };
 
-/** Among what waits for a worker. */
+/** Priority among the tasks that wait for a worker. */
 export const PRIORITIES = { low: -1, normal: 0, high: 1 } as const;
 export const priority = z.enum(['low', 'normal', 'high']).optional();
 
@@ -56,10 +56,10 @@ export const optionsOf = (
   timeoutSec: input.timeout_sec,
   force: input.force === true || isOn(caller.env.SVC_LEDGER_FORCE),
   gatewayBypass: isOn(caller.env.SVC_GATEWAY_BYPASS),
-  tokenBudget: tokens(caller.env.SVC_TASK_TOKEN_BUDGET),
+  tokenBudget: parseTokenBudget(caller.env.SVC_TASK_TOKEN_BUDGET),
 });
 
-/** What a run of the task would be asked for when nobody asks for anything more than its open decision does. */
+/** The options of a run that adds nothing to those of the task's open decision. */
 export const plannedOptions = (
   decisions: Pick<Decisions, 'openOf' | 'boundTo'>,
   taskId: string,
@@ -67,37 +67,37 @@ export const plannedOptions = (
 ): DispatchOptions => {
   const open = decisions.openOf(taskId);
   const asked = open === null ? {} : decisions.boundTo(open.decisionId).options;
-  return { ...asked, ...whatIsAsked(optionsOf({}, caller)) };
+  return { ...asked, ...pickRequested(optionsOf({}, caller)) };
 };
 
 /**
- * What the caller's environment says of agents; undefined for nothing. Naming a program is a person's own act, and so only
- * the Chair's counts. Throws `config_invalid`.
+ * The agent overrides in the caller's environment; undefined for none. Only a person may name a program, so only the
+ * Chair's environment counts. Throws `config_invalid`.
  */
 export function agentOverrides({ seat, env }: Pick<Caller, 'seat' | 'env'>): AgentOverrides | undefined {
   if (seat !== 'chair') return undefined;
   const overrides = {
     command: env.SVC_AGENT_CMD || undefined,
     preset: env.SVC_AGENT_PRESET || undefined,
-    transport: transport(env.SVC_AGENT_TRANSPORT || undefined),
-    timeoutSec: seconds(env.SVC_AGENT_TIMEOUT_SEC || '0'),
+    transport: parseTransport(env.SVC_AGENT_TRANSPORT || undefined),
+    timeoutSec: parseSeconds(env.SVC_AGENT_TIMEOUT_SEC || '0'),
   };
   return Object.values(overrides).some((value) => value !== undefined) ? overrides : undefined;
 }
 
-function transport(word: string | undefined): AgentOverrides['transport'] {
+function parseTransport(word: string | undefined): AgentOverrides['transport'] {
   if (word === undefined || word === 'subprocess' || word === 'acp') return word;
   throw new SvcError('config_invalid', 'SVC_AGENT_TRANSPORT: expected one of subprocess, acp');
 }
 
-/** 0 leaves what is configured. */
-function seconds(text: string): number | undefined {
+/** 0 means no override. */
+function parseSeconds(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text) || undefined;
   throw new SvcError('config_invalid', 'SVC_AGENT_TIMEOUT_SEC: expected a whole number of seconds');
 }
 
-/** Throws `config_invalid`: a budget that is not understood must not pass for none. */
-function tokens(text: string | undefined): number | undefined {
+/** Throws `config_invalid`: an invalid budget must not pass for none. */
+function parseTokenBudget(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   if (count > 0) return count;

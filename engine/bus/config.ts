@@ -36,7 +36,7 @@ export const busSchema = z.strictObject({
 export type BusSection = z.output<typeof busSchema>;
 
 /** The `bus` section as numbers: ms, bytes, counts. */
-export const busLimits = (section: BusSection) => ({
+export const readBusLimits = (section: BusSection) => ({
   retainAckedMs: parseDuration(section.retain_acked),
   retainUnreadMs: parseDuration(section.retain_unread),
   noticesRetainMs: parseDuration(section.notices_retain),
@@ -45,4 +45,4 @@ export const busLimits = (section: BusSection) => ({
   logMaxBytes: section.log_max_bytes,
 });
 
-export type BusLimits = ReturnType<typeof busLimits>;
+export type BusLimits = ReturnType<typeof readBusLimits>;

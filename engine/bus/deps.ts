@@ -7,7 +7,7 @@ import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import type { BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
 
-/** What the bus reads of the configuration. */
+/** The parts of the configuration that the bus reads. */
 export interface BusConfig {
   workspace: { name: string };
   daemon: { reap_interval_sec?: number | undefined };
@@ -15,7 +15,7 @@ export interface BusConfig {
   agents: Pick<AgentsSection, 'cmds' | 'interactive' | 'notify'>;
 }
 
-/** What the bus is made of. */
+/** Dependencies of the bus. */
 export interface BusDeps {
   storage: Storage;
   events: EventLog;
@@ -23,7 +23,7 @@ export interface BusDeps {
   sessions: Sessions;
   paths: WorkspacePaths;
   config(): BusConfig;
-  /** A registered project's id as a caller names it; null for the workspace's own. Throws `unknown_project`. */
+  /** Resolves a project as a caller names it to its id; null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */
   folder(project: string | null): string;
@@ -33,7 +33,7 @@ export interface BusDeps {
   data: string;
   /** How commands of `agents.notify` are started. */
   prepare: PrepareCommand;
-  /** Inside the transaction that closes a seat. */
+  /** Called inside the transaction that closes a seat. */
   seatClosed(sessionId: string): void;
   /** The start time of a running process; null when there is none. */
   startOf(pid: number): string | null;
@@ -46,18 +46,18 @@ export interface BusDeps {
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
 }
 
-/** How a session ended, for whom it concerns. */
+/** How a session ended, as reported to its Chair. */
 export interface SessionOutcome {
   outcome: RunOutcome;
   exitCode: number | null;
   reason: string | null;
-  /** Null where there is nothing to count in, or what is there could not be read. */
+  /** Null when there is no repository to count in, or it could not be read. */
   commits: number | null;
   files: number | null;
   insertions: number | null;
   deletions: number | null;
   /** Files left behind, commits kept elsewhere and what could not be read, one sentence each. */
   left: readonly string[];
-  /** What its evidence is worth, in a line. */
+  /** The state of its verification evidence, in one line. */
   verification: string;
 }

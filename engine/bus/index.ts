@@ -24,21 +24,21 @@ export interface Bus {
     | OperationsOf<typeof seatOperations | typeof instructionOperations | typeof askTools>
     | Post['operations'][number]
   )[];
-  /** Puts a Chair or a plain session on the register; `pid` is the process that holds the seat, if one does. */
+  /** Registers a Chair or a plain session; `pid` is the process that holds the seat, if any. */
   attend(seat: Omit<NewSeat, 'process'> & { pid: number | null }): Promise<SeatSession>;
   leave(sessionId: string): Promise<boolean>;
-  /** Inside the transaction of a worker session's end: its questions are closed, and its Chair gets the handoff. */
+  /** Closes an ended worker session's questions and sends its Chair the handoff. Call inside the transaction that ends it. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
-  /** Inside `storage.write`: whoever got the handoff of a session is told something more of it. */
+  /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
-  /** Whether a question of the session waits for its answer. */
+  /** Whether the session has an unanswered question. */
   isAsking(sessionId: string): boolean;
-  /** Begins to deliver and to look after what is kept; call it once everything is composed. */
+  /** Starts delivery and retention; call it once everything is composed. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Who is here and what they say: seats, the roster, messages, asks. */
+/** Composes the bus: seats, the roster, messages and asks. */
 export function createBus(deps: BusDeps): Bus {
   const seats = createSeats({
     ...deps,
@@ -72,7 +72,7 @@ export function createBus(deps: BusDeps): Bus {
       ...post.operations,
     ],
     attend({ pid, ...seat }) {
-      // One call of many under a plain name: the seat is there, and whatever process holds it keeps it.
+      // A repeated call under a plain name: the seat is open already, and the process that holds it keeps it.
       const known = pid === null && seat.name !== null ? seats.find(seat.name) : null;
       if (known !== null && known.closedAt === null) {
         seats.seen(known.sessionId);

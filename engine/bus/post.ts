@@ -1,31 +1,31 @@
 import type { Caller, OperationsOf } from '../api/operation.ts';
 import type { Peers, Session } from '../sessions/index.ts';
-import { busLimits } from './config.ts';
+import { readBusLimits } from './config.ts';
 import { createDelivery } from './delivery/index.ts';
 import { createBusLog } from './delivery/log.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createAddresses } from './messages/address.ts';
 import { createFamily } from './messages/family.ts';
-import { handoffText, handoffTo } from './messages/handoff.ts';
+import { formatHandoff, listHandoffRecipients } from './messages/handoff.ts';
 import { createMessages, type Messages } from './messages/index.ts';
 import { messageOperations } from './messages/operations.ts';
 import { peerTools } from './messages/peer-tools.ts';
 import { createRetention } from './messages/retention.ts';
 import { type Message, toMessage } from './messages/rows.ts';
 import { createSurface } from './messages/surface.ts';
-import { messageTools, readerOf } from './messages/tools.ts';
+import { messageTools, resolveReader } from './messages/tools.ts';
 import { createNotices } from './notices/index.ts';
 import { createSurfaced } from './notices/surfaced.ts';
 
-/** Messages from the call that sends one to what is left of it: the inbox, the notice, the end of its time. */
+/** The life of messages: sending, delivery, reading, retention. */
 export interface Post {
   messages: Messages;
   operations: OperationsOf<typeof messageTools | typeof peerTools | typeof messageOperations>[];
-  /** Unread messages of the caller's session, each once; none where it has no session. */
+  /** Unread messages that the caller's session has not been shown yet; empty for a caller without a session. */
   surface(caller: Caller): Message[];
-  /** Inside `storage.write`: its Chair gets the handoff. */
+  /** Sends the session's handoff to its Chair. Call inside `storage.write`. */
   handOff(session: Session, outcome: SessionOutcome): void;
-  /** Inside `storage.write`: whoever got the handoff of a session is told something more of it. */
+  /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
   start(): void;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface Post {
 
 export function createPost(deps: BusDeps, peers: Peers): Post {
   const { storage, events, clock, paths, config, root, data, prepare, log, templates } = deps;
-  const limits = () => busLimits(config().bus);
+  const limits = () => readBusLimits(config().bus);
   const maxBytes = () => config().bus.log_max_bytes;
   const onError = (message: string) => log.error({}, message);
 
@@ -78,7 +78,11 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
         taskId: session.taskId,
         callKey: null,
       },
-      handoffTo(session, peers).map((toSession) => ({ toSession, toWorker: null, toAgent: null })),
+      listHandoffRecipients(session, peers).map((toSession) => ({
+        toSession,
+        toWorker: null,
+        toAgent: null,
+      })),
       { actor: null, via: 'engine' },
     );
   }
@@ -93,8 +97,8 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
     surface: (caller) =>
       caller.sessionId === null && caller.seat !== 'chair'
         ? []
-        : surface(readerOf(toolDeps, {}, caller)).map(toMessage),
-    handOff: (session, outcome) => sendFrom(session, 'handoff', handoffText(session, outcome, clock.now())),
+        : surface(resolveReader(toolDeps, {}, caller)).map(toMessage),
+    handOff: (session, outcome) => sendFrom(session, 'handoff', formatHandoff(session, outcome, clock.now())),
     tellOfSession: (session, text) => sendFrom(session, 'note', text),
     start() {
       delivery.start();

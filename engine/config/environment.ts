@@ -111,8 +111,8 @@ export const ENVIRONMENT: readonly Variable[] = [
     "address under which this session's own agent listens: {{notify_base}}",
   ),
   usedVariable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
-  pendingVariable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
-  pendingVariable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
+  usedVariable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
+  usedVariable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
   pendingVariable(
     'SVC_REQUIRE_LEASE',
     'process',
@@ -133,7 +133,12 @@ export const ENVIRONMENT: readonly Variable[] = [
     'set-up',
     '1: answers yes to the questions of svc init and other set-up',
   ),
-  pendingVariable('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: no gateway is started'),
+  usedVariable(
+    'SVC_SKIP_GATEWAY_AUTOSTART',
+    'process',
+    'gateway',
+    '1: the engine starts no gateway by itself',
+  ),
   usedVariable(
     'SVC_TASK',
     'worker',

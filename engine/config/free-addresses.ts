@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { listKnownConfigFiles } from '../access/index.ts';
 import { formatAddress, parseAddress } from '../base/values/address.ts';
+import { findListenProblem } from '../http/listen.ts';
 import { configSchema } from './schema.ts';
 import { readSource } from './source.ts';
 
@@ -36,15 +36,6 @@ function readPort(file: string, key: SharedAddress): number | null {
   }
 }
 
-/** Whether nothing listens there right now. */
-function isPortFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
-  });
-}
-
 /**
  * Finds addresses for a new workspace that no other workspace of this machine uses and on which nothing listens: the
  * defaults, else a pair at the same offset.
@@ -66,7 +57,9 @@ export async function findFreeAddresses(home: string): Promise<FreeAddresses> {
       return { key, host, port: port + step * 10 };
     });
     const neighbour = pair.find(({ port }) => taken.has(port));
-    const isUsed = await Promise.all(pair.map(async ({ host, port }) => !(await isPortFree(host, port))));
+    const isUsed = await Promise.all(
+      pair.map(async ({ host, port }) => (await findListenProblem({ host, port })) !== null),
+    );
     if (neighbour === undefined && !isUsed.includes(true))
       return {
         set:

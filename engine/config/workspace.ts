@@ -26,9 +26,6 @@ const projectEntry = z.strictObject({
   ...setupFields,
 });
 
-/** A registered unit of the workspace. */
-export type ProjectEntry = z.output<typeof projectEntry>;
-
 /** The `projects` section: one key. */
 export const projectsSchema = z
   .array(projectEntry)

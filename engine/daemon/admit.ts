@@ -5,16 +5,16 @@ import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
 import type { ProcessName, ProcessOrigin } from '../runner/processes/index.ts';
 
-/** Who asks to be let in, by socket or HTTP. */
+/** A client that asks to be admitted, by socket or HTTP. */
 export interface Arrival {
-  /** What the machine tells of the process, or the processes, that the connection is from; never what they say. */
+  /** What the machine knows of the process or processes behind the connection; never their own claims. */
   standing: ProcessOrigin;
-  /** The process that holds the seat while it lives; null when that is not known, or when it may have other clients. */
+  /** The process that holds the seat while it lives; null when unknown, or when it may serve other clients. */
   holder: ProcessName | null;
   runId: string | null;
   actor: string;
   via: Via;
-  /** Where the caller stands; decides whose project's Chair it is. */
+  /** The caller's working folder; decides whose project's Chair it is. */
   cwd: string | null;
   env: Readonly<Record<string, string | undefined>>;
   /** It stays and takes part: a Chair gets a session of its own. */
@@ -22,10 +22,14 @@ export interface Arrival {
 }
 
 /**
- * Decides the caller's seat and puts it on the register.
- * @param run the worker whose own socket it came by: then it is that one, whatever it says
+ * Decides the caller's seat and registers it.
+ * @param run the worker whose own socket it connected to: then it is that worker, whatever it claims
  */
-export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | null = null): Promise<Caller> {
+export async function admitCaller(
+  engine: Engine,
+  arrival: Arrival,
+  run: SeatOfRun | null = null,
+): Promise<Caller> {
   const { standing, holder, runId, via, env, attends } = arrival;
   checkLocalActor(arrival.actor);
   if (run !== null) {
@@ -37,7 +41,7 @@ export async function admit(engine: Engine, arrival: Arrival, run: SeatOfRun | n
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
   const { seat, sessionId, reason } = decideSeat(claim, engine.seats);
   const project = engine.projectAt(arrival.cwd);
-  // Who acts is the word of a person; what may be an agent's or a run's is the engine's user.
+  // Only a person may name the actor; for what may be an agent or a run, it is the engine's user.
   const isPersons = seat !== 'worker' && standing.doubt === null;
   const actor = isPersons ? arrival.actor : accountName();
   const caller: Caller = { seat, actor, via, sessionId, project, env, notChair: reason };

@@ -6,14 +6,14 @@ import { SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
 import type { ProcessName } from '../runner/processes/index.ts';
-import { admit } from './admit.ts';
-import { lineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
+import { admitCaller } from './admit.ts';
+import { createLineSplitter, MAX_LINE_BYTES } from './json-lines.ts';
 import { createSubscriptions, type SubscriptionQuota } from './subscriptions.ts';
 import { errorToWire, PROTOCOL } from './wire.ts';
 
 const helloInput = z.object({
   protocol: z.number(),
-  /** What it calls itself. Inside a pid namespace that is another one, so it decides nothing. */
+  /** Its own pid, which differs inside a pid namespace and so decides nothing. */
   pid: z.int().positive(),
   actor: z.string().min(1).max(200),
   via: z.enum(['cli', 'tui', 'tool']),
@@ -26,32 +26,32 @@ const helloInput = z.object({
 const callInput = z.object({
   operation: z.string(),
   input: z.record(z.string(), z.unknown()),
-  /** Names the call: for `cancel`, for its `progress`, and for sending it again after a lost connection. */
+  /** Identifies the call for `cancel`, for `progress`, and for sending it again after a lost connection. */
   key: z.string().min(1).max(100),
 });
 
 const cancelInput = z.object({ key: z.string() });
 
-/** Where a connection comes from: the process that made it, as the kernel knows it, or a worker's own socket. */
+/** Where a connection comes from: a process, as the kernel knows it, or a worker's own socket. */
 export interface Origin {
-  /** Null when it is not known. */
+  /** Null when unknown. */
   process: ProcessName | null;
   run: SeatOfRun | null;
 }
 
-/** What a connection may send, and how long it may take, before it has said who it is. */
+/** What a connection may send, and how long it may take, before its hello. */
 const GREETING = { lineBytes: 64 * 1024, lines: 16, ms: 10_000 };
 
-/** How long who is refused may take to read why. */
+/** How long a refused client may take to read the reason. */
 const FAREWELL_MS = 1000;
 
-/** The refusal of one connection too many. */
-export const tooMany = (most: number): SvcError =>
+/** The error for one connection too many. */
+export const tooManyConnectionsError = (most: number): SvcError =>
   new SvcError('limit_reached', `the engine serves ${most} connections already`, {
     hint: 'end some clients, or wait until they have ended',
   });
 
-/** Says why, and ends the connection whether or not that is read. */
+/** Sends the error and ends the connection, whether or not the error is read. */
 export function refuseConnection(socket: Socket, error: SvcError): void {
   socket.on('error', () => socket.destroy());
   if (socket.writable)
@@ -61,8 +61,8 @@ export function refuseConnection(socket: Socket, error: SvcError): void {
 }
 
 /**
- * Serves one client of a socket: newline-delimited JSON-RPC 2.0, operations and subscriptions.
- * @param quota what all connections together may follow
+ * Serves operations and subscriptions to one client of a socket, as newline-delimited JSON-RPC 2.0.
+ * @param quota shared by all connections
  */
 export function serveConnection(
   engine: Engine,
@@ -70,34 +70,34 @@ export function serveConnection(
   quota: SubscriptionQuota,
   { process: holder, run }: Origin,
 ): void {
-  /** Whoever greets may go on without waiting for the welcome. */
+  /** Set by hello; a client may send calls without waiting for its welcome. */
   let admitted: Promise<Caller> | null = null;
   let isGreeted = false;
   let earlyLines = 0;
   const late = setTimeout(() => {
-    refuse(new SvcError('limit_reached', `nobody has said hello within ${GREETING.ms / 1000} s`));
+    refuseClient(new SvcError('limit_reached', `nobody has said hello within ${GREETING.ms / 1000} s`));
   }, GREETING.ms);
   late.unref();
   const gone = new AbortController();
-  function refuse(error: SvcError): void {
+  function refuseClient(error: SvcError): void {
     gone.abort();
     refuseConnection(socket, error);
   }
-  /** It takes part no more. */
+  /** Gives up the seat that the client holds. */
   let depart = (): void => undefined;
-  const send = (message: object): boolean =>
+  const sendMessage = (message: object): boolean =>
     socket.writable ? socket.write(`${JSON.stringify(message)}\n`) : true;
   const subscriptions = createSubscriptions(engine, quota, {
-    notify: (method, params) => send({ jsonrpc: '2.0', method, params: toWire(params) }),
+    notify: (method, params) => sendMessage({ jsonrpc: '2.0', method, params: toWire(params) }),
     drained: (until) =>
       new Promise<void>((resolve) => {
-        const done = (): void => {
-          socket.off('drain', done);
-          until.removeEventListener('abort', done);
+        const stopWaiting = (): void => {
+          socket.off('drain', stopWaiting);
+          until.removeEventListener('abort', stopWaiting);
           resolve();
         };
-        socket.on('drain', done);
-        until.addEventListener('abort', done);
+        socket.on('drain', stopWaiting);
+        until.addEventListener('abort', stopWaiting);
       }),
     signal: gone.signal,
   });
@@ -106,7 +106,7 @@ export function serveConnection(
   rpc.mapErrorToJSONRPCErrorResponse = (id, error) => ({ jsonrpc: '2.0', id, error: errorToWire(error) });
 
   rpc.addMethod('hello', async (params: unknown) => {
-    const hello = parse(helloInput, params);
+    const hello = parseParameters(helloInput, params);
     if (hello.protocol !== PROTOCOL) {
       throw new SvcError(
         'conflict',
@@ -120,7 +120,7 @@ export function serveConnection(
     isGreeted = true;
     const { actor, via, cwd, attends, env, run_id: runId } = hello;
     const standing = engine.standingOf(run === null ? holder : null);
-    admitted = admit(engine, { standing, holder, runId, actor, via, cwd, attends, env }, run);
+    admitted = admitCaller(engine, { standing, holder, runId, actor, via, cwd, attends, env }, run);
     admitted.then(
       () => clearTimeout(late),
       () => {
@@ -148,7 +148,7 @@ export function serveConnection(
     });
   });
 
-  async function greeted(): Promise<Caller> {
+  async function waitForCaller(): Promise<Caller> {
     if (admitted === null) throw new SvcError('usage', 'the first call of a connection is hello');
     const caller = await admitted;
     if (caller.sessionId !== null && caller.seat !== 'worker') engine.seatSeen(caller.sessionId);
@@ -157,7 +157,7 @@ export function serveConnection(
 
   for (const { name } of engine.operations.all) {
     rpc.addMethod(name, async (params: unknown) =>
-      engine.operations.call(name, params, await greeted(), { signal: gone.signal }),
+      engine.operations.call(name, params, await waitForCaller(), { signal: gone.signal }),
     );
   }
 
@@ -167,8 +167,8 @@ export function serveConnection(
     for (const call of running.values()) call.abort();
   });
   rpc.addMethod('call', async (params: unknown) => {
-    const { operation, input, key } = parse(callInput, params);
-    const from = await greeted();
+    const { operation, input, key } = parseParameters(callInput, params);
+    const from = await waitForCaller();
     const cancelled = new AbortController();
     if (gone.signal.aborted) cancelled.abort();
     running.set(key, cancelled);
@@ -176,41 +176,42 @@ export function serveConnection(
       return await engine.operations.call(operation, input, from, {
         key,
         signal: cancelled.signal,
-        progress: (message) => void send({ jsonrpc: '2.0', method: 'progress', params: { key, message } }),
+        progress: (message) =>
+          void sendMessage({ jsonrpc: '2.0', method: 'progress', params: { key, message } }),
       });
     } finally {
       running.delete(key);
     }
   });
   rpc.addMethod('cancel', (params: unknown) => {
-    const { key } = parse(cancelInput, params);
+    const { key } = parseParameters(cancelInput, params);
     running.get(key)?.abort();
     return { key };
   });
   for (const method of subscriptions.methods) {
     rpc.addMethod(method.name, async (params: unknown) => {
-      const from = await greeted();
+      const from = await waitForCaller();
       if (method.seat === 'chair' && from.seat !== 'chair') {
         throw chairOnly(method.name, from);
       }
-      return toWire(await method.run(parse(method.input, params) as never, from));
+      return toWire(await method.run(parseParameters(method.input, params) as never, from));
     });
   }
 
   socket.on(
     'data',
-    lineSplitter(
+    createLineSplitter(
       (line) => {
         if (gone.signal.aborted) return;
         if (!isGreeted) earlyLines += 1;
         if (earlyLines > GREETING.lines) {
-          refuse(
+          refuseClient(
             new SvcError('limit_reached', `the first call of a connection is hello, not the ${earlyLines}th`),
           );
           return;
         }
         rpc.receiveJSON(line).then(
-          (response) => response && send(response),
+          (response) => response && sendMessage(response),
           () => socket.destroy(),
         );
       },
@@ -218,7 +219,7 @@ export function serveConnection(
         const longest = isGreeted
           ? 'the line is too long'
           : `a line before hello has at most ${GREETING.lineBytes} bytes`;
-        refuse(new SvcError('body_too_large', longest));
+        refuseClient(new SvcError('body_too_large', longest));
       },
       () => (isGreeted ? MAX_LINE_BYTES : GREETING.lineBytes),
     ),
@@ -231,7 +232,7 @@ export function serveConnection(
   });
 }
 
-function parse<I extends z.ZodType>(schema: I, params: unknown): z.infer<I> {
+function parseParameters<I extends z.ZodType>(schema: I, params: unknown): z.infer<I> {
   const parsed = schema.safeParse(params ?? {});
   if (!parsed.success) throw fieldsInvalid(parsed.error);
   return parsed.data;

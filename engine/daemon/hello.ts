@@ -2,7 +2,7 @@ import type { Wire } from '../api/operation.ts';
 import { accountName } from '../base/account.ts';
 import { type Hello, PROTOCOL } from './wire.ts';
 
-/** Variables that belong to one call, not to the engine's environment. */
+/** Variables that apply to one call, not to the engine. */
 const CALL_VARIABLES = [
   'SVC_GIT_BASE',
   'SVC_LEDGER_FORCE',
@@ -20,8 +20,8 @@ const CALL_VARIABLES = [
   'SVC_NOTIFY_URL',
 ];
 
-/** What this process says first on a connection. */
-export const helloFrom = ({
+/** Builds the first message of a connection. */
+export const buildHello = ({
   cwd,
   env,
   via,

@@ -8,8 +8,8 @@ import type { ProcessName } from '../runner/processes/index.ts';
 import { removeDaemonRecord, writeDaemonRecord } from '../workspace/daemon-record.ts';
 import { findOwnSupervisor } from '../workspace/own-supervisor.ts';
 import { checkSocket, makeSocketFolder, resolveSocketPath } from '../workspace/socket-path.ts';
-import { refuseConnection, serveConnection, tooMany } from './connection.ts';
-import { createHttp } from './http.ts';
+import { refuseConnection, serveConnection, tooManyConnectionsError } from './connection.ts';
+import { createDaemonHttp } from './http.ts';
 import { releaseIdleMemory } from './idle-memory.ts';
 import { loadKernel } from './kernel.ts';
 import { mcpOverHttp } from './mcp/index.ts';
@@ -23,10 +23,10 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Each agent has a few, each dashboard and each command one. */
+/** Each agent has a few connections, each dashboard and command one. */
 const MOST_CONNECTIONS = 512;
 
-/** Lets clients in: the local socket, the loopback HTTP side, and `daemon.json` that says where they are. */
+/** Opens an engine to clients: on a local socket and over loopback HTTP, with `daemon.json` to find both. */
 export async function hostEngine(engine: Engine): Promise<Host> {
   const { paths } = engine;
   const path = resolveSocketPath(paths.socket, engine.env);
@@ -43,12 +43,12 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
     if (connections.size > MOST_CONNECTIONS) {
-      refuseConnection(socket, tooMany(MOST_CONNECTIONS));
+      refuseConnection(socket, tooManyConnectionsError(MOST_CONNECTIONS));
       return;
     }
-    // At once: later its number may mean another process.
+    // Read at once: later its pid may belong to another process.
     const peer = kernel.peerOf(socket);
-    if (peer !== null && !isOurs(peer.uid)) {
+    if (peer !== null && !isTrustedUser(peer.uid)) {
       engine.log.error({ uid: peer.uid, pid: peer.pid }, 'another user has come by the socket');
       socket.destroy();
       return;
@@ -59,9 +59,9 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     serveConnection(engine, socket, quota, { process, run: null });
   });
   server.maxConnections = 2 * MOST_CONNECTIONS;
-  // Under a name of its own first: nobody can connect before its rights are set, and closing it later removes this
-  // name and never the socket of a host that came after us. The workspace's lock is ours, so whatever has the real
-  // name already belongs to a host that died.
+  // Listens under a temporary name first: nobody can connect before its mode is set, and closing it later removes that
+  // name, never the socket of a later host. We hold the workspace's lock, so a socket at the real name belongs to a
+  // host that died.
   const own = `${path}.${process.pid % 10_000}`;
   rmSync(own, { force: true });
   await listenOn(server, { path: own });
@@ -70,7 +70,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
 
   const token = randomBytes(32).toString('hex');
   const mcp = mcpOverHttp(engine, (shown) => shown === token);
-  const web = createHttp({
+  const web = createDaemonHttp({
     token,
     isRun: (shown) => engine.seats.sessionOfRun(shown) !== null,
     mcp: mcp.handle,
@@ -86,7 +86,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   try {
     await listenOn(web, wanted);
   } catch (error) {
-    // A socket that is still open would keep this process alive, and clients waiting for its end.
+    // An open socket would keep this process alive, and clients waiting for it to end.
     server.close();
     clearAway();
     for (const socket of connections) socket.destroy();
@@ -105,7 +105,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     http,
     token,
     startedAt: engine.startedAt,
-    supervisor: supervisorOf(engine),
+    supervisor: readOwnSupervisor(engine),
   });
 
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
@@ -114,8 +114,8 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const closed = new Promise<void>((resolve) => {
     resolveClosed = resolve;
   });
-  async function shut({ isGone }: { isGone: boolean }): Promise<void> {
-    // In a folder that was made anew, record and socket are another host's.
+  async function closeHost({ isGone }: { isGone: boolean }): Promise<void> {
+    // In a folder that was created again, record and socket belong to another host.
     if (!isGone) removeDaemonRecord(paths.data);
     idleMemory.close();
     server.close();
@@ -129,24 +129,24 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     resolveClosed();
   }
   const close = ({ isGone } = { isGone: false }): Promise<void> => {
-    closing ??= shut({ isGone });
+    closing ??= closeHost({ isGone });
     return closing;
   };
   engine.runSockets.attach({
     serve: (socket, run) => serveConnection(engine, socket, quota, { process: null, run }),
-    refuse: (socket, most) => refuseConnection(socket, tooMany(most)),
+    refuse: (socket, most) => refuseConnection(socket, tooManyConnectionsError(most)),
   });
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };
 }
 
-/** The process that has started this one, and starts the next one after a crash. */
-function supervisorOf({ env, startOf }: Pick<Engine, 'env' | 'startOf'>): ProcessName | null {
+/** The process that started this one, and restarts it after a crash. */
+function readOwnSupervisor({ env, startOf }: Pick<Engine, 'env' | 'startOf'>): ProcessName | null {
   const pid = findOwnSupervisor(env);
   const pidStart = pid === null ? null : startOf(pid);
   return pid === null || pidStart === null ? null : { pid, pidStart };
 }
 
-/** Root may do as we do anyway; what it is called from still counts. */
-const isOurs = (uid: number): boolean => uid === 0 || uid === process.getuid?.();
+/** Root can do what we do anyway; its process still decides its seat. */
+const isTrustedUser = (uid: number): boolean => uid === 0 || uid === process.getuid?.();

@@ -15,10 +15,10 @@ export interface HttpDeps {
   mcp(request: IncomingMessage, response: ServerResponse, token: string): Promise<void>;
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const hashToken = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The host in a Host or Origin header without its port; null when it is not one. */
-function hostOf(value: string): string | null {
+function parseHost(value: string): string | null {
   try {
     const { hostname } = new URL(value.includes('://') ? value : `http://${value}`);
     return hostname.replace(/^\[|\]$/g, '');
@@ -27,16 +27,16 @@ function hostOf(value: string): string | null {
   }
 }
 
-/** Host and Origin first (DNS rebinding: a page of another site must not reach us), then the token, which it returns. */
-function admit(request: IncomingMessage, { token, isRun, isLoopback }: HttpDeps): string {
+/** Checks Host and Origin against DNS rebinding from other sites, then the token, which it returns. */
+function checkRequest(request: IncomingMessage, { token, isRun, isLoopback }: HttpDeps): string {
   for (const header of [request.headers.host ?? '', request.headers.origin]) {
     if (header === undefined) continue;
-    const host = hostOf(header);
+    const host = parseHost(header);
     const isOurs = host !== null && (host === 'localhost' || (isIP(host) !== 0 && isLoopback(host)));
     if (!isOurs) throw new SvcError('host_refused', 'this address answers only requests to itself');
   }
   const given = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
-  if (given === undefined || (!timingSafeEqual(digest(given), digest(token)) && !isRun(given))) {
+  if (given === undefined || (!timingSafeEqual(hashToken(given), hashToken(token)) && !isRun(given))) {
     throw new SvcError('token_invalid', 'the bearer token is missing or wrong', {
       hint: 'it is in .svc/daemon.json',
     });
@@ -45,23 +45,27 @@ function admit(request: IncomingMessage, { token, isRun, isLoopback }: HttpDeps)
 }
 
 /** The daemon's loopback HTTP side: `/healthz` and `/mcp`. */
-export function createHttp(deps: HttpDeps): Server {
+export function createDaemonHttp(deps: HttpDeps): Server {
   const server = createLimitedServer({
     headersMs: 10_000,
-    // A stream of /mcp stays open for as long as its client listens; what it sends is bounded by this.
+    // Bounds what a client takes to send a request; a stream of /mcp stays open for as long as its client listens.
     requestMs: 30_000,
-    // Longer than clients keep a connection that nothing goes over: one that ends first takes their next request with it.
+    // Longer than clients keep an idle connection: if we closed it first, their next request would be lost.
     idleMs: 120_000,
     connections: 512,
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    answer(deps, request, response).catch((error: unknown) => sendProblem(response, error));
+    answerRequest(deps, request, response).catch((error: unknown) => sendProblem(response, error));
   });
   return server;
 }
 
-async function answer(deps: HttpDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const token = admit(request, deps);
+async function answerRequest(
+  deps: HttpDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const token = checkRequest(request, deps);
   const path = (request.url ?? '/').split('?', 1)[0];
   if (path === '/mcp') return deps.mcp(request, response, token);
   if (path !== '/healthz') throw new SvcError('not_found', 'there is nothing at this path');
@@ -69,10 +73,10 @@ async function answer(deps: HttpDeps, request: IncomingMessage, response: Server
     response.setHeader('allow', 'GET, HEAD');
     throw new SvcError('method_not_allowed', 'only GET is answered here');
   }
-  send(response, 200, 'application/json', deps.health());
+  sendJson(response, 200, 'application/json', deps.health());
 }
 
-function send(response: ServerResponse, status: number, type: string, body: object): void {
+function sendJson(response: ServerResponse, status: number, type: string, body: object): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
   response.end(`${JSON.stringify(body)}\n`);
 }
@@ -83,8 +87,8 @@ function sendProblem(response: ServerResponse, error: unknown): void {
     return;
   }
   const details = problemDetails(error);
-  // What is left of the body is not waited for.
+  // The rest of the body is not read.
   if (details.code === 'body_too_large') response.setHeader('connection', 'close');
   if (details.code === 'token_invalid') response.setHeader('www-authenticate', 'Bearer');
-  send(response, details.status, PROBLEM_JSON, details);
+  sendJson(response, details.status, PROBLEM_JSON, details);
 }

@@ -1,21 +1,21 @@
 import { getHeapStatistics } from 'node:v8';
 
 export interface IdleMemoryDeps {
-  /** Node's own, which is there with `--expose-gc`; without it nothing is done. */
+  /** Node's `gc`, which exists with `--expose-gc`; without it nothing is done. */
   collect: ((options: { type: 'major'; flavor: 'last-resort' }) => unknown) | undefined;
-  /** Between two looks. */
+  /** Time between two checks, ms. */
   intervalMs?: number;
 }
 
 const INTERVAL_MS = 10_000;
 /** An interval that used less than this share of one core was idle. */
 const IDLE_SHARE = 0.05;
-/** So much larger than after the last collection the heap has to be. */
+/** A collection needs the heap to have grown by this factor since the last one. */
 const GROWN = 1.25;
 
 /**
- * Gives memory back once a load is over: V8 collects when something is allocated, so an engine that nobody asks anything
- * would keep what its busiest minute took. One collection takes some tens of milliseconds, and there is one for each load.
+ * Gives memory back after a load: V8 collects when something is allocated, so an idle engine would keep what its busiest
+ * minute took. There is one collection for each load, which takes some tens of milliseconds.
  */
 export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
   if (collect === undefined) return { close: () => undefined };

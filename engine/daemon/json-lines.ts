@@ -1,20 +1,20 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Longest line either side may send; a prompt fits many times over. */
+/** Longest line that either side may send; many times the size of a prompt. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /**
- * Cuts a byte stream into its lines. Returns what to call with each chunk; `onTooLong` is called once when a line
- * passes the limit, and nothing after it.
- * @param longest the limit as it is now, in characters
+ * Splits a byte stream into lines. Returns the function to call with each chunk. `onTooLong` is called once when a line
+ * passes the limit, and nothing is called after it.
+ * @param longest the current limit, in characters
  */
-export function lineSplitter(
+export function createLineSplitter(
   onLine: (line: string) => void,
   onTooLong: () => void,
   longest: () => number = () => MAX_LINE_BYTES,
 ): (chunk: Buffer) => void {
   const decoder = new StringDecoder('utf8');
-  /** The beginning of a line, in the parts that it came in: a long one must not be looked through again with each. */
+  /** The start of a line as the parts it arrived in, so that a long line is not searched again with each part. */
   let parts: string[] = [];
   let length = 0;
   let isOver = false;

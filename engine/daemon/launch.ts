@@ -7,27 +7,27 @@ import { isInsideRun, isStillRunning } from '../runner/processes/own.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
 import { claimDataFolder } from '../workspace/data-folder.ts';
 import { resolveMachineHome } from '../workspace/machine-home.ts';
-import { childEnded, startHost } from './host-start.ts';
+import { locateEngine } from './locate.ts';
+import { startHost, waitForChild } from './start-host.ts';
 import { takeStartTurn } from './start-turn.ts';
-import { locateEngine } from './where.ts';
 
 const SUPERVISOR = fileURLToPath(new URL('./supervisor.js', import.meta.url));
 
-/** It loads next to nothing, and waits. */
+/** Node options of the supervisor, which loads next to nothing and waits. */
 const LEAN = ['--max-semi-space-size=1', '--max-old-space-size=32', '--v8-pool-size=1'];
 
 const LONGEST_START_MS = 20_000;
 
-/** What belongs to the caller's own session and must not become the engine's. */
+/** Variables of the caller's own session, which the engine must not inherit. */
 const NOT_INHERITED =
   /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR|SUPERVISOR)$/;
 
-/** Whether this process has no business starting an engine: it would give it a run's environment. */
+/** Whether this process must not start an engine, because it would pass on a run's environment. */
 export const mustNotStart = isInsideRun;
 
 /**
- * Whether the engine that a record tells of has a supervisor, which starts it again.
- * @param isFirst asked for the first time: the supervisor is told that a client waits
+ * Whether the engine of a record has a running supervisor, which restarts it.
+ * @param isFirst true on the first call, which tells the supervisor that a client waits
  */
 export function isSupervised(record: DaemonRecord | null, { isFirst }: { isFirst: boolean }): boolean {
   const supervisor = record?.supervisor ?? null;
@@ -45,7 +45,7 @@ export async function findSupervisor(
   return supervisor !== null && isStillRunning(supervisor) ? supervisor : null;
 }
 
-/** `SIGHUP`: a client waits for the engine; `SIGTERM`: it is not wanted any more. Fine for one that has just ended. */
+/** Sends `SIGHUP` (a client waits for the engine) or `SIGTERM` (stop). The supervisor may have ended already. */
 export function signalSupervisor({ pid }: { pid: number }, signal: 'SIGHUP' | 'SIGTERM'): void {
   try {
     process.kill(pid, signal);
@@ -60,15 +60,15 @@ interface StartOptions {
   root: string;
   /** svc.yaml. */
   file: string;
-  /** The data folder; what the host prints goes below it. */
+  /** The data folder; the host's output goes below it. */
   data: string;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Starts an engine in the background, with a supervisor that keeps it running, and waits until it listens (`ready`). When
- * another client has just started one, or the host finds the workspace taken, it is `taken`: the first may still be
- * opening, or closing. For clients of the person's only: the engine has their environment from then on. Throws as
+ * Starts an engine in the background, with a supervisor that keeps it running, and waits until it listens (`ready`).
+ * Returns `taken` when another client has just started one, or the host finds the workspace taken: that engine may still
+ * be starting, or stopping. Only for a person's clients, since the engine inherits their environment. Throws as
  * `claimDataFolder`.
  */
 export async function startDaemon(options: StartOptions): Promise<'ready' | 'taken'> {
@@ -79,13 +79,13 @@ export async function startDaemon(options: StartOptions): Promise<'ready' | 'tak
   const endTurn = await takeStartTurn(options.data);
   if (endTurn === null) return 'taken';
   try {
-    return await launch(options, folder);
+    return await launchHost(options, folder);
   } finally {
     endTurn();
   }
 }
 
-async function launch(
+async function launchHost(
   { command, root, file, data, env }: StartOptions,
   folder: string,
 ): Promise<'ready' | 'taken'> {
@@ -94,7 +94,7 @@ async function launch(
   const { child, said } = startHost({
     command: [process.execPath, ...LEAN, SUPERVISOR, data, ...command],
     cwd: root,
-    // Absolute, since the host stands elsewhere.
+    // Absolute, since the host runs in another folder.
     env: { ...Object.fromEntries(inherited), SVC_CONFIG: file, SVC_HOME: resolveMachineHome(env) },
     output,
     detached: true,
@@ -104,14 +104,14 @@ async function launch(
   child.unref();
   const answer = await said;
   if ('ready' in answer) return 'ready';
-  if (answer.code === 'engine_unreachable') throw unreachable(answer);
-  // Its word came before its end: whoever is told that it failed must not find it still there.
+  if (answer.code === 'engine_unreachable') throw unreachableError(answer);
+  // Its report comes before its end: a caller that is told of the failure must not find it still running.
   child.ref();
-  await childEnded(child);
+  await waitForChild(child);
   if (answer.code === 'already_running') return 'taken';
   const { code, message, hint } = answer;
   throw new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
 }
 
-const unreachable = ({ message, hint }: { message: string; hint?: string }): SvcError =>
+const unreachableError = ({ message, hint }: { message: string; hint?: string }): SvcError =>
   new SvcError('engine_unreachable', message, hint === undefined ? {} : { hint });

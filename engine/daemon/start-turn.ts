@@ -3,43 +3,43 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readPrivate, withPrivate } from '../base/private-files.ts';
 
-/** Nobody starts an engine for longer than this, ms; a mark that is older was left behind. */
+/** No start takes longer than this, ms; an older mark was left behind. */
 const LONGEST_MS = 20_000;
 const PAUSE_MS = 25;
 
 /**
- * One client at a time starts an engine in a data folder; the others wait until it has, or has given up. The host's own
- * lock is what keeps two engines apart: this only spares the many that would start at once, after an engine was killed,
- * to find out that they are too late. Returns the end of the turn; null when somebody else had it, and it is over.
+ * Lets one client at a time start an engine in a data folder; the others wait until it has started or failed. It is the
+ * host's lock that keeps two engines apart: this only avoids many hosts starting at once after an engine was killed.
+ * Returns the function that ends the turn; null when another client had it, once that is over.
  */
 export async function takeStartTurn(data: string): Promise<(() => void) | null> {
   const file = join(data, 'starting');
-  if (mark(file)) return () => rmSync(file, { force: true });
+  if (markTurn(file)) return () => rmSync(file, { force: true });
   const end = performance.now() + LONGEST_MS;
-  while (isHeld(file) && performance.now() < end) await delay(PAUSE_MS);
+  while (isTurnHeld(file) && performance.now() < end) await delay(PAUSE_MS);
   return null;
 }
 
-/** Whether the turn is ours; also where it cannot be marked, since it is no more than a courtesy. */
-function mark(file: string): boolean {
+/** Whether the turn is ours. It is when it cannot be marked, too: it is only a courtesy. */
+function markTurn(file: string): boolean {
   for (let tries = 0; tries < 2; tries += 1) {
     try {
       withPrivate(file, 'new', (fd) => writeSync(fd, `${process.pid}\n`));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return true;
-      if (isHeld(file)) return false;
+      if (isTurnHeld(file)) return false;
       rmSync(file, { force: true });
     }
   }
   return true;
 }
 
-function isHeld(file: string): boolean {
+function isTurnHeld(file: string): boolean {
   try {
     if (Date.now() - lstatSync(file).mtimeMs > LONGEST_MS) return false;
     const pid = Number(readPrivate(file, 32) ?? Number.NaN);
-    // Empty for the moment between its making and its text.
+    // Empty for a moment between its creation and its text.
     return pid === 0 || process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';

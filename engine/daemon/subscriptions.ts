@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Engine } from '../compose.ts';
 import { errorToWire } from './wire.ts';
 
@@ -12,9 +13,9 @@ const secretList = z.array(z.string().min(1)).min(1);
 export interface Channel {
   /** False when the client reads slower than we write. */
   notify(method: string, params: object): boolean;
-  /** Resolves when the client has caught up, or nobody waits for that any more. */
+  /** Resolves when the client has caught up, or on abort. */
   drained(until: AbortSignal): Promise<unknown>;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
 }
 
@@ -25,7 +26,7 @@ export interface StreamMethod {
   run(input: never, caller: Caller): unknown;
 }
 
-const stream = <I extends z.ZodType>(method: {
+const defineStream = <I extends z.ZodType>(method: {
   name: string;
   seat: 'any' | 'chair';
   input: I;
@@ -35,17 +36,17 @@ const stream = <I extends z.ZodType>(method: {
 const LOG_PART_BYTES = 64 * 1024;
 const LOG_LOOK_MS = 100;
 
-/** What runs until the client goes or ends it. */
+/** A subscription, which runs until the client ends it or disconnects. */
 interface Open {
   stop: AbortController;
   over: Promise<void>;
 }
 
-/** Of one connection: a dashboard has four. */
+/** Limit for one connection; a dashboard has four. */
 const MOST_OF_A_CONNECTION = 64;
 const MOST = 2048;
 
-/** Counts what all connections follow together. */
+/** Counts the subscriptions of all connections. */
 export interface SubscriptionQuota {
   /** Throws `limit_reached`. */
   take(): void;
@@ -58,7 +59,7 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
     take() {
       if (taken >= most)
         throw new SvcError('limit_reached', `the engine serves ${most} subscriptions already`, {
-          hint: 'end some clients: svc status says what runs',
+          hint: sentence`end some clients: {engine.status} says what runs`,
         });
       taken += 1;
     },
@@ -69,8 +70,9 @@ export function createSubscriptionQuota(most = MOST): SubscriptionQuota {
 }
 
 /**
- * What a client can follow: events from a resume point, a session's log, the branches of its repository, and the access log of a receiver that lives
- * as long as the subscription. A slow client is waited for, never buffered without bound.
+ * The streams that a client can follow: events from a resume point, a session's log, the branches of its repository, and
+ * the access log of a receiver that lives as long as the subscription. A slow client is waited for, never buffered
+ * without bound.
  */
 export function createSubscriptions(
   engine: Engine,
@@ -78,15 +80,15 @@ export function createSubscriptions(
   channel: Channel,
 ): { methods: readonly StreamMethod[] } {
   let count = 0;
-  /** Begun and not over. */
+  /** Subscriptions that have begun and not ended. */
   let held = 0;
   const open = new Map<number, Open>();
   channel.signal.addEventListener('abort', () => {
     for (const { stop } of open.values()) stop.abort();
   });
 
-  /** The number of a new one, which `hold` or `letGo` counts off again. Throws `limit_reached`. */
-  function begin(): number {
+  /** Counts a new subscription and returns its number. Its end is counted by `releaseSubscription`. Throws `limit_reached`. */
+  function beginSubscription(): number {
     if (held >= MOST_OF_A_CONNECTION)
       throw new SvcError('limit_reached', `this connection has ${held} subscriptions already`, {
         hint: 'end those that are not needed (unsubscribe)',
@@ -96,13 +98,13 @@ export function createSubscriptions(
     return ++count;
   }
 
-  function letGo(): void {
+  function releaseSubscription(): void {
     held -= 1;
     quota.giveBack();
   }
 
-  /** Runs `work` in the background until it ends or is told to. */
-  function hold(subscription: number, work: (signal: AbortSignal) => Promise<void>): void {
+  /** Runs `work` in the background until it ends or is aborted. */
+  function keepSubscription(subscription: number, work: (signal: AbortSignal) => Promise<void>): void {
     const stop = new AbortController();
     if (channel.signal.aborted) stop.abort();
     const over = work(stop.signal)
@@ -112,12 +114,12 @@ export function createSubscriptions(
       })
       .finally(() => {
         open.delete(subscription);
-        letGo();
+        releaseSubscription();
       });
     open.set(subscription, { stop, over });
   }
 
-  async function push(signal: AbortSignal, method: string, params: object): Promise<void> {
+  async function pushNotification(signal: AbortSignal, method: string, params: object): Promise<void> {
     if (signal.aborted || channel.notify(method, params)) return;
     await channel.drained(signal);
   }
@@ -137,7 +139,7 @@ export function createSubscriptions(
           continue;
         }
         for (const event of events) {
-          await push(signal, 'event', { subscription, event });
+          await pushNotification(signal, 'event', { subscription, event });
           cursor = event.seq;
         }
       }
@@ -155,12 +157,12 @@ export function createSubscriptions(
     let offset = from;
     const read = engine.logs.open(session, form);
     while (!signal.aborted) {
-      // Asked before reading: what was written before the end is then read too.
+      // Checked before reading, so that everything written before the end is read too.
       const ended = engine.sessionEnded(session);
       const part = read({ from: offset, maxBytes: LOG_PART_BYTES, ended });
       const isLast = ended && part.next >= part.end;
       if (part.text !== '' || part.dropped > 0 || isLast) {
-        await push(signal, 'log', {
+        await pushNotification(signal, 'log', {
           subscription,
           text: part.text,
           next: part.next,
@@ -177,23 +179,23 @@ export function createSubscriptions(
 
   return {
     methods: [
-      stream({
+      defineStream({
         name: 'events.subscribe',
         seat: 'any',
         input: z.strictObject({ after: z.int().min(0).optional(), log_id: z.string().optional() }),
         run({ after, log_id }) {
           const { logId } = engine.events;
           const lastSeq = engine.events.lastSeq();
-          // A resume point of another log (the data folder was made anew) says nothing about this one.
+          // A resume point of another log is meaningless here: the data folder was created again.
           const reset =
             after !== undefined && ((log_id !== undefined && log_id !== logId) || after > lastSeq);
           const from = after === undefined || reset ? lastSeq : after;
-          const subscription = begin();
-          hold(subscription, (signal) => followEvents(subscription, from, signal));
+          const subscription = beginSubscription();
+          keepSubscription(subscription, (signal) => followEvents(subscription, from, signal));
           return { subscription, logId, from, reset };
         },
       }),
-      stream({
+      defineStream({
         name: 'log.follow',
         seat: 'any',
         input: z.strictObject({
@@ -206,32 +208,34 @@ export function createSubscriptions(
           const { sessionId } = engine.resolveSession(session);
           engine.logs.checkReader(sessionId, caller);
           const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
-          const subscription = begin();
-          hold(subscription, (signal) => followLog(subscription, sessionId, { from: start, form }, signal));
+          const subscription = beginSubscription();
+          keepSubscription(subscription, (signal) =>
+            followLog(subscription, sessionId, { from: start, form }, signal),
+          );
           return { subscription, sessionId, from: start };
         },
       }),
-      stream({
+      defineStream({
         name: 'refs.follow',
         seat: 'chair',
         input: z.strictObject({ session: z.string() }),
         async run({ session }) {
           const { sessionId } = engine.resolveSession(session);
-          const subscription = begin();
-          const tell = (repository: string): void =>
+          const subscription = beginSubscription();
+          const notifyRefs = (repository: string): void =>
             void channel.notify('refs', { subscription, session: sessionId, repository });
-          const following = await engine.followRefs(sessionId, tell).catch((error: unknown) => {
-            letGo();
+          const following = await engine.followRefs(sessionId, notifyRefs).catch((error: unknown) => {
+            releaseSubscription();
             throw error;
           });
-          hold(subscription, async (signal) => {
+          keepSubscription(subscription, async (signal) => {
             if (!signal.aborted) await once(signal, 'abort');
             following.close();
           });
           return { subscription, sessionId };
         },
       }),
-      stream({
+      defineStream({
         name: 'receiver.open',
         seat: 'chair',
         input: z.strictObject({
@@ -241,7 +245,7 @@ export function createSubscriptions(
           allow_remote: z.boolean(),
         }),
         async run({ host, port, secrets, allow_remote }) {
-          const subscription = begin();
+          const subscription = beginSubscription();
           const listener = await engine
             .listen({
               host,
@@ -251,17 +255,17 @@ export function createSubscriptions(
               onAccess: (entry) => void channel.notify('access', { subscription, entry }),
             })
             .catch((error: unknown) => {
-              letGo();
+              releaseSubscription();
               throw error;
             });
-          hold(subscription, async (signal) => {
+          keepSubscription(subscription, async (signal) => {
             if (!signal.aborted) await once(signal, 'abort');
             await listener.close();
           });
           return { subscription, ...listener.address };
         },
       }),
-      stream({
+      defineStream({
         name: 'unsubscribe',
         seat: 'any',
         input: z.strictObject({ subscription: z.int() }),
@@ -273,7 +277,7 @@ export function createSubscriptions(
             });
           }
           ending.stop.abort();
-          // Answered after its end, so that nothing of it can follow the answer.
+          // Answered after it has ended, so that no notification follows the answer.
           await ending.over;
           return { subscription, ended: true };
         },

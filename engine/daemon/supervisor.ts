@@ -3,44 +3,44 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../base/backoff.ts';
 import { readDataFolderId } from '../workspace/data-folder.ts';
 import { SUPERVISOR_VARIABLE } from '../workspace/own-supervisor.ts';
-import { childEnded, READY_FD, type Ready, startHost } from './host-start.ts';
+import { READY_FD, type Ready, startHost, waitForChild } from './start-host.ts';
 
-// The program that whoever starts an engine leaves behind: it has the person's environment, and starts the host again
-// after a crash. A worker that did so would give the engine its own. It stays for as long as the engine, so it loads no
-// package. `node supervisor.js <data folder> <program> <argument>…`, in the workspace's folder.
+// The program that restarts the host after a crash, with the environment of the person who started the engine; a worker
+// that restarted it would pass on its own. It lives as long as the engine, so it loads no package. Run in the workspace's
+// folder as `node supervisor.js <data folder> <program> <argument>…`.
 
 const PAUSES = { firstMs: 100, longestMs: 30_000 };
-/** An engine that lived that long has not failed at its start. */
+/** An engine that ran this long, ms, has not failed to start. */
 const HEALTHY_MS = 60_000;
-/** In a row; with the pauses between them that is about seven minutes. */
+/** Failures in a row before giving up; with the pauses in between, about seven minutes. */
 const MOST_FAILURES = 20;
 
 const [, , data = '', ...command] = process.argv;
 
 let isOver = false;
-/** A client waits for the engine. */
+/** Whether a client waits for the engine. */
 let isAwaited = false;
 /** Why the last start was refused; null when there was none, or it went well. */
 let refusal: string | null = null;
 let pause = new AbortController();
 let host: ReturnType<typeof startHost>['child'] | null = null;
 
-const end = (): void => {
+const endSupervision = (): void => {
   isOver = true;
   host?.kill('SIGTERM');
   pause.abort();
 };
-process.on('SIGTERM', end).on('SIGINT', end);
-// Sent by a client that finds no engine. Where starts are refused it is to hear the reason itself, so it starts one.
+process.on('SIGTERM', endSupervision).on('SIGINT', endSupervision);
+// Sent by a client that finds no engine. When starts are refused, we end, so that it starts one and gets the reason itself.
 process.on('SIGHUP', () => {
   isAwaited = true;
-  if (refusal !== null) end();
+  if (refusal !== null) endSupervision();
   pause.abort();
 });
 
 process.exitCode = await supervise();
 
-/** Keeps an engine running until it ends by intention. Resolves with this program's exit code. */
+/** Keeps an engine running until it is stopped on purpose. Resolves with this program's exit code. */
 async function supervise(): Promise<number> {
   let dataId: string | null = null;
   let failures = 0;
@@ -49,7 +49,7 @@ async function supervise(): Promise<number> {
     const started = startHost({
       command: [...command, '--ready-fd', String(READY_FD)],
       cwd: process.cwd(),
-      // Each thread of glibc's keeps what it once had; two arenas are enough for a program of one busy thread.
+      // Each glibc arena keeps memory once it has it; two are enough for a program with one busy thread.
       env: { MALLOC_ARENA_MAX: '2', ...process.env, [SUPERVISOR_VARIABLE]: String(process.pid) },
       output: 'inherit',
       detached: false,
@@ -59,35 +59,37 @@ async function supervise(): Promise<number> {
     const isReady = 'ready' in said;
     if (isReady) refusal = null;
     if (isFirst) {
-      // Its end comes first: whoever is told that it failed must not find it still there.
-      if (!isReady) await childEnded(host);
+      // Wait for its end first: a caller that is told of the failure must not find it still running.
+      if (!isReady) await waitForChild(host);
       tellStarter(said);
       if (!isReady) return 1;
-      dataId = dataFolderId();
+      dataId = readCurrentDataId();
     }
-    await childEnded(host);
+    await waitForChild(host);
     const { exitCode, signalCode } = host;
     host = null;
     if (isOver || (isReady && exitCode === 0)) return 0;
-    // Somebody else hosts it by now, or there is nothing left to be hosted.
-    if ((!isReady && said.code === 'already_running') || dataFolderId() !== dataId) return 0;
+    // Another process hosts it by now, or its data folder is gone.
+    if ((!isReady && said.code === 'already_running') || readCurrentDataId() !== dataId) return 0;
 
     refusal = isReady ? null : said.message;
     if (refusal !== null && isAwaited) return 1;
     failures = performance.now() - startedAt >= HEALTHY_MS ? 1 : failures + 1;
     const why = refusal ?? `it ended with ${signalCode ?? `exit code ${exitCode}`}`;
     if (failures > MOST_FAILURES) {
-      log(`the engine is not started again after ${MOST_FAILURES} failures: ${why}; svc up starts it`);
+      logLine(`the engine is not started again after ${MOST_FAILURES} failures: ${why}; svc up starts it`);
       return 1;
     }
-    log(refusal === null ? `the engine is started again: ${why}` : `the engine could not be started: ${why}`);
-    if (!isAwaited) await sleep(backoffMs(failures, PAUSES));
+    logLine(
+      refusal === null ? `the engine is started again: ${why}` : `the engine could not be started: ${why}`,
+    );
+    if (!isAwaited) await pauseFor(backoffMs(failures, PAUSES));
     isAwaited = false;
     if (isOver) return 0;
   }
 }
 
-async function sleep(ms: number): Promise<void> {
+async function pauseFor(ms: number): Promise<void> {
   pause = new AbortController();
   await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
 }
@@ -97,12 +99,12 @@ function tellStarter(said: Ready): void {
     writeSync(READY_FD, JSON.stringify(said));
     closeSync(READY_FD);
   } catch {
-    // Whoever waited is gone.
+    // Nobody waits for the report any more.
   }
 }
 
-/** Null also for a folder that is gone. */
-function dataFolderId(): string | null {
+/** Null also for a missing folder. */
+function readCurrentDataId(): string | null {
   try {
     return readDataFolderId(data);
   } catch {
@@ -110,6 +112,6 @@ function dataFolderId(): string | null {
   }
 }
 
-function log(line: string): void {
+function logLine(line: string): void {
   process.stdout.write(`${new Date().toISOString()} ${line}\n`);
 }

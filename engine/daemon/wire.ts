@@ -1,4 +1,5 @@
 import { asSvcError, isErrorCode, SvcError } from '../base/errors.ts';
+import { readParts, Sentence } from '../base/sentence.ts';
 
 /** Version of the socket's own methods; a client of another one is told to update. */
 export const PROTOCOL = 2;
@@ -9,15 +10,15 @@ export const APPLICATION_ERROR = -32000;
 /** Sent first on every connection. */
 export interface Hello {
   protocol: number;
-  /** Who calls: looked up in the process table to find its seat. */
+  /** The caller's process. */
   pid: number;
   actor: string;
   via: 'cli' | 'tui' | 'tool';
   /** The run mark of a worker's own processes, when the caller has one. */
   runId: string | null;
-  /** Where the caller stands: the project whose Chair it can be. */
+  /** The caller's working folder, which decides whose project's Chair it can be. */
   cwd: string;
-  /** It stays and takes part: a Chair gets a session of its own on the register. */
+  /** The caller stays and takes part: a Chair gets a session of its own. */
   attends: boolean;
   env: Record<string, string>;
 }
@@ -30,30 +31,37 @@ export interface Welcome {
   data: string;
   workspace: string;
   seat: 'chair' | 'worker' | 'plain';
-  /** The session that the caller takes part as; null for none. */
+  /** The caller's session; null for none. */
   sessionId: string | null;
   /** Names the event log; a resume point counts only for the same log. */
   logId: string;
   lastSeq: number;
 }
 
+/** An error as it goes over the socket. A hint is there as text; with operations in it, also as what a client puts its own words into. */
 export function errorToWire(thrown: unknown): {
   code: number;
   message: string;
   data: Record<string, unknown>;
 } {
-  const error = asSvcError(thrown);
+  const { code, message, hint, data } = asSvcError(thrown);
   return {
     code: APPLICATION_ERROR,
-    message: error.message,
-    data: { ...error.data, code: error.code, ...(error.hint === undefined ? {} : { hint: error.hint }) },
+    message,
+    data: {
+      ...data,
+      code,
+      ...(hint === undefined ? {} : { hint: String(hint) }),
+      ...(hint instanceof Sentence ? { hint_parts: hint.parts } : {}),
+    },
   };
 }
 
 export function errorFromWire(error: { message: string; data?: unknown }): SvcError {
-  const { code, hint, ...data } = (error.data ?? {}) as Record<string, unknown>;
+  const { code, hint, hint_parts, ...data } = (error.data ?? {}) as Record<string, unknown>;
+  const said = readParts(hint_parts) ?? (typeof hint === 'string' ? hint : undefined);
   return new SvcError(isErrorCode(code) ? code : 'internal', error.message, {
-    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(said === undefined ? {} : { hint: said }),
     data,
   });
 }

@@ -3,16 +3,11 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Approvals } from '../board/workflow/index.ts';
-import type { Confinement } from '../runner/confine/index.ts';
-import type { RunSockets } from '../runner/index.ts';
-import type { Processes } from '../runner/processes/index.ts';
-import type { Setup } from '../runner/setup/index.ts';
-import type { Worktrees } from '../runner/worktrees/index.ts';
-import type { RunOutcome, Session, Sessions } from '../sessions/index.ts';
+import type { Kept, ProjectReader, Runner } from '../runner/runs/index.ts';
+import type { RunOutcome, Session, Sessions, Visitors } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import type { DispatchPaths } from './folders.ts';
-import type { SessionLogs } from './logs.ts';
-import type { Kept, Verdict } from './verdict.ts';
+import type { TextContributor } from './texts/index.ts';
+import type { Verdict } from './verdict.ts';
 
 /** What the gateway offers to runs. */
 export interface RunKeys {
@@ -35,32 +30,19 @@ export interface DispatchDeps {
   tasks: Tasks;
   approvals: Approvals;
   sessions: Sessions;
-  processes: Processes;
-  worktrees: Worktrees;
+  /** People who are in sessions. */
+  visitors: Pick<Visitors, 'listVisited'>;
   agents: Agents;
-  setup: Pick<
-    Setup,
-    | 'readProjectSetup'
-    | 'digestProjectSetup'
-    | 'checkConsent'
-    | 'prepareWorktree'
-    | 'endAbandonedSetup'
-    | 'endAbandonedTeardowns'
-  >;
-  logs: SessionLogs;
+  /** Runs the workers, wherever that is. */
+  runner: Runner;
+  /** Reads what is approved of a project. */
+  projects: ProjectReader;
+  /** Write what workers are told; in order. */
+  contributors: readonly TextContributor[];
   circuits: Circuits;
   keys: RunKeys;
   clock: Clock;
   log: Log;
-  paths: DispatchPaths;
-  /** svc.yaml, given to workers as `SVC_CONFIG`. */
-  configFile: string;
-  /** Program and arguments that run `svc`; null when the host has none. */
-  svc: readonly string[] | null;
-  /** Whether other users of this machine can read the arguments of our processes. */
-  isArgvSeen: boolean;
-  /** Of a child of the engine: what it may inherit, the engine's mark, and what is added. */
-  environment(extra: Record<string, string>): Record<string, string>;
   timeouts(): { timeoutSec: number; idleTimeoutSec: number };
   /** The configuration in use: another object after each change of it. */
   configuration(): object;
@@ -70,11 +52,6 @@ export interface DispatchDeps {
   requireConsent(): void;
   /** `agents.permissions`. */
   permissions(): readonly string[];
-  confinement: Confinement;
-  /** Whether workers can be confined here. Throws `tool_missing`, `confinement_unavailable`. */
-  checkConfinement(): Promise<unknown>;
-  /** Gives a confined run its own way to the engine. */
-  runSockets: RunSockets;
   /** Whether a question of the session waits for its answer: it is not idle then. */
   isAsking(sessionId: string): boolean;
   /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */

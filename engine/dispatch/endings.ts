@@ -1,51 +1,26 @@
-import { createReaderFor, findExpectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
+import { findExpectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
 import { rfc3339 } from '../base/clock.ts';
 import { asSvcError } from '../base/errors.ts';
 import type { InputChange } from '../board/decisions/index.ts';
-import { decideOutcome, type Session, workLeftBy } from '../sessions/index.ts';
-import { changesIn } from './approved.ts';
+import { type Kept, NOTHING_KEPT, type RunResult } from '../runner/runs/index.ts';
+import { decideOutcome, findPlacement, type Session, workLeftBy } from '../sessions/index.ts';
+import { findChanges } from './approval.ts';
 import type { DispatchDeps } from './context.ts';
-import { keepWork, NOTHING_KEPT, type RunExit, setAside, verdictOf } from './finish.ts';
-import { logFile } from './folders.ts';
-import { createHearing, type Hearing } from './hear.ts';
-import { afterLimit, anewOf, type Pause } from './pause.ts';
+import { takeOwnUsage } from './own-usage.ts';
+import { decideAfterLimit, decideFreshStart, type Pause } from './pause.ts';
 import type { Persist } from './persist.ts';
-import { withSessionLeft } from './session-left.ts';
-import { ofThisRun } from './usage.ts';
-import type { Kept, Verdict } from './verdict.ts';
+import { decideVerdict, type RunEnd, type Verdict } from './verdict.ts';
 
 /** How the runs of sessions come to an end, and what is recorded of it. */
 export interface Endings {
-  /** What hears the last run of a session, from its first word on. */
-  hearingOf(session: Session): Hearing;
   /** Inside `storage.write`. The first end counts. */
   recordEnd(session: Session, verdict: Verdict, kept: Kept, facts: StreamFacts): void;
-  end(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
+  /** Keeps what a session did and records its end. */
+  endSession(sessionId: string, verdict: Verdict, facts?: StreamFacts): Promise<void>;
+  /** Ends a session that was not started for this reason, or has its approval given anew. */
   failToStart(sessionId: string, error: unknown): Promise<void>;
-  /** Its process has ended, or never ran: what it said, and how it exited, make an end or a pause. */
-  over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void>;
-}
-
-/** Before git is called in what a confined run has left. */
-function clearAfter({ worktrees, sessions, log }: DispatchDeps, session: Session): void {
-  const { sessionId, profile, worktree, repository } = session;
-  const folder = worktree ?? repository;
-  if (profile !== 'strict' || folder === null) return;
-  const traps = worktrees.clearTraps(folder);
-  if (traps.length > 0)
-    log.warn({ session: sessionId, traps }, 'the worker left pipes or links for git, which are gone');
-  if (worktree !== null) return;
-  const others = sessions.listLive();
-  if (!others.some((each) => each.inplace && each.sessionId !== sessionId)) worktrees.releaseCheckout(folder);
-}
-
-/** What goes on later may do so outside of the sandbox, and a person may look before. */
-async function settlePaused(deps: DispatchDeps, session: Session): Promise<void> {
-  const { worktrees, log } = deps;
-  if (session.profile !== 'strict') return;
-  if (session.worktree === null) return void (await setAside(deps, session));
-  const problem = await worktrees.takeOverWorktree(session.worktree);
-  if (problem !== null) log.warn({ session: session.sessionId, problem }, 'work was not taken over');
+  /** A run is over: what it said and how it exited make an end or a pause. */
+  endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void>;
 }
 
 export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
@@ -94,15 +69,32 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     events.append({ ...about, kind: 'alert', data: { title, reason: look, detail: kept.left.join('; ') } });
   }
 
-  async function end(sessionId: string, verdict: Verdict, facts: StreamFacts = NO_FACTS): Promise<void> {
+  /** @param isPause it goes on later: nothing is committed */
+  function keepSessionWork(session: Session, isPause: boolean): Promise<Kept> {
+    const { sessionId, taskId, profile } = session;
+    const others = sessions.listLive();
+    return deps.runner.keep({
+      sessionId,
+      profile,
+      placement: findPlacement(session),
+      isAlone: !others.some((each) => each.inplace && each.sessionId !== sessionId),
+      message: isPause ? null : `svc: work in progress of ${sessionId} (${taskId})`,
+    });
+  }
+
+  async function endSession(
+    sessionId: string,
+    verdict: Verdict,
+    facts: StreamFacts = NO_FACTS,
+  ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = await keepWork(deps, session);
+    const kept = await keepSessionWork(session, false);
     await persist(`the end of ${sessionId}`, () => recordEnd(session, verdict, kept, facts));
     log.info({ session: sessionId, task: session.taskId, failure: verdict.failure?.code }, 'session ended');
   }
 
   /** The worktree stays as it is, also what is not committed. False when it was stopped, or its task has ended, meanwhile. */
-  function pause(
+  function pauseSession(
     session: Session,
     { until, code, text, idlePauses, isLost }: Pause,
     facts: StreamFacts,
@@ -129,33 +121,17 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     });
   }
 
-  const hearingOf = (session: Session): Hearing => {
-    const { sessionId } = session;
-    const { logFrom } = sessions.private(sessionId);
-    // A run may have ended long before an engine is there to hear it.
-    const writtenAt = (): number => {
-      const last = deps.logs.writtenAt(sessionId);
-      const now = deps.clock.now();
-      return last === null ? now : Math.min(now, Date.parse(last));
-    };
-    return createHearing(logFile(deps, sessionId), logFrom, createReaderFor(deps, session, writtenAt));
-  };
-
-  async function over(sessionId: string, exit: RunExit, heard?: Hearing): Promise<void> {
+  async function endRun(sessionId: string, end: RunEnd, result: RunResult): Promise<void> {
     const session = sessions.get(sessionId);
-    clearAfter(deps, session);
-    if (session.state === 'queued') return end(sessionId, verdictOf(session, exit));
-    const hearing = heard ?? hearingOf(session);
-    await hearing.finish();
-    const facts = ofThisRun(deps, session, await withSessionLeft(deps, session, hearing.facts()));
-    const ending = { expects: findExpectation(deps, session), hasSpoken: hearing.hasSpoken() };
-    const verdict = verdictOf(session, exit, facts, ending);
-    const limited = afterLimit(deps, session, verdict, facts);
-    if (limited !== null && 'verdict' in limited) return end(sessionId, limited.verdict, facts);
-    const paused = limited?.pause ?? anewOf(deps, session, verdict, hearing);
-    if (paused !== null) await settlePaused(deps, session);
-    if (paused === null || !(await pause(session, paused, facts)))
-      return end(sessionId, verdictOf(sessions.get(sessionId), exit, facts, ending), facts);
+    const facts = takeOwnUsage(deps, session, result.facts);
+    const printed = { expects: findExpectation(deps, session), hasSpoken: result.hasSpoken };
+    const verdict = decideVerdict(session, end, facts, printed);
+    const limited = decideAfterLimit(deps, session, verdict, facts);
+    if (limited !== null && 'verdict' in limited) return endSession(sessionId, limited.verdict, facts);
+    const paused = limited?.pause ?? decideFreshStart(deps, session, verdict, result);
+    if (paused !== null) await keepSessionWork(session, true);
+    if (paused === null || !(await pauseSession(session, paused, facts)))
+      return endSession(sessionId, decideVerdict(sessions.get(sessionId), end, facts, printed), facts);
     log.info({ session: sessionId, code: paused.code, until: rfc3339(paused.until) }, 'session paused');
   }
 
@@ -166,7 +142,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     changes: readonly InputChange[],
   ): Promise<void> {
     const session = sessions.get(sessionId);
-    const kept = session.cwd === null ? NOTHING_KEPT : await keepWork(deps, session);
+    const kept = session.cwd === null ? NOTHING_KEPT : await keepSessionWork(session, false);
     const failure = { code: 'inputs_changed', text: why };
     const verdict: Verdict = { sealed: false, exitCode: null, exitSignal: null, failure, reason: why };
     await persist(`the lost approval of ${sessionId}`, () => {
@@ -185,7 +161,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
   async function failToStart(sessionId: string, thrown: unknown): Promise<void> {
     const error = asSvcError(thrown);
     const { code, message, hint } = error;
-    const changes = changesIn(error);
+    const changes = findChanges(error);
     if (changes !== null) return loseApproval(sessionId, message, changes);
     const { stranger } = tasks.get(sessions.get(sessionId).taskId);
     // Never without the sandbox, and never failed for the lack of one: a person decides.
@@ -194,7 +170,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     log.warn({ session: sessionId, code, error: message }, 'the worker could not be started');
     const text = hint === undefined ? message : `${message} (${hint})`;
     const reason = `could not start: ${code}`;
-    await end(sessionId, {
+    await endSession(sessionId, {
       sealed: false,
       exitCode: null,
       exitSignal: null,
@@ -203,5 +179,5 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     });
   }
 
-  return { hearingOf, recordEnd, end, failToStart, over };
+  return { recordEnd, endSession, failToStart, endRun };
 }

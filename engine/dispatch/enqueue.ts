@@ -1,13 +1,14 @@
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
-import { agentFor, timeoutFor } from './plan.ts';
+import { chooseAgent, chooseTimeout } from './plan.ts';
 
-/** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
-export function enqueue(
+/** Inside `storage.write`: makes a queued session that consumes `decision`. Throws when agent or project is unknown. */
+export function enqueueSession(
   deps: DispatchDeps,
   task: Task,
   decision: Decision,
@@ -15,13 +16,13 @@ export function enqueue(
 ): Session {
   const { sessions, events } = deps;
   const agents = deps.agents.withOverrides(options.agents);
-  const agent = agentFor(agents, task);
+  const agent = chooseAgent(agents, task);
   agents.findCommand(agent);
   agents.resolveFolder(task.project);
   const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
-      hint: `svc worker log ${live.sessionId} -f shows what it does`,
+      hint: sentence`{session.log ${live.sessionId} follow=true} shows what it does`,
     });
   const { idleTimeoutSec } = deps.timeouts();
   const session = sessions.create({
@@ -34,7 +35,7 @@ export function enqueue(
     keepWorktree: options.keepWorktree ?? false,
     base: options.base ?? null,
     name: options.name ?? null,
-    timeoutSec: timeoutFor(deps, task, options),
+    timeoutSec: chooseTimeout(deps, task, options),
     idleTimeoutSec,
     priority: task.priority,
     continues: options.continues ?? null,

@@ -1,35 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { findCommandOfSession, NO_FACTS, type StreamFacts } from '../agents/index.ts';
+import { findOutputFormat, NO_FACTS, type StreamFacts } from '../agents/index.ts';
 import type { By } from '../api/operation.ts';
-import { SvcError } from '../base/errors.ts';
 import type { Planner } from '../board/index.ts';
 import type { Dispatch } from '../board/workflow/index.ts';
-import type { ExitResult, RunningProcess } from '../runner/processes/index.ts';
-import { approvedProfile, askedOfLive, checkApproved, checkBase } from './approved.ts';
-import { checkBudget } from './budget.ts';
-import { hasMoved, takeUpAgentFolder } from './carry.ts';
-import { seatOfRun } from './confined.ts';
+import { type CollectOrder, NOTHING_KEPT, type RunExit, type RunName } from '../runner/runs/index.ts';
+import type { RunProcess } from '../sessions/index.ts';
+import { createOptionsOfLive } from './approval.ts';
+import { beginRun, findConversation } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
 import { createEndings } from './endings.ts';
-import { enqueue } from './enqueue.ts';
-import { NOTHING_KEPT, verdictOf } from './finish.ts';
-import { runDir } from './folders.ts';
-import { noteRun } from './go-on.ts';
-import { createReadSettings } from './inputs.ts';
-import { launch } from './launch.ts';
+import { enqueueSession } from './enqueue.ts';
+import { enforceLimits, findRunStart } from './limits.ts';
 import { createPersist } from './persist.ts';
-import { place } from './place.ts';
 import { checkProgram, planRun } from './plan.ts';
-import { prepare } from './prepare.ts';
 import { createQueue } from './queue.ts';
-import { recover, type Steps, takeUp } from './recover.ts';
-import { supervise } from './supervise.ts';
+import { type Steps, takeOver } from './recover.ts';
+import { createReadSettings } from './settings.ts';
+import { decideVerdict, type RunEnd } from './verdict.ts';
 
 export type { DispatchDeps, RunKeys } from './context.ts';
-
-export { agentDir, briefFile } from './folders.ts';
-export { createSessionLogs, type SessionLogs } from './logs.ts';
+export { describeRun, explainSvc, quoteTask, recallEarlierRun } from './texts/index.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */
@@ -49,108 +39,88 @@ export interface Dispatcher extends Dispatch, Planner {
   close(): Promise<void>;
 }
 
-const NEVER: ExitResult = { code: null, signal: null };
+/** Of a session that is stopped while nothing of it runs. */
+const NEVER: RunExit = { code: null, signal: null };
 
 /** Owns the way of a session from queued to ended. One host, one dispatcher. */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { storage, sessions, tasks, events, processes, clock, log } = deps;
+  const { storage, sessions, tasks, events, runner, clock } = deps;
   const closing = new AbortController();
-  /** Looks of the running supervisors, for when a stop was asked for. */
+  /** Looks at the limits of running sessions, for when a stop was asked for. */
   const looks = new Set<() => void>();
-  /** Set inside a transaction when it queues or stops a session; acted on after the commit. */
-  let hasWork = false;
-  /** Paused ones that were stopped in the transaction under way. */
-  const dropped: string[] = [];
 
   const persist = createPersist(deps, closing.signal);
   const endings = createEndings(deps, persist);
-  const { end, over } = endings;
-  const queue = createQueue(deps, { begin, closing: closing.signal });
-  const { own, pump } = queue;
+  const queue = createQueue(deps, { begin: beginSession, closing: closing.signal });
+  const { ownSession, startWaiting } = queue;
   const settings = createReadSettings(deps);
 
-  /** From a running process to the end of the session, or to its next pause. */
-  async function follow(sessionId: string, runId: string, running: RunningProcess): Promise<void> {
-    const hearing = endings.hearingOf(sessions.get(sessionId));
-    queue.hears(sessionId, hearing);
-    const seat = await seatOfRun(deps, sessions.get(sessionId), runId);
-    const exit = await supervise(deps, {
-      sessionId,
-      runId,
-      running,
-      hearing,
-      looks,
-      closing: closing.signal,
-    });
-    if (exit === null) return;
-    const { survivors } = await processes.sweep(runId, running.pidStart);
-    if (survivors.length > 0)
-      log.error({ session: sessionId, survivors }, 'processes of the worker could not be ended');
-    await seat?.close();
-    await over(sessionId, exit, hearing);
-    await rm(runDir(deps, sessionId, runId), { recursive: true, force: true });
+  function buildCollectOrder(run: RunName): CollectOrder {
+    const session = sessions.get(run.sessionId);
+    return {
+      run,
+      format: findOutputFormat(deps, session),
+      outputFrom: sessions.private(run.sessionId).logFrom,
+      cwd: session.cwd,
+      profile: session.profile,
+      worker: session.workerId,
+      // Before its first run: what an earlier run of it has begun is as good.
+      since: Date.parse(session.createdAt),
+      resumed: findConversation(deps, session),
+    };
   }
 
-  async function begin(sessionId: string): Promise<void> {
+  /** From a running process to the end of the session, or to its next pause. */
+  async function followRun(run: RunName): Promise<void> {
+    const { sessionId } = run;
+    let facts = NO_FACTS;
+    let lastOutputAt = clock.monotonic();
+    const { value: exit, wasStopped } = await enforceLimits(deps, {
+      run,
+      startedAt: findRunStart(deps, sessionId),
+      activity: { hasTold: () => facts.end !== null, lastOutputAt: () => lastOutputAt },
+      looks,
+      over: runner.watch(buildCollectOrder(run), (report) => {
+        facts = report.facts;
+        lastOutputAt = clock.monotonic() - report.quietMs;
+        queue.noteFacts(sessionId, facts);
+      }),
+    });
+    if (exit !== null) await finishRun(run, { ...exit, wasStopped });
+  }
+
+  async function finishRun(run: RunName, end: RunEnd): Promise<void> {
+    const result = await runner.collect(buildCollectOrder(run));
+    await endings.endRun(run.sessionId, end, result);
+    await runner.discard(run);
+  }
+
+  async function beginSession(sessionId: string): Promise<void> {
     // Before anything is recorded: it stays as it is until it is taken up again.
     deps.requireConsent();
-    const runId = randomUUID();
-    let running: RunningProcess;
+    const run = { sessionId, runId: randomUUID() };
+    let process: RunProcess;
     try {
-      const queued = sessions.get(sessionId);
-      if (queued.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
-      checkApproved(deps, queued);
-      const { transport } = findCommandOfSession(deps, queued);
-      checkBudget(deps, queued);
-      deps.setup.checkConsent(queued);
-      const { bypassesGateway } = sessions.private(sessionId);
-      const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
-      const url = auth === 'gateway' ? await deps.keys.findUrl() : null;
-      // A start that is made again has its line.
-      if (queued.state === 'queued' && queued.pause !== null) await noteRun(deps, queued);
-      const route = await persist(`the start of ${sessionId}`, () => {
-        // In the transaction that starts: nothing can come in between.
-        checkApproved(deps, queued);
-        const logFrom = deps.logs.tail(sessionId, 0);
-        const profile = approvedProfile(deps, queued);
-        sessions.starting(sessionId, { runId, logFrom, transport, auth, profile });
-        if (hasMoved(queued, profile)) sessions.forgetConversation(sessionId);
-        const { taskId, tokenBudget } = queued;
-        return url === null
-          ? null
-          : { url, key: deps.keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
-      });
-      const placement = await place(deps, queued);
-      if (queued.cwd === null && queued.continues === null) checkBase(deps, queued, placement);
-      await persist(`the worktree of ${sessionId}`, () => {
-        sessions.place(sessionId, placement);
-        if (queued.continues !== null && queued.cwd === null) sessions.worktreeGone(queued.continues);
-      });
-      takeUpAgentFolder(deps, sessions.get(sessionId));
-      await prepare(deps, { sessionId, runId, looks, closing: closing.signal }, placement);
-      const session = sessions.get(sessionId);
-      if (session.stopReason !== null) throw new SvcError('conflict', 'cancelled before it started');
-      const task = tasks.get(session.taskId);
-      const interruption = queued.pause?.text ?? null;
-      // Making it ready may have taken minutes; the command is read once, at this moment.
-      checkApproved(deps, session);
-      const command = findCommandOfSession(deps, session);
-      running = await launch(deps, { session, task, command, runId, placement, route, interruption });
+      process = await beginRun({ deps, persist, looks, run });
     } catch (error) {
       if (closing.signal.aborted) return;
       const { stopReason } = sessions.get(sessionId);
-      if (stopReason === null) return endings.failToStart(sessionId, error);
-      return end(sessionId, verdictOf(sessions.get(sessionId), NEVER));
+      if (stopReason === null) await endings.failToStart(sessionId, error);
+      else await endStopped(sessionId);
+      return runner.discard(run);
     }
-    await recordRunning(sessionId, running);
-    await follow(sessionId, runId, running);
+    await recordProcess(sessionId, process);
+    await followRun(run);
   }
 
-  async function recordRunning(sessionId: string, running: RunningProcess): Promise<void> {
+  const endStopped = (sessionId: string): Promise<void> =>
+    endings.endSession(sessionId, decideVerdict(sessions.get(sessionId), NEVER));
+
+  async function recordProcess(sessionId: string, process: RunProcess): Promise<void> {
     await persist(`the process of ${sessionId}`, () => {
       const session = sessions.get(sessionId);
       if (session.state !== 'starting') return;
-      sessions.running(sessionId, running);
+      sessions.running(sessionId, process);
       tasks.start(session.taskId, sessionId);
       events.append({
         kind: 'session_started',
@@ -163,33 +133,43 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     });
   }
 
-  storage.onCommit(() => {
-    if (!hasWork) return;
-    hasWork = false;
+  /** After the commit that asked a session to stop: whoever supervises it sees that. */
+  function lookAtStops(): void {
     for (const look of looks) look();
-    for (const sessionId of dropped.splice(0)) {
-      queue.ownNext(sessionId, () => {
-        // Not one whose stop was never written, or that has ended by then.
-        const { state, stopReason } = sessions.get(sessionId);
-        return state === 'queued' && stopReason !== null ? () => over(sessionId, NEVER) : null;
-      });
-    }
-    pump();
-  });
+  }
+
+  /** After the commit that stopped a paused session: it ends, and what it did is kept. */
+  function endDropped(sessionId: string): void {
+    queue.ownSessionNext(sessionId, () => {
+      // It may have ended by then.
+      const { state, stopReason } = sessions.get(sessionId);
+      return state === 'queued' && stopReason !== null ? () => endStopped(sessionId) : null;
+    });
+  }
 
   const stop: Dispatch['stop'] = (sessionId, reason, by) => {
     const session = sessions.get(sessionId);
     if (!sessions.stopping(sessionId, reason, by.actor)) return;
     events.append({ kind: 'session_stopping', taskId: session.taskId, sessionId, ...by, data: { reason } });
-    hasWork = true;
+    storage.afterCommit(lookAtStops);
+    storage.afterCommit(startWaiting);
     if (session.state !== 'queued') return;
     // What only waits has nothing to be stopped, and need not wait for room to end; but what a paused one did is kept.
     if (session.cwd === null)
-      endings.recordEnd(session, verdictOf(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
-    else dropped.push(sessionId);
+      endings.recordEnd(session, decideVerdict(sessions.get(sessionId), NEVER), NOTHING_KEPT, NO_FACTS);
+    else storage.afterCommit(() => endDropped(sessionId));
   };
 
-  const steps: Steps = { own, follow, over, begin, recordRunning };
+  const steps: Steps = { beginSession, followRun, finishRun, recordProcess, endPaused: endStopped };
+
+  /** Every live session that has no owner in this host gets one: at the start, and when its owner gave up. */
+  function takeUp(): void {
+    for (const session of sessions.listLive()) {
+      // One that waits is stopped by its end alone; see `stop`.
+      if (session.state === 'queued' && session.stopReason === null) continue;
+      ownSession(session.sessionId, () => takeOver(deps, steps, session));
+    }
+  }
 
   return {
     cap: deps.cap,
@@ -209,28 +189,28 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (!sessions.resumeAt(sessionId, now)) return false;
       tasks.pause(taskId, sessionId, now);
       events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
-      hasWork = true;
+      storage.afterCommit(startWaiting);
       return true;
     },
-    look: pump,
+    look: startWaiting,
     settings,
     checkProgram: (task, options) => checkProgram(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
     enqueue(task, decision, options) {
       deps.requireConsent();
-      hasWork = true;
-      return enqueue(deps, task, decision, options);
+      storage.afterCommit(startWaiting);
+      return enqueueSession(deps, task, decision, options);
     },
 
     async recover() {
-      await storage.write(() => deps.approvals.bindOld(askedOfLive(deps)));
-      await recover(deps, steps);
-      pump();
+      await storage.write(() => deps.approvals.bindOld(createOptionsOfLive(deps)));
+      takeUp();
+      startWaiting();
     },
 
     async takeUp() {
-      takeUp(deps, steps);
+      takeUp();
     },
 
     async stopAll() {
@@ -240,14 +220,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         }
       });
       // Queued ones have ended in that transaction; what runs ends now.
-      await queue.settled();
+      await queue.whenSettled();
     },
 
     async close() {
       closing.abort();
       queue.close();
-      processes.close();
-      await queue.settled();
+      await runner.close();
+      await queue.whenSettled();
     },
   };
 }

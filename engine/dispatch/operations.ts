@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
+import { LOG_FORMS, type SessionLogs } from '../runner/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
-import { LOG_FORMS, type SessionLogs } from './logs.ts';
+
 import type { SessionActions } from './session-actions.ts';
 
 const timeout = z

@@ -1,8 +1,8 @@
 import { findFailure, type StreamFacts } from '../agents/index.ts';
 import { backoffMs } from '../base/backoff.ts';
+import type { RunResult } from '../runner/runs/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { DispatchDeps } from './context.ts';
-import type { Hearing } from './hear.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A session that meets limits again and again must end some day. */
@@ -29,10 +29,10 @@ export interface Pause {
 }
 
 /**
- * What follows a limit whose end is known: a pause, or, when pausing does not help, the verdict that the session has failed.
+ * Decides what follows a limit whose end is known: a pause, or, when pausing does not help, the verdict that the session has failed.
  * Null for any other end.
  */
-export function afterLimit(
+export function decideAfterLimit(
   { clock, keys, sessions }: Pick<DispatchDeps, 'clock' | 'keys' | 'sessions'>,
   session: Session,
   verdict: Verdict,
@@ -48,18 +48,19 @@ export function afterLimit(
   if (resetAt - now > LONGEST_MS) return null;
   const idlePauses = toolCalls > 0 ? 0 : sessions.private(session.sessionId).idlePauses + 1;
   if (idlePauses > MOST_IDLE_PAUSES)
-    return givenUp(
+    return giveUp(
       verdict,
       `it met its limit again after ${MOST_IDLE_PAUSES} pauses in which nothing was done`,
     );
-  if (session.runs >= MOST_RUNS) return givenUp(verdict, `it met a limit in each of ${session.runs} runs`);
-  const until = Math.max(resetAt, now + leastMs(idlePauses)) + MARGIN_MS;
+  if (session.runs >= MOST_RUNS) return giveUp(verdict, `it met a limit in each of ${session.runs} runs`);
+  const until = Math.max(resetAt, now + shortestPauseMs(idlePauses)) + MARGIN_MS;
   return { pause: { until, code: failure.code, text: failure.text, idlePauses } };
 }
 
-const leastMs = (idlePauses: number): number => (idlePauses < 2 ? 0 : backoffMs(idlePauses - 1, BACKOFF));
+const shortestPauseMs = (idlePauses: number): number =>
+  idlePauses < 2 ? 0 : backoffMs(idlePauses - 1, BACKOFF);
 
-const givenUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
+const giveUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
   verdict: {
     ...verdict,
     failure: { code: 'rate_limited', text: `${why}; at last: ${verdict.failure?.text ?? ''}` },
@@ -68,18 +69,18 @@ const givenUp = (verdict: Verdict, why: string): { verdict: Verdict } => ({
 });
 
 /**
- * A run that was to go on with a session which its agent does not have: it begins anew at once, with what was done so
- * far. Null for any other end.
+ * Lets a run that was to resume a session which its agent does not have begin anew at once, with what was done so far.
+ * Null for any other end.
  */
-export function anewOf(
+export function decideFreshStart(
   { clock, sessions }: Pick<DispatchDeps, 'clock' | 'sessions'>,
   session: Session,
   { failure }: Verdict,
-  hearing: Hearing,
+  { facts, hasLostSession }: Pick<RunResult, 'facts' | 'hasLostSession'>,
 ): Pause | null {
   const wentOn = session.runs > 1 || session.continues !== null;
   if (session.stopReason !== null || session.runs >= MOST_RUNS || !wentOn) return null;
-  if (failure === null || !hearing.hasLost() || hearing.facts().toolCalls > 0) return null;
+  if (failure === null || !hasLostSession || facts.toolCalls > 0) return null;
   const text = 'its agent no longer had the conversation that it was to go on with';
   const { idlePauses } = sessions.private(session.sessionId);
   return { until: clock.now(), code: 'agent_error', text, idlePauses, isLost: true };

@@ -1,16 +1,16 @@
 import type { StreamFacts } from '../agents/index.ts';
 import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
+import { chooseNext } from './choose-next.ts';
 import type { DispatchDeps } from './context.ts';
-import type { Hearing } from './hear.ts';
-import { nextOf } from './order.ts';
-import { ofThisRun } from './usage.ts';
+import { takeOwnUsage } from './own-usage.ts';
 
 /** Who works on a session. */
 interface Owner {
   agent: string;
   project: string | null;
-  hearing: Hearing | null;
+  /** What its run has said so far. */
+  facts: StreamFacts | null;
   done: Promise<void>;
 }
 
@@ -21,21 +21,21 @@ const LOOK_IN_MS = 2000;
 /** Sessions that this host works on, and the start of those that wait. */
 export interface Queue {
   /** Runs `work` as the session's one owner in this host. */
-  own(sessionId: string, work: () => Promise<void>): void;
-  /** The same, as soon as whoever works on it now has let go of it; `work` is asked for then. */
-  ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
+  ownSession(sessionId: string, work: () => Promise<void>): void;
+  /** Runs `work` after the current owner has finished; what it is to be is asked then, and null is nothing. */
+  ownSessionNext(sessionId: string, work: () => (() => Promise<void>) | null): void;
   /** Starts what may start, and looks again when a time has come. */
-  pump(): void;
-  /** What its run says is heard by this. */
-  hears(sessionId: string, hearing: Hearing): void;
+  startWaiting(): void;
+  /** Notes what the run of a session has said so far. */
+  noteFacts(sessionId: string, facts: StreamFacts): void;
   /** What a running session has said of itself so far; null when it does not run here. */
   facts(sessionId: string): StreamFacts | null;
-  /** All that is being worked on has come to rest. */
-  settled(): Promise<unknown>;
+  /** Resolves when nothing is being worked on any more. */
+  whenSettled(): Promise<unknown>;
   close(): void;
 }
 
-function mayStart(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
+function hasConsent(deps: Pick<DispatchDeps, 'requireConsent'>): boolean {
   try {
     deps.requireConsent();
     return true;
@@ -48,15 +48,15 @@ export function createQueue(
   deps: DispatchDeps,
   { begin, closing }: { begin(sessionId: string): Promise<void>; closing: AbortSignal },
 ): Queue {
-  const { sessions, processes, clock, log } = deps;
+  const { sessions, clock, log } = deps;
   /** Queued ones are not among them. */
   const active = new Map<string, Owner>();
-  const timer = createDueTimer({ clock, onDue: pump, longestSleepMs: LONGEST_SLEEP_MS });
+  const timer = createDueTimer({ clock, onDue: startWaiting, longestSleepMs: LONGEST_SLEEP_MS });
 
-  function own(sessionId: string, work: () => Promise<void>): void {
+  function ownSession(sessionId: string, work: () => Promise<void>): void {
     if (active.has(sessionId)) return;
     const { agent, project } = sessions.get(sessionId);
-    const owner: Owner = { agent, project, hearing: null, done: Promise.resolve() };
+    const owner: Owner = { agent, project, facts: null, done: Promise.resolve() };
     active.set(sessionId, owner);
     owner.done = work()
       .catch((error: unknown) => {
@@ -68,65 +68,60 @@ export function createQueue(
       })
       .finally(() => {
         active.delete(sessionId);
-        pump();
+        startWaiting();
       });
   }
 
-  function pump(): void {
+  function startWaiting(): void {
     timer.sleepUntil(null);
     // What waits for a consent is taken up once that is given.
-    if (closing.aborted || !mayStart(deps)) return;
+    if (closing.aborted || !hasConsent(deps)) return;
     const now = clock.now();
     const room = deps.cap - active.size;
     /** Nobody says when the process of a person who is in a session dies. */
     let unseen = Infinity;
     if (room > 0) {
       // While a person is in a paused one, it waits for them.
-      const entered = new Set(
-        sessions
-          .attached()
-          .filter(({ pid, pidStart }) => processes.checkLiveness(pid, pidStart) !== 'dead')
-          .map(({ sessionId }) => sessionId),
-      );
+      const visited = deps.visitors.listVisited();
       const ready = sessions.ready(now);
-      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !entered.has(sessionId));
-      if (ready.some(({ sessionId }) => entered.has(sessionId))) unseen = now + LOOK_IN_MS;
+      const waiting = ready.filter(({ sessionId }) => !active.has(sessionId) && !visited.has(sessionId));
+      if (ready.some(({ sessionId }) => visited.has(sessionId))) unseen = now + LOOK_IN_MS;
       const working = [...active.values()];
       const limits = deps.circuits.listLimits();
       for (const { agent } of working) {
         const limit = limits.get(agent);
         if (limit !== undefined) limits.set(agent, Math.max(0, limit - 1));
       }
-      const next = nextOf(waiting, { room, working: working.map(({ project }) => project), limits });
-      for (const { sessionId } of next) own(sessionId, () => begin(sessionId));
+      const next = chooseNext(waiting, { room, working: working.map(({ project }) => project), limits });
+      for (const { sessionId } of next) ownSession(sessionId, () => begin(sessionId));
     }
     const due = Math.min(sessions.nextResume(now) ?? Infinity, deps.circuits.findNextTrial(now), unseen);
     timer.sleepUntil(due, MIN_WAKE_MS);
   }
 
-  function ownNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
+  function ownSessionNext(sessionId: string, work: () => (() => Promise<void>) | null): void {
     const owner = active.get(sessionId);
     if (owner !== undefined) {
-      void owner.done.then(() => ownNext(sessionId, work));
+      void owner.done.then(() => ownSessionNext(sessionId, work));
       return;
     }
     const wanted = closing.aborted ? null : work();
-    if (wanted !== null) own(sessionId, wanted);
+    if (wanted !== null) ownSession(sessionId, wanted);
   }
 
   return {
-    own,
-    ownNext,
-    pump,
-    hears(sessionId, hearing) {
+    ownSession,
+    ownSessionNext,
+    startWaiting,
+    noteFacts(sessionId, facts) {
       const owner = active.get(sessionId);
-      if (owner !== undefined) owner.hearing = hearing;
+      if (owner !== undefined) owner.facts = facts;
     },
     facts(sessionId) {
-      const facts = active.get(sessionId)?.hearing?.facts() ?? null;
-      return facts === null ? null : ofThisRun(deps, sessions.get(sessionId), facts);
+      const facts = active.get(sessionId)?.facts ?? null;
+      return facts === null ? null : takeOwnUsage(deps, sessions.get(sessionId), facts);
     },
-    settled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
+    whenSettled: () => Promise.allSettled([...active.values()].map(({ done }) => done)),
     close: timer.close,
   };
 }

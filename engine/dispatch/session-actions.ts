@@ -1,14 +1,19 @@
-import { dirname } from 'node:path';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import type { By } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import type { Processes } from '../runner/processes/index.ts';
-import type { Worktrees } from '../runner/worktrees/index.ts';
-import type { Session, Sessions } from '../sessions/index.ts';
+import type { Runner } from '../runner/runs/index.ts';
+import {
+  findPlacement,
+  type Session,
+  type Sessions,
+  type Visitor,
+  type Visitors,
+} from '../sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 
@@ -55,9 +60,10 @@ export function createSessionActions(deps: {
   decisions: Pick<Decisions, 'boundTo'>;
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
-  processes: Pick<Processes, 'checkLiveness' | 'readStartTime'>;
-  worktrees: Pick<Worktrees, 'clearTraps' | 'takeOverWorktree' | 'setAsideRepositories' | 'releaseCheckout'>;
+  visitors: Visitors;
+  runner: Pick<Runner, 'keep'>;
   keys: Pick<RunKeys, 'findUrl' | 'issueKey' | 'revokeKey'>;
+  /** Absolute; what the agent keeps of a session. */
   agentFolder(sessionId: string): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
   requireConsent(): void;
@@ -65,15 +71,14 @@ export function createSessionActions(deps: {
   isStrict(): boolean;
   log: Pick<Log, 'error'>;
 }): SessionActions {
-  const { storage, sessions, decisions, workflow, dispatcher, processes, worktrees, keys, isStrict, log } =
-    deps;
+  const { storage, sessions, decisions, workflow, dispatcher, visitors, keys, isStrict, log } = deps;
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
-    const holder = sessions.attached().find((each) => each.sessionId === sessionId);
-    if (holder === undefined || processes.checkLiveness(holder.pid, holder.pidStart) === 'dead') return;
-    throw new SvcError('conflict', `a person is in ${sessionId} (process ${holder.pid})`, {
-      hint: `leave it first: end the agent that svc worker attach opened`,
+    const visitor = visitors.findVisitor(sessionId);
+    if (visitor === null) return;
+    throw new SvcError('conflict', `a person is in ${sessionId} (process ${visitor.pid})`, {
+      hint: sentence`leave it first: end the agent that {worker.attach} opened`,
     });
   }
 
@@ -85,13 +90,13 @@ export function createSessionActions(deps: {
     });
   }
 
-  /** A session that a person may go into. Throws `conflict` for any other. */
-  function enterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
+  /** Finds a session that a person may go into. Throws `conflict` for any other. */
+  function requireEnterable(sessionId: string): Session & { cwd: string; isPaused: boolean } {
     const session = sessions.get(sessionId);
-    const isPaused = isPausedOne(session);
-    if (session.state !== 'ended' && !isPaused)
+    const mayGoOn = isPaused(session);
+    if (session.state !== 'ended' && !mayGoOn)
       throw new SvcError('conflict', `${sessionId} is ${session.state}: its agent works alone`, {
-        hint: `svc worker log ${sessionId} -f shows what it does; once it has ended or paused it can be entered`,
+        hint: sentence`{session.log ${sessionId} follow=true} shows what it does; once it has ended or paused it can be entered`,
       });
     checkEmpty(session);
     const next = sessions
@@ -99,65 +104,52 @@ export function createSessionActions(deps: {
       .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
     if (next !== undefined)
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+        hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
       });
     const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-        hint: `svc worktree list shows those that are`,
+        hint: sentence`{worktree.status} shows those that are`,
       });
-    return { ...session, cwd, isPaused };
+    return { ...session, cwd, isPaused: mayGoOn };
   }
 
-  async function gatewayUrl(sessionId: string): Promise<string> {
+  async function requireGatewayUrl(sessionId: string): Promise<string> {
     try {
       return await keys.findUrl();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
-      const hint = `svc worker attach ${sessionId} --account opens it with your own login; svc brings no gateway yet`;
+      const hint = sentence`{worker.attach ${sessionId} account=true} opens it with your own login`;
       throw new SvcError(thrown.code, thrown.message, { cause: thrown, hint });
     }
   }
 
-  /** With `holder` only where that process is still the one that is in it. */
-  async function leave(sessionId: string, holder?: { pid: number; pidStart: string }): Promise<void> {
-    const isIn = (): boolean =>
-      holder === undefined ||
-      sessions
-        .attached()
-        .some(
-          (each) =>
-            each.sessionId === sessionId && each.pid === holder.pid && each.pidStart === holder.pidStart,
-        );
+  /** With `visitor` only where that process is still the one that is in it. */
+  async function leave(sessionId: string, visitor?: Visitor): Promise<void> {
+    const isIn = (): boolean => visitor === undefined || visitors.isRecorded(visitor);
     if (!isIn()) return;
     const session = sessions.get(sessionId);
     // Somebody may have let it go on after the person's process had ended: then all of it is the run's.
-    const isFree = session.state === 'ended' || isPausedOne(session);
-    const folder = session.worktree ?? session.repository;
-    // The agent of a confined worker was in it, as in a run.
-    if (isFree && session.profile === 'strict' && folder !== null) {
-      worktrees.clearTraps(folder);
-      if (session.worktree !== null) {
-        const problem = await worktrees.takeOverWorktree(session.worktree);
-        if (problem !== null) log.error({ session: sessionId, problem }, 'work was not taken over');
-      }
-      if (session.worktree === null && session.cwd !== null) {
-        const kept = dirname(deps.agentFolder(sessionId));
-        const found = await worktrees.setAsideRepositories(session.cwd, kept, dirname(kept));
-        if (found.length > 0)
-          log.error({ session: sessionId, found }, 'repositories that it made were moved');
-      }
-      const live = sessions.listLive();
-      if (session.worktree === null && !live.some(({ inplace }) => inplace))
-        worktrees.releaseCheckout(folder);
-    }
+    if (session.state === 'ended' || isPaused(session)) await settleVisit(session);
     await storage.write(() => {
       if (!isIn()) return;
-      sessions.attach(sessionId, null);
+      visitors.leave(sessionId);
       const now = sessions.get(sessionId);
-      if (now.state === 'ended' || isPausedOne(now)) keys.revokeKey(sessionId);
+      if (now.state === 'ended' || isPaused(now)) keys.revokeKey(sessionId);
     });
     dispatcher.look();
+  }
+
+  /** The agent of a confined worker was in it, as in a run. */
+  async function settleVisit(session: Session): Promise<void> {
+    const { sessionId, profile } = session;
+    await deps.runner.keep({
+      sessionId,
+      profile,
+      placement: findPlacement(session),
+      isAlone: !sessions.listLive().some(({ inplace }) => inplace),
+      message: null,
+    });
   }
 
   return {
@@ -175,7 +167,7 @@ export function createSessionActions(deps: {
           const session = sessions.get(sessionId);
           checkEmpty(session);
           if (options.outside) checkMayLeave(session);
-          if (options.outside && isPausedOne(session)) {
+          if (options.outside && isPaused(session)) {
             sessions.forgetProfile(sessionId);
             sessions.forgetConversation(sessionId);
             workflow.approveOutside(session);
@@ -184,30 +176,30 @@ export function createSessionActions(deps: {
             return { going: sessions.get(sessionId) };
           if (session.state !== 'ended')
             throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
-              hint: `svc worker log ${sessionId} -f`,
+              hint: sentence`{session.log ${sessionId} follow=true}`,
             });
           const newest = sessions.ofTask(session.taskId).at(-1);
           if (newest?.sessionId !== sessionId)
             throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
-              hint: `svc worker resume ${newest?.sessionId}`,
+              hint: sentence`{worker.resume ${newest?.sessionId}}`,
             });
           if (session.failure === null)
             throw new SvcError('conflict', `${sessionId} has done its work`, {
-              hint: `svc worker attach ${sessionId} opens its agent in the worktree`,
+              hint: sentence`{worker.attach ${sessionId}} opens its agent in the worktree`,
             });
           if (session.worktree === null && !session.inplace)
             throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-              hint: `svc task retry ${session.taskId} begins anew`,
+              hint: sentence`{task.run ${session.taskId}} begins anew`,
             });
           if (session.failure.code === 'inputs_changed')
             throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
-              hint: `svc task show ${session.taskId} names it`,
+              hint: sentence`{task.show ${session.taskId}} names it`,
             });
           workflow.retry(session.taskId, by);
           const started = workflow.run(
             session.taskId,
             {
-              ...optionsOf(session),
+              ...repeatOptions(session),
               // Its agent is the one that its conversation is with.
               agents: decisions.boundTo(session.decisionId).options.agents,
               ...options,
@@ -224,13 +216,12 @@ export function createSessionActions(deps: {
 
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
       deps.requireConsent();
-      const { auth } = enterable(sessionId);
-      const url = auth === 'gateway' && !hasOwnLogin ? await gatewayUrl(sessionId) : null;
+      const { auth } = requireEnterable(sessionId);
+      const url = auth === 'gateway' && !hasOwnLogin ? await requireGatewayUrl(sessionId) : null;
       return storage.write(() => {
-        const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } = enterable(sessionId);
-        const pidStart = processes.readStartTime(pid);
-        if (pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
-        sessions.attach(sessionId, { pid, pidStart });
+        const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } =
+          requireEnterable(sessionId);
+        visitors.enter(sessionId, pid);
         const gateway =
           url === null ? null : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
         const agentFolder = deps.agentFolder(sessionId);
@@ -241,22 +232,21 @@ export function createSessionActions(deps: {
     leave: (sessionId) => leave(sessionId),
 
     async reap() {
-      for (const { sessionId, pid, pidStart } of sessions.attached())
-        if (processes.checkLiveness(pid, pidStart) === 'dead')
-          await leave(sessionId, { pid, pidStart }).catch((error) =>
-            log.error(
-              { session: sessionId, error: asSvcError(error).message },
-              'a person’s end is not recorded',
-            ),
-          );
+      for (const visitor of visitors.listGone())
+        await leave(visitor.sessionId, visitor).catch((error) =>
+          log.error(
+            { session: visitor.sessionId, error: asSvcError(error).message },
+            'a person’s end is not recorded',
+          ),
+        );
     },
   };
 }
 
-const isPausedOne = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
+const isPaused = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
 
-/** What the run before was asked for. */
-const optionsOf = ({
+/** Asks for what the run before was asked for. */
+const repeatOptions = ({
   inplace,
   keepWorktree,
   workerId,

@@ -1,3 +1,8 @@
+import { type Expectation, NO_FACTS, type StreamFacts } from '../agents/index.ts';
+import type { RunExit } from '../runner/runs/index.ts';
+import type { Session, StopReason } from '../sessions/index.ts';
+
+/** What the end of a session means. */
 export interface Verdict {
   sealed: boolean;
   exitCode: number | null;
@@ -10,13 +15,88 @@ export interface Verdict {
   reason: string | null;
 }
 
-/** The counts are null where there is nothing to count in, and where it could not be read: `left` then says why. */
-export interface Kept {
-  headCommit: string | null;
-  commits: number | null;
-  files: number | null;
-  insertions: number | null;
-  deletions: number | null;
-  /** What a person has to look at, one sentence each: files left behind, commits kept elsewhere. May name paths of this machine. */
-  left: string[];
+/** How a run ended. */
+export interface RunEnd extends RunExit {
+  /** svc has ended it; left out where that is not known. */
+  wasStopped?: boolean;
 }
+
+/** What it printed, against what it should have. */
+export interface Printed {
+  expects: Expectation;
+  hasSpoken: boolean;
+}
+
+/** Shells report a death by signal as 128 + its number; only signals that are not also common exit codes. */
+const SIGNAL_EXITS = new Map([
+  [130, 'SIGINT'],
+  [134, 'SIGABRT'],
+  [137, 'SIGKILL'],
+  [139, 'SIGSEGV'],
+  [143, 'SIGTERM'],
+]);
+
+/**
+ * Decides what an end means. Why it was stopped comes first, since the exit code of a stopped program says nothing; then what
+ * the agent says of its end, since many exit with 0 whatever happened; the exit code is what is left.
+ */
+export function decideVerdict(
+  session: Session,
+  exit: RunEnd,
+  facts: StreamFacts = NO_FACTS,
+  { expects, hasSpoken }: Printed = { expects: 'nothing', hasSpoken: true },
+): Verdict {
+  const signal = exit.signal ?? (exit.code === null ? null : (SIGNAL_EXITS.get(exit.code) ?? null));
+  const base = { exitCode: exit.code, exitSignal: signal };
+  const failed = (code: string, text: string, reason = text): Verdict => ({
+    ...base,
+    sealed: false,
+    failure: { code, text },
+    reason,
+  });
+  const byItself = ({ code, text }: NonNullable<StreamFacts['trouble']>): Verdict =>
+    // What a program says may hold anything; who is told by event gets the code only.
+    failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
+
+  if (session.stopReason !== null) return judgeStopped(session, session.stopReason, facts, failed);
+  // It has told its end, and then something that was not svc has ended it before it was there.
+  const isCutOff = signal !== null && exit.wasStopped === false;
+  if (facts.end !== null && !(facts.end.ok && isCutOff))
+    return facts.end.ok ? { ...base, sealed: true, failure: null, reason: null } : byItself(facts.end);
+  if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);
+  if (exit.code === null)
+    return failed('lost', `${session.agent} ended while no engine was running, and left no exit code`);
+  if (exit.code !== 0 && facts.trouble !== null) return byItself(facts.trouble);
+  if (exit.code !== 0) return failed('exit_code', `${session.agent} exited with code ${exit.code}`);
+  if (facts.isStream)
+    return facts.trouble === null
+      ? failed('agent_error', `${session.agent} stopped in the middle: it exited with code 0 and no end`)
+      : byItself(facts.trouble);
+  if (facts.trouble !== null) return byItself(facts.trouble);
+  if (expects === 'stream' || (expects === 'words' && !hasSpoken))
+    return failed('no_result', `${session.agent} exited with code 0 and told no result`);
+  return { ...base, sealed: true, failure: null, reason: null };
+}
+
+/** At a limit of svc the last that it was up against is told, and counts for holding the agent back. */
+function judgeStopped(
+  session: Session,
+  reason: StopReason,
+  { end, trouble }: StreamFacts,
+  failed: (code: string, text: string, reason?: string) => Verdict,
+): Verdict {
+  const text = STOPPED[reason](session);
+  if (reason === 'cancelled' || end !== null || trouble === null) return failed(reason, text);
+  const { code } = trouble;
+  const whole = `${text}, while ${session.agent} tried again after ${code}: ${trouble.text}`;
+  return {
+    ...failed(reason, whole, `${text}, while ${session.agent} tried again after ${code}`),
+    cause: { code, text: trouble.text },
+  };
+}
+
+const STOPPED: Record<StopReason, (session: Session) => string> = {
+  timeout: (session) => `stopped after ${session.timeoutSec} s (timeout_sec)`,
+  idle_timeout: (session) => `stopped after ${session.idleTimeoutSec} s without output (idle_timeout_sec)`,
+  cancelled: () => 'cancelled',
+};

@@ -23,7 +23,6 @@ export const aiSchema = z.strictObject({
     .default('stub')
     .transform((mode) => mode || ('stub' as const))
     .meta({
-      pending: 'the gateway',
       consent: true,
       notation: 'string',
       description:
@@ -33,7 +32,6 @@ export const aiSchema = z.strictObject({
   ollama: z
     .strictObject({
       host: z.string().default('').meta({
-        pending: 'the gateway',
         consent: true,
         notation: 'string',
         description: 'Address of a local Ollama, host:port or a URL.',
@@ -41,7 +39,6 @@ export const aiSchema = z.strictObject({
         example: '127.0.0.1:11434',
       }),
       model: z.string().default('').meta({
-        pending: 'the gateway',
         notation: 'string',
         description: 'Model that the local Ollama serves.',
         unset: 'the model that a request names',
@@ -53,7 +50,6 @@ export const aiSchema = z.strictObject({
     .array(provider)
     .default([])
     .meta({
-      pending: 'the gateway',
       consent: true,
       notation: '[]ProviderEntry',
       nil: true,
@@ -76,14 +72,12 @@ export const aiSchema = z.strictObject({
       anthropic: z
         .strictObject({
           base_url: httpUrlKey().default('').meta({
-            pending: 'the gateway',
             consent: true,
             notation: 'string',
             description: 'Upstream that Anthropic-protocol requests are passed to unchanged.',
             unset: 'no pass-through',
           }),
           api_key: z.string().default('').meta({
-            pending: 'the gateway',
             consent: true,
             notation: 'string',
             secret: true,
@@ -91,7 +85,6 @@ export const aiSchema = z.strictObject({
             unset: 'api_key_env is used',
           }),
           api_key_env: variableKey().default('').meta({
-            pending: 'the gateway',
             consent: true,
             notation: 'string',
             description: 'Environment variable (or line of keys.env) that holds the key for that upstream.',
@@ -103,14 +96,12 @@ export const aiSchema = z.strictObject({
     })
     .prefault({}),
   budget_tokens_day: z.int().min(0).default(0).meta({
-    pending: 'the gateway',
     consent: true,
     notation: 'int64',
     description: 'Tokens that may be spent through the gateway in one UTC day.',
     unset: '0 means unlimited',
   }),
   probe_interval_sec: z.int().min(0).default(0).meta({
-    pending: 'the gateway',
     notation: 'int',
     description: "Seconds between two looks at the upstream's model list.",
     unset: '0 means once, at gateway start',
@@ -123,19 +114,17 @@ export const gatewaySchema = z.strictObject({
     consent: true,
     notation: 'string',
     description:
-      'Address of the gateway that agents with agents.auth gateway are sent to; svc brings none yet.',
+      'Address of the gateway, to which agents with agents.auth gateway are sent; the engine starts it when a run needs it.',
     unset: '127.0.0.1:8788',
   }),
   cache: z
     .strictObject({
       ttl_sec: z.int().min(0).default(0).meta({
-        pending: 'the gateway',
         notation: 'int',
         description: 'Lifetime of a cached answer in seconds.',
         unset: '0 means no cache',
       }),
       max_entries: z.int().min(0).default(0).meta({
-        pending: 'the gateway',
         notation: 'int',
         description: 'Answers kept in the cache.',
         unset: '0 means 256',

@@ -1,4 +1,6 @@
 import type { Caller } from '../api/operation.ts';
+import { renderWords } from '../api/words.ts';
+import { sentence } from '../base/sentence.ts';
 import { formatCount, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Peer } from '../sessions/index.ts';
@@ -50,7 +52,10 @@ export function listHeldPaths({
         );
       const { holder } = first.lock;
       lines.push(
-        `Nothing was written. Work on something else meanwhile, or ask for it with msg_send (svc msg send "…" --to-session ${holder}); lock_status (svc lock list) shows when it is free.`,
+        renderWords(
+          sentence`Nothing was written. Work on something else meanwhile, or ask for it with {msg.send "…" to_session=${holder}}; {lock.status} shows when it is free.`,
+          'anyone',
+        ),
       );
       return { deny: lines.join('\n') };
     },

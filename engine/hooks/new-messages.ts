@@ -1,4 +1,6 @@
 import type { Caller } from '../api/operation.ts';
+import { renderWords } from '../api/words.ts';
+import { sentence } from '../base/sentence.ts';
 import { cutToWidth, toPrintable } from '../base/text.ts';
 import type { Message } from '../bus/messages/index.ts';
 import type { Contributor } from './hooks.ts';
@@ -35,10 +37,9 @@ function formatMessages(messages: readonly Message[]): string {
   }
   const more = messages.length - shown;
   if (more > 0) lines.push(`and ${more} more.`);
-  const read = more > 0 || !isWhole ? 'Read them whole with msg_inbox (svc msg inbox). ' : '';
-  lines.push(
-    `${read}They are shown here once; when you have dealt with one, msg_ack (svc msg ack <id>); to answer, msg_send with parent_id.`,
-  );
+  const read = more > 0 || !isWhole ? sentence`Read them whole with {msg.inbox}. ` : '';
+  const next = sentence`${read}They are shown here once; when you have dealt with one, {msg.ack <id>}; to answer, {msg.send "…" parent_id=<id>}.`;
+  lines.push(renderWords(next, 'anyone'));
   return lines.join('\n');
 }
 

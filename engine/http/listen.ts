@@ -1,4 +1,4 @@
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { SvcError } from '../base/errors.ts';
 
 /** A port of this machine, on every interface where `host` is ''; or the path of a socket. */
@@ -15,6 +15,20 @@ export async function listenOn(server: Server, address: ListenAddress): Promise<
     throw listenError(thrown as NodeJS.ErrnoException, address);
   } finally {
     server.off('error', reject);
+  }
+}
+
+/** Why nothing can listen on a port now, such as `EADDRINUSE`; null when something can. */
+export async function findListenProblem(address: { host: string; port: number }): Promise<string | null> {
+  const server = createServer();
+  try {
+    await listenOn(server, address);
+    return null;
+  } catch (error) {
+    const cause = (error as SvcError).cause as NodeJS.ErrnoException;
+    return cause.code ?? cause.message;
+  } finally {
+    server.close();
   }
 }
 

@@ -47,7 +47,7 @@ export function problemDetails(error: unknown): ProblemDetails {
     code,
   };
   if (isOurFault) return details;
-  if (hint !== undefined && !HINTS_KEPT.includes(code)) details.hint = hint;
+  if (hint !== undefined && !HINTS_KEPT.includes(code)) details.hint = String(hint);
   for (const name of EXTENSIONS) if (data[name] !== undefined) details[name] = data[name];
   return details;
 }

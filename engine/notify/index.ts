@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import { shownAddress } from '../base/shown-address.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { EventLog, LoggedEvent, Storage } from '../storage/index.ts';
@@ -178,7 +179,9 @@ export function createNotify(deps: NotifyDeps): Notify {
         return outbox.get(id);
       });
       if (row !== undefined) return toDelivery(row);
-      throw new SvcError('not_found', `no delivery ${id}`, { hint: 'svc notify deliveries shows them' });
+      throw new SvcError('not_found', `no delivery ${id}`, {
+        hint: sentence`{notify.deliveries} shows them`,
+      });
     },
 
     async test(url) {

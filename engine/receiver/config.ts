@@ -18,9 +18,6 @@ const template = z.strictObject({
   project: z.string().min(1).optional().meta({ description: 'project id' }),
 });
 
-/** A named task of the receiver. */
-export type TaskTemplate = z.output<typeof template>;
-
 const ofRoutes = Object.fromEntries(
   SECRET_ROUTES.map((route) => [route, variablesKey().optional()]),
 ) as Record<(typeof SECRET_ROUTES)[number], z.ZodOptional<ReturnType<typeof variablesKey>>>;

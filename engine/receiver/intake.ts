@@ -1,36 +1,41 @@
 import type { By } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import { makeTitle } from '../base/text.ts';
-import type { NewTask, Task } from '../board/tasks/index.ts';
+import {
+  applyTemplate,
+  type NewTask,
+  type Task,
+  type TaskTemplates,
+  type TemplateFields,
+} from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { fieldsInvalidError } from './body.ts';
-import type { TaskTemplate } from './config.ts';
 import { type Answer, jsonAnswer } from './request.ts';
 
-/** The `webhook` section, as far as the receiver reads it on each request. */
+/** The part of the `webhook` section that is read on each request. */
 export interface WebhookConfig {
   allow: readonly ('task' | 'codehost' | 'chat')[];
   require_approval: boolean;
-  templates: Readonly<Record<string, TaskTemplate>>;
+  templates: TaskTemplates;
 }
 
-/** What the receiver reads of the configuration. */
+/** The parts of the configuration that the receiver reads. */
 export interface ReceiverConfig {
   webhook: WebhookConfig;
   policy: { actors: readonly string[] };
 }
 
-/** Looks agents and projects up. */
+/** Looks up agents and projects. */
 export interface AgentLookup {
   /** Throws `unknown_agent`. */
   findCommand(agent: string): unknown;
   /** Throws `unknown_project`. */
   resolveFolder(project: string): unknown;
-  /** What a task without an agent runs as, null for none. */
+  /** The agent of a task that names none; null for none. */
   findDefaultAgent(): string | null;
 }
 
-/** A task as a route understood it. */
+/** A task as a route has parsed it. */
 export interface Incoming {
   template: string | null;
   agent: string | null;
@@ -43,28 +48,26 @@ export interface Incoming {
   source: 'task' | 'codehost' | 'chat';
   sourceRef: string | null;
   actor: string;
-  /** Why nobody has vouched for whoever wrote it, a clause; left out for anybody else. */
+  /** Why its author is not trusted, a clause; left out for a trusted author. */
   stranger?: string | null;
 }
 
-/** What becomes of it. */
+/** What the request asks to happen with the task. */
 export interface Wish {
   dispatch: boolean;
   approve: boolean;
 }
 
-/** Turns what the three routes understood into a task. */
+/** Turns requests of the three routes into tasks. */
 export interface Intake {
-  /** Throws `unknown_template`. */
-  findTemplate(name: string): TaskTemplate;
-  /** What of a task a template says; `prompt` replaces its own. Throws `fields_invalid` when neither has one. */
-  fromTemplate(
-    name: string,
-    prompt?: string,
-  ): Pick<Incoming, 'template' | 'agent' | 'project' | 'timeoutSec' | 'prompt'>;
+  /**
+   * The fields of a task made from a template; `prompt` replaces the template's. Throws `unknown_template`, and
+   * `fields_invalid` when neither has a prompt.
+   */
+  fromTemplate(name: string, prompt?: string): TemplateFields & { prompt: string };
   /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
   submitTask(incoming: Incoming, wish: Wish): Task;
-  /** The answer that names a task: 201 when it is new, 200 when it was there. */
+  /** The answer that names a task: 201 for a new one, 200 for an existing one. */
   answerWithTask(task: Task, status: 200 | 201): Answer;
 }
 
@@ -77,32 +80,19 @@ export function createIntake({
   agents: AgentLookup;
   workflow: Workflow;
 }): Intake {
-  function findTemplate(name: string): TaskTemplate {
-    const { templates } = config().webhook;
-    const found = Object.hasOwn(templates, name) ? templates[name] : undefined;
-    if (found !== undefined) return found;
-    const known = Object.keys(templates).sort().join(', ');
-    throw new SvcError('unknown_template', `no template ${JSON.stringify(name)} in webhook.templates`, {
-      hint: known === '' ? 'webhook.templates is empty' : `known: ${known}`,
-    });
-  }
-
   return {
-    findTemplate,
-
     fromTemplate(name, given) {
-      const { agent = null, project = null, timeout_sec, prompt = given } = findTemplate(name);
-      const text = given ?? prompt;
-      if (text === undefined) {
+      const fields = applyTemplate(config().webhook.templates, name, given);
+      const { prompt } = fields;
+      if (prompt === undefined) {
         throw fieldsInvalidError([{ field: 'template', problem: `webhook.templates.${name} has no prompt` }]);
       }
-      // 0 in a template means agents.timeout_sec.
-      return { template: name, agent, project, timeoutSec: timeout_sec || null, prompt: text };
+      return { ...fields, prompt };
     },
 
     submitTask(incoming, wish) {
       const { prompt, title, source, actor, context } = incoming;
-      // Resolved now: the approval is bound to the agent that will run, not to a default that may change.
+      // Resolved now: the approval binds the agent that will run, not a default that may change.
       const agent = incoming.agent ?? agents.findDefaultAgent();
       if (agent !== null) agents.findCommand(agent);
       if (incoming.project !== null) agents.resolveFolder(incoming.project);
@@ -147,7 +137,7 @@ export function createIntake({
   };
 }
 
-/** Whether a task may run as it came in, and why (03 §3). */
+/** Whether a task may run without a decision, and why (03 §3). */
 function judgeApproval(
   { dispatch, approve }: Wish,
   requireApproval: boolean,

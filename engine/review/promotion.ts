@@ -1,5 +1,6 @@
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { PromoteResult, Repository } from '../runner/worktrees/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Wanted, WorktreeActionsDeps } from './deps.ts';
@@ -63,8 +64,8 @@ export function createPromotion(
     throw new SvcError('unverified', `${text}, and guard.profile is strict`, {
       hint:
         rerunState === null
-          ? `svc verify show ${sessionId} has its evidence; svc verify rerun ${sessionId} runs its tests again`
-          : `svc verify show ${sessionId} has the result when its tests have been run again`,
+          ? sentence`{verify.status ${sessionId}} has its evidence; {verify.rerun ${sessionId}} runs its tests again`
+          : sentence`{verify.status ${sessionId}} has the result when its tests have been run again`,
     });
   }
 

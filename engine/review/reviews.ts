@@ -1,8 +1,10 @@
 import { createSerialQueue } from '../base/serial-queue.ts';
 import { locatePrivateGit } from '../runner/index.ts';
+import type { Setup } from '../runner/setup/index.ts';
 import { type Worktrees, watchRefs } from '../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
-import type { Storage } from '../storage/index.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import { forgetMissingWorktrees } from './missing-worktrees.ts';
 
 export type BranchState = Session['branchState'];
 
@@ -11,6 +13,8 @@ const MOST_KNOWN = 10_000;
 
 /** What has become of the branches of ended sessions that were not promoted: whether their work is still to be reviewed. */
 export interface Reviews {
+  /** Settles what an earlier host left: teardowns under way, and worktrees that are no longer there. */
+  recover(): Promise<void>;
   /** Compares the register with git; a repository that cannot be read is left as it is. @param only one of them, its top */
   reconcileRegister(only?: string): Promise<void>;
   /**
@@ -22,8 +26,10 @@ export interface Reviews {
 
 export function createReviews(deps: {
   storage: Storage;
+  events: EventLog;
   sessions: Sessions;
   worktrees: Worktrees;
+  setup: Pick<Setup, 'endAbandonedTeardowns'>;
   agentsDir: string;
   log: { warn(data: object, text: string): void };
 }): Reviews {
@@ -71,6 +77,10 @@ export function createReviews(deps: {
   }
 
   return {
+    async recover() {
+      await deps.setup.endAbandonedTeardowns();
+      await forgetMissingWorktrees(deps);
+    },
     reconcileRegister,
     async followBranches(sessionId, onMoved) {
       const { repository, worktree } = sessions.get(sessionId);

@@ -1,5 +1,6 @@
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import {
   listWorktreeStates,
   type PruneEntry,
@@ -96,13 +97,13 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     const { sessionId, branch, repository } = session;
     if (session.state !== 'ended') {
       throw new SvcError('conflict', `${sessionId} is still ${session.state}`, {
-        hint: `svc task cancel ${session.taskId}`,
+        hint: sentence`{task.cancel ${session.taskId}}`,
       });
     }
     const next = findNextSession(session);
     if (next !== undefined) {
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
-        hint: `svc worker log ${next.sessionId} -f shows what it does`,
+        hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {

@@ -1,3 +1,5 @@
+/** Acts on this machine: git worktrees, processes, sandboxes, setup; `runs/` is the one interface to all that for dispatch. */
 export type { CleanCheckouts } from './clean-checkout.ts';
 export { locatePrivateGit } from './private-git.ts';
-export type { RunSocket, RunSockets, SeatOfRun } from './run-sockets.ts';
+export type { SeatOfRun } from './run-sockets.ts';
+export { createSessionLogs, LOG_FORMS, type SessionLogs } from './session-logs.ts';

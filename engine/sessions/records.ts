@@ -26,20 +26,9 @@ export interface NewSession {
   callKey: string | null;
 }
 
-export interface Placement {
-  repository: string | null;
-  worktree: string | null;
-  cwd: string;
-  branch: string | null;
-  base: string | null;
-  baseCommit: string | null;
-}
-
 /** How a run is about to be made. */
 export interface RunStart {
   runId: string;
-  /** Where in the log its output will begin, in bytes. */
-  logFrom: number;
   transport: 'subprocess' | 'acp';
   auth: 'account' | 'gateway';
   /** `guard.profile`. */

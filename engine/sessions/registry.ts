@@ -3,7 +3,7 @@ import { SvcError } from '../base/errors.ts';
 import { asWorkerSession, findByPrefix, formatId, formatIdArray, parseId } from '../base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 import { type ConversationUsages, createConversationUsages } from './conversation-usages.ts';
-import type { NewSession, Placement, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
+import type { NewSession, RunFacts, RunStart, SessionEnd, SessionFilter } from './records.ts';
 import {
   type Session,
   type SessionPrivate,
@@ -12,6 +12,7 @@ import {
   type StopReason,
   toSession,
 } from './rows.ts';
+import type { Placement, RunProcess } from './site.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
@@ -43,13 +44,10 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
    */
   starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
-  /** Where in the log the output of the run that is about to be made begins, in bytes, when something came before it. */
+  /** Where in the log the output of the run that is about to be made begins, in bytes. */
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
-  running(
-    sessionId: string,
-    process: { pid: number; pidStart: string; containment: Session['containment'] },
-  ): void;
+  running(sessionId: string, process: RunProcess): void;
   /** Adds what a run has said of itself, once, when it is over. */
   heard(sessionId: string, facts: RunFacts): void;
   /** The agent's own session is not to be gone on with. */
@@ -104,13 +102,14 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     unknown[],
     {
       run_id: string | null;
+      pid: number | null;
       pid_start: string | null;
       log_from: number;
       bypasses: number;
       run_started_monotonic: number | null;
       idle_pauses: number;
     }
-  >(`SELECT run_id, pid_start, log_from, auth IS 'bypass' AS bypasses, run_started_monotonic, idle_pauses
+  >(`SELECT run_id, pid, pid_start, log_from, auth IS 'bypass' AS bypasses, run_started_monotonic, idle_pauses
      FROM session WHERE id = ?`);
   const usages = createConversationUsages(storage);
   const workerNamed = db.prepare<unknown[], { id: number }>('SELECT id FROM worker WHERE name = ?');
@@ -120,7 +119,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
      timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
-    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, log_from = ?, transport = ?, profile = ?,
+    db.prepare(`UPDATE session SET state = 'starting', run_id = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
     runs = runs + (state = 'queued'), resume_at = NULL, pid = NULL, pid_start = NULL
     WHERE id = ? AND state IN ('queued', 'starting')`);
@@ -210,7 +209,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       const row = secrets.get(parseId('s', sessionId));
       return {
         runId: row?.run_id ?? null,
-        pidStart: row?.pid_start ?? null,
+        process:
+          row?.pid == null || row.pid_start === null ? null : { pid: row.pid, pidStart: row.pid_start },
         logFrom: row?.log_from ?? 0,
         bypassesGateway: row?.bypasses === 1,
         runStartedMonotonic: row?.run_started_monotonic ?? null,
@@ -253,9 +253,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       );
       return get(formatId('s', Number(lastInsertRowid)));
     },
-    starting(sessionId, { runId, logFrom, transport, auth, profile }) {
+    starting(sessionId, { runId, transport, auth, profile }) {
       const id = parseId('s', sessionId);
-      if (toStarting.run(runId, logFrom, transport, profile, auth, id).changes === 0) {
+      if (toStarting.run(runId, transport, profile, auth, id).changes === 0) {
         throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
       }
     },

@@ -1,6 +1,7 @@
 import { rfc3339 } from '../base/clock.ts';
 import { formatId, formatIdOrNull } from '../base/ids.ts';
 import type { OwnWord } from './outcome.ts';
+import type { SessionSite } from './site.ts';
 
 export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 
@@ -16,8 +17,8 @@ export interface SessionUsage {
   costUsd: number | null;
 }
 
-/** One run of one worker. Times are RFC 3339 UTC. */
-export interface Session {
+/** What was decided of a session when it was asked for. Times are RFC 3339 UTC. */
+export interface SessionOrder {
   sessionId: string;
   taskId: string;
   decisionId: string;
@@ -28,20 +29,42 @@ export interface Session {
   title: string;
   agent: string;
   project: string | null;
-  state: SessionState;
   inplace: boolean;
   keepWorktree: boolean;
   baseWanted: string | null;
   timeoutSec: number;
   idleTimeoutSec: number;
-  pid: number | null;
-  repository: string | null;
-  worktree: string | null;
-  cwd: string | null;
-  branch: string | null;
-  base: string | null;
-  baseCommit: string | null;
+  /** Among what waits the higher goes first. */
+  priority: -1 | 0 | 1;
+  /** The ended session whose worktree and conversation it goes on with. */
+  continues: string | null;
+  tokenBudget: number | null;
+  createdAt: string;
+}
+
+/** How far a session is, and how its runs are made. Times are RFC 3339 UTC. */
+export interface SessionProgress {
+  state: SessionState;
   stopReason: StopReason | null;
+  /** Set while it has paused: it is queued then, and goes on at that time. */
+  resumeAt: string | null;
+  /** Why it has paused, also while it is being started again. */
+  pause: { code: string; text: string } | null;
+  /** How often its agent was started. */
+  runs: number;
+  /** When its agent was started last. */
+  runStartedAt: string | null;
+  /** These three are those of its last run, known from the first start on; a dispatch may have bound `auth` to account. */
+  transport: 'subprocess' | 'acp' | null;
+  auth: 'account' | 'gateway' | null;
+  /** `guard.profile` as it was then. */
+  profile: string | null;
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+/** What has come of a session so far. */
+export interface SessionResult {
   exitCode: number | null;
   exitSignal: string | null;
   failure: { code: string; text: string } | null;
@@ -57,42 +80,22 @@ export interface Session {
   branchState: 'merged' | 'gone' | null;
   /** The session that promoted it, or the actor of one without. */
   promotedBy: string | null;
-  /** Among what waits the higher goes first. */
-  priority: -1 | 0 | 1;
-  /** Set while it has paused: it is queued then, and goes on at that time. */
-  resumeAt: string | null;
-  /** Why it has paused, also while it is being started again. */
-  pause: { code: string; text: string } | null;
-  /** How often its agent was started. */
-  runs: number;
-  /** When its agent was started last. */
-  runStartedAt: string | null;
-  /** The ended session whose worktree and conversation it goes on with. */
-  continues: string | null;
-  /** These three are those of its last run, known from the first start on; a dispatch may have bound `auth` to account. */
-  transport: 'subprocess' | 'acp' | null;
-  auth: 'account' | 'gateway' | null;
-  /** `guard.profile` as it was then. */
-  profile: string | null;
-  /** How the processes of its last run are held together: a cgroup, a pid namespace, or marks in their environment. */
-  containment: 'cgroup' | 'pidns' | 'marks' | null;
-  tokenBudget: number | null;
   /** The agent's own id of its session. */
   agentSession: string | null;
   model: string | null;
   usage: SessionUsage | null;
   toolCalls: number | null;
-  createdAt: string;
-  startedAt: string | null;
-  endedAt: string | null;
 }
+
+/** One session of one worker, as clients see it. */
+export interface Session extends SessionOrder, SessionSite, SessionProgress, SessionResult {}
 
 /** What only the engine needs of a session. */
 export interface SessionPrivate {
   /** The mark in the environment of the run's processes, and the token of its seat. */
   runId: string | null;
-  /** Start time of `pid`, so that a reused pid is never taken for it. */
-  pidStart: string | null;
+  /** The process of its last run; null before its start and once it has paused. */
+  process: { pid: number; pidStart: string } | null;
   /** Where in the log, in bytes, the output of its last run begins. */
   logFrom: number;
   /** See `NewSession`. */

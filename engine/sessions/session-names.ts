@@ -1,5 +1,6 @@
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 
 /** The address of a project's Chair, whoever has that seat now or later: its inbox outlives every Chair session. */
 export const chairAddress = (project: string | null): string =>
@@ -26,7 +27,7 @@ export function unknownSession(name: string, live: readonly string[]): SvcError 
   const more = live.length > NAMED ? ` and ${live.length - NAMED} more` : '';
   const here = live.length === 0 ? 'no session is live' : `live: ${live.slice(0, NAMED).join(', ')}${more}`;
   return new SvcError('not_found', `no session ${JSON.stringify(name)}`, {
-    hint: `${here}; me is your own (msg_peers lists them)`,
+    hint: sentence`${here}; me is your own ({msg.peers} lists them)`,
     data: { session: name, live: live.slice(0, NAMED) },
   });
 }

@@ -1,215 +1,24 @@
-import {
-  chmodSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { rfc3339, systemClock } from '../base/clock.ts';
-import { asSvcError, SvcError } from '../base/errors.ts';
+import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
-import { readPrivate, replacePrivate, withPrivate } from '../base/private-files.ts';
+import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import {
-  checkKeptPaths,
-  type DataFolderFault,
   forgetDataFolder,
-  inspectOwnDataFolder,
   type KeptPaths,
   listDatabaseFiles,
   readDataFolderId,
   recordDataFolder,
 } from '../workspace/data-folder.ts';
 import { resolveMachineHome } from '../workspace/machine-home.ts';
-import { bindDatabase, isDatabaseOf } from './database-file.ts';
+import { copyDatabase, copyPrivate, openCopy } from './database-copy.ts';
+import { bindDatabase } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
-import { migrateDatabase } from './migrate.ts';
-import { migrations } from './migrations/index.ts';
+import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
-
-/** A workspace's folder and where it keeps things. */
-export interface AdoptPlace {
-  root: string;
-  paths: KeptPaths;
-  env: NodeJS.ProcessEnv;
-}
-
-/** What a strange data folder holds, counted. */
-export interface DataFolderHolding {
-  tasks: number;
-  decisionsPending: number;
-  /** Approved, and not used yet. */
-  approvalsUnused: number;
-  sessions: number;
-  sessionsQueued: number;
-  sessionsRunning: number;
-  deliveriesPending: number;
-  messagesPending: number;
-  /** Keys of the gateway that still hold. */
-  tokens: number;
-}
-
-export interface DataFolderReport {
-  path: string;
-  /** `strange`: not this machine's own, or with a database that is not its own. */
-  state: 'absent' | 'empty' | 'ours' | 'strange';
-  /** Why it is strange; null when it is not. */
-  reason: DataFolderFault | null;
-  why: string | null;
-  /** Null where there is no database. */
-  holds: DataFolderHolding | null;
-  /** Why `svc adopt` does not take it over; null when it does, or need not. */
-  obstacle: string | null;
-}
-
-/** A larger database is not inspected. Ten years of a busy workspace have a tenth of it. */
-const MOST_BYTES = 8 * 1024 ** 3;
-const PART_BYTES = 1024 * 1024;
-
-const readReason = (error: SvcError): DataFolderFault =>
-  (error.data.reason as DataFolderFault | undefined) ?? 'content';
-
-/** Finds whether an engine holds the folder, without writing anything. */
-function findHolder(data: string): number | null | false {
-  const file = join(data, 'host.lock');
-  const lock = lstatSync(file, { throwIfNoEntry: false });
-  // Only the lock that svc makes, an empty file, is handed to SQLite.
-  if (!lock?.isFile() || lock.size > 0) return false;
-  const db = new Database(file, { readonly: true, timeout: 0 });
-  try {
-    db.prepare('SELECT count(*) FROM sqlite_master').get();
-    return false;
-  } catch (error) {
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_BUSY')) throw error;
-    const pid = Number(readPrivate(join(data, 'host.pid'), 32)?.trim());
-    return Number.isInteger(pid) && pid > 0 ? pid : null;
-  } finally {
-    db.close();
-  }
-}
-
-/** Copies a file without following a link or waiting for a pipe. */
-function copyPrivate(from: string, to: string): void {
-  withPrivate(from, 'read', (source) => {
-    const { size } = fstatSync(source);
-    if (size > MOST_BYTES)
-      throw new SvcError('storage_unsafe', `${from} has ${size} bytes, and is not looked at`, {
-        hint: 'svc adopt --fresh starts anew beside it',
-      });
-    withPrivate(to, 'new', (target) => {
-      const part = Buffer.alloc(PART_BYTES);
-      for (let at = 0; ; ) {
-        const read = readSync(source, part, 0, PART_BYTES, at);
-        if (read === 0) break;
-        writeSync(target, part, 0, read);
-        at += read;
-      }
-      fsyncSync(target);
-    });
-  });
-}
-
-/** Copies the database into a private folder of the machine home, where everything is tried first. */
-function copyDatabase(db: string, env: NodeJS.ProcessEnv): { file: string; remove(): void } | null {
-  if ((lstatSync(db, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
-  mkdirSync(resolveMachineHome(env), { recursive: true, mode: 0o700 });
-  const folder = mkdtempSync(join(resolveMachineHome(env), 'adopt-'));
-  const removeCopy = (): void => rmSync(folder, { recursive: true, force: true });
-  try {
-    const file = join(folder, 'svc.db');
-    copyPrivate(db, file);
-    if ((lstatSync(`${db}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
-      copyPrivate(`${db}-wal`, `${file}-wal`);
-    return { file, remove: removeCopy };
-  } catch (error) {
-    removeCopy();
-    throw error;
-  }
-}
-
-interface SchemaRow {
-  type: string;
-  name: string;
-  tbl_name: string;
-  sql: string | null;
-}
-
-const readSchema = (db: Database.Database): string =>
-  JSON.stringify(
-    db
-      .prepare<unknown[], SchemaRow>(
-        'SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name',
-      )
-      .all()
-      .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, sql]),
-  );
-
-/** The schema of a database of that version when svc has made it. */
-function buildExpectedSchema(version: number): string {
-  const db = new Database(':memory:');
-  try {
-    for (const sql of migrations.slice(0, version)) db.exec(sql);
-    return readSchema(db);
-  } finally {
-    db.close();
-  }
-}
-
-/**
- * Opens a copy and verifies that it is an intact database of svc's with nothing else in its schema. Nothing in it has
- * run by then: triggers and views only run when used. Throws `storage_failed`, `storage_newer`.
- */
-function openCopy(file: string, path: string): Database.Database {
-  const db = new Database(file, { timeout: 0 });
-  const refuseCopy = (why: string): never => {
-    throw new SvcError('storage_failed', `${path} ${why}`, {
-      hint: 'svc adopt --fresh starts anew beside it',
-    });
-  };
-  try {
-    db.pragma('trusted_schema = OFF');
-    db.pragma('cell_size_check = ON');
-    const version = db.pragma('user_version', { simple: true }) as number;
-    if (version > migrations.length)
-      throw new SvcError('storage_newer', `${path} was written by a newer svc (schema ${version})`, {
-        hint: 'update svc',
-      });
-    if (version < 1 || readSchema(db) !== buildExpectedSchema(version))
-      refuseCopy('has tables, triggers or views that svc does not make');
-    const [found] = db.pragma('integrity_check(1)') as { integrity_check: string }[];
-    if (found?.integrity_check !== 'ok') refuseCopy(`is damaged: ${found?.integrity_check ?? 'no answer'}`);
-    migrateDatabase(db, path);
-    return db;
-  } catch (error) {
-    db.close();
-    if (error instanceof SvcError) throw error;
-    throw toStorageError(error, `cannot read ${path}`);
-  }
-}
-
-function countHolding(db: Database.Database): DataFolderHolding {
-  const countRows = (from: string): number =>
-    db.prepare<unknown[], { count: number }>(`SELECT count(*) AS count FROM ${from}`).get()?.count ?? 0;
-  return {
-    tasks: countRows('task'),
-    decisionsPending: countRows("decision WHERE state = 'pending'"),
-    approvalsUnused: countRows("decision WHERE state = 'approved' AND consumed_at IS NULL"),
-    sessions: countRows('session'),
-    sessionsQueued: countRows("session WHERE state = 'queued'"),
-    sessionsRunning: countRows("session WHERE state IN ('starting', 'running')"),
-    deliveriesPending: countRows("delivery WHERE state = 'pending'"),
-    messagesPending: countRows("message WHERE delivery = 'pending'"),
-    tokens: countRows('virtual_key WHERE revoked_at IS NULL'),
-  };
-}
 
 /**
  * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
@@ -274,105 +83,6 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     );
     bindDatabase(db, dataId);
   })();
-}
-
-/** Says why a fault of what is inside is one; loose modes are put right when the folder is taken over. */
-function findKeptFault(paths: KeptPaths): SvcError | null {
-  try {
-    checkKeptPaths(paths, { modes: false });
-    return null;
-  } catch (thrown) {
-    return asSvcError(thrown);
-  }
-}
-
-function describeHolder(data: string): string | null {
-  const held = findHolder(data);
-  if (held === false) return null;
-  return held === null
-    ? 'an engine has it open; end that one first'
-    : `the engine of pid ${held} has it open; end it first: kill ${held}`;
-}
-
-/** The state of the folder, or why it is refused. */
-function findState({ root, paths, env }: AdoptPlace): 'absent' | 'empty' | 'ours' | SvcError {
-  try {
-    return inspectOwnDataFolder({ root, data: paths.data }, env).state;
-  } catch (thrown) {
-    const error = asSvcError(thrown);
-    if (error.code === 'data_folder_unknown') return error;
-    throw error;
-  }
-}
-
-/** Whether nothing below it is inspected, because it is not a folder of ours at all. */
-const isUnreadable = (error: SvcError): boolean =>
-  ['link', 'not_a_folder', 'owner'].includes(readReason(error));
-
-/**
- * Inspects the data folder without changing, running or following anything in it.
- * @param tracked the files there that git tracks
- */
-export function inspectDataFolder(place: AdoptPlace, tracked: readonly string[]): DataFolderReport {
-  const { paths } = place;
-  const found = findState(place);
-  const error = found instanceof SvcError ? found : null;
-  const report: DataFolderReport = {
-    path: paths.data,
-    state: 'strange',
-    reason: error === null ? null : readReason(error),
-    why: error === null ? null : error.message,
-    holds: null,
-    obstacle: null,
-  };
-  if (tracked[0] !== undefined) {
-    const why = `git tracks ${tracked[0]}, and may replace it at any time`;
-    return { ...report, reason: 'tracked', why, obstacle: why };
-  }
-  if (found === 'absent' || found === 'empty') return { ...report, state: found };
-  if (error !== null && isUnreadable(error)) return { ...report, obstacle: error.message };
-  const fault = findKeptFault(paths);
-  if (fault !== null)
-    return {
-      ...report,
-      reason: report.reason ?? readReason(fault),
-      why: report.why ?? fault.message,
-      obstacle: fault.message,
-    };
-  const held = describeHolder(paths.data);
-  if (held !== null) return error === null ? { ...report, state: 'ours' } : { ...report, obstacle: held };
-  return withHolding(place, report);
-}
-
-/** Adds what the database holds to the report; one that is not the folder's own makes it strange. */
-function withHolding({ paths, env }: AdoptPlace, report: DataFolderReport): DataFolderReport {
-  const state = report.reason === null ? 'ours' : 'strange';
-  try {
-    const copy = copyDatabase(paths.db, env);
-    if (copy === null) return { ...report, state };
-    try {
-      const db = openCopy(copy.file, paths.db);
-      try {
-        const id = readDataFolderId(paths.data);
-        const isBound = id !== null && isDatabaseOf(db, id);
-        const holds = countHolding(db);
-        if (state === 'strange' || isBound) return { ...report, state, holds };
-        return {
-          ...report,
-          reason: 'database',
-          why: `${paths.db} is not the database of this folder`,
-          holds,
-        };
-      } finally {
-        db.close();
-      }
-    } finally {
-      copy.remove();
-    }
-  } catch (thrown) {
-    const { message } = asSvcError(thrown);
-    return { ...report, reason: report.reason ?? 'database', why: report.why ?? message, obstacle: message };
-  }
 }
 
 const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
@@ -448,9 +158,12 @@ function moveTo(file: string, to: string): void {
   }
 }
 
+/** No record of a data folder is larger. */
+const RECORD_BYTES = 1024 * 1024;
+
 /** The record of where it was made; that of a copy stays with the folder that it was copied from. */
 function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
-  const text = readPrivate(join(resolveMachineHome(env), 'data-folders', `${id}.json`), PART_BYTES);
+  const text = readPrivate(join(resolveMachineHome(env), 'data-folders', `${id}.json`), RECORD_BYTES);
   const { path } = JSON.parse(text ?? '{}') as { path?: string };
   if (path !== undefined && (path === data || lstatSync(path, { throwIfNoEntry: false }) === undefined))
     forgetDataFolder(env, id);
@@ -497,7 +210,7 @@ export function setDataFolderAside(
     throw new SvcError('conflict', `${paths.data} holds what svc has not made, and is left where it is`, {
       hint: 'set paths.data to another folder',
     });
-  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHolder(paths.data) : null;
+  const held = found?.isDirectory() && report.reason !== 'owner' ? describeHostHolder(paths.data) : null;
   if (held !== null) throw new SvcError('already_running', `${paths.data} stays where it is: ${held}`);
   const elsewhere = dirname(paths.db) === paths.data ? [] : listDatabaseFiles(paths.db);
   const moves: { from: string; to: string }[] = [];

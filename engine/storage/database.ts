@@ -21,6 +21,8 @@ export interface Storage {
   once: Answered['once'];
   /** What the call has answered; undefined when it has not. */
   answerOf: Answered['findAnswerTo'];
+  /** Inside `write`: what follows from the change once it is on the disk. */
+  afterCommit: GroupCommit['afterCommit'];
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
   /** Whether the database file was removed, or replaced by another. */

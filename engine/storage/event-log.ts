@@ -42,6 +42,7 @@ export type EventKind =
   | 'item_released'
   | 'verification_reported'
   | 'verification_rerun'
+  | 'budget_exhausted'
   | 'alert'
   | 'engine_started'
   | 'engine_stopped'

@@ -5,6 +5,12 @@ import { toStorageError } from './sqlite-errors.ts';
 
 export interface GroupCommit {
   write<T>(work: () => T): Promise<T>;
+  /**
+   * Inside `write`: runs `work` once after the commit, outside of any transaction, and not at all when the piece of
+   * `write` that asks for it is undone. A function that several pieces of one commit ask for runs once. `work` looks at
+   * what it finds: a savepoint inside the piece may have undone the part that asked.
+   */
+  afterCommit(work: () => void): void;
   onCommit(listener: () => void): () => void;
   /** Commits what is queued, now. */
   flush(): void;
@@ -12,6 +18,8 @@ export interface GroupCommit {
 
 interface Job {
   work: () => unknown;
+  /** What it asked for through `afterCommit`. */
+  after: (() => void)[];
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -30,16 +38,27 @@ const TURNS = 3;
 export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean }): GroupCommit {
   let queue: Job[] = [];
   let scheduled = false;
+  /** The job whose work runs at this moment. */
+  let current: Job | null = null;
   const listeners = new Set<() => void>();
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
   const inSavepoint = createSavepoint(db);
 
+  function runWork(job: Job): unknown {
+    current = job;
+    try {
+      return job.work();
+    } finally {
+      current = null;
+    }
+  }
+
   /** A lone job needs no savepoint, in which SQLite would copy every page before changing it. */
   function runAlone(job: Job): () => void {
     try {
-      const value = job.work();
+      const value = runWork(job);
       return () => job.resolve(value);
     } catch (error) {
       throw mapError(error);
@@ -48,11 +67,12 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
 
   function runOne(job: Job): () => void {
     try {
-      const value = inSavepoint(job.work);
+      const value = inSavepoint(() => runWork(job));
       return () => job.resolve(value);
     } catch (error) {
       // Without the transaction the batch has failed, not the job.
       if (!db.inTransaction) throw error;
+      job.after = [];
       const failed = mapError(error);
       return () => job.reject(failed);
     }
@@ -76,6 +96,7 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
       return;
     }
     for (const each of settle) each();
+    for (const work of new Set(jobs.flatMap(({ after }) => after))) work();
     for (const listener of listeners) listener();
   }
 
@@ -97,11 +118,15 @@ export function createGroupCommit(db: Database, { isGone }: { isGone(): boolean 
           );
           return;
         }
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        queue.push({ work, after: [], resolve: resolve as (value: unknown) => void, reject });
         if (scheduled) return;
         scheduled = true;
         commitAfter(TURNS);
       });
+    },
+    afterCommit(work) {
+      if (current === null) throw new Error('afterCommit is for work inside storage.write');
+      current.after.push(work);
     },
     onCommit(listener) {
       listeners.add(listener);

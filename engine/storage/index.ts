@@ -58,6 +58,7 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     once,
     answerOf: findAnswerTo,
     write: groupCommit.write,
+    afterCommit: groupCommit.afterCommit,
     onCommit: groupCommit.onCommit,
     isGone: presence.isGone,
     close() {

@@ -22,7 +22,7 @@ export const resolveSocketFolder = (wanted: string, env: NodeJS.ProcessEnv): str
   isShortEnough(join(wanted, 'svc.sock')) ? wanted : chooseOtherPlace(wanted, env, '/svc.sock');
 
 function chooseOtherPlace(wanted: string, env: NodeJS.ProcessEnv, ending: string): string {
-  // Not imported: 4 ms of 55 for every hook and command, for a path that few have.
+  // Not imported: 4 ms of CPU for every hook and command, for a path that few have.
   const name = process.getBuiltinModule('node:crypto').hash('sha256', wanted).slice(0, 16);
   const folders = listPrivateSocketFolders(env);
   const reasons: string[] = [];

@@ -120,7 +120,7 @@ describe('the ends of real agents', { concurrency: 1, skip: !isWanted }, () => {
       before(async () => {
         const { home = {}, env = {} } = agent;
         desk = await openDesk({ agent: name, home, env });
-        const { findPreset } = await (await import('../../engine/index.ts')).presets();
+        const { findPreset } = await (await import('../../engine/index.ts')).agentPrograms();
         untold = Object.keys(findPreset(name)?.cannot ?? {});
         // Two that begin at the same time in a new home trip over each other.
         await (await desk.run('Come first.', () => [{ say: 'Here.' }])).ended();

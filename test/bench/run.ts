@@ -14,6 +14,7 @@ import { soak } from './soak.ts';
 import { statusOfMany } from './status.ts';
 import { strictRuns } from './strict.ts';
 import { tools } from './tools.ts';
+import { translateBench } from './translate.ts';
 import { worktreeStatus } from './worktrees.ts';
 
 // npm run bench [-- --json] [-- name …]: the speed bars, each beside a reference measured in the same run. With
@@ -35,6 +36,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   scale,
   worktrees: worktreeStatus,
   crush: crushing,
+  translate: translateBench,
   soak,
 };
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from '../../engine/index.ts';
+import { connectToEngine } from '../../engine/index.ts';
 import { awaitEvent } from '../support/events.ts';
 import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 import { type Figure, figure } from './figure.ts';
@@ -15,7 +15,7 @@ export async function scale(): Promise<Figure[]> {
   const ws = await makeWorkspace();
   try {
     const daemon = [process.execPath, SVC, 'daemon', '--max-workers', String(SLOTS)];
-    const client = await connect({ cwd: ws.root, env: ws.env, daemon });
+    const client = await connectToEngine({ cwd: ws.root, env: ws.env, daemon });
     try {
       const ids: string[] = [];
       for (let at = 0; at < TASKS; at += 1) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getDaemonCommand } from '../../cli/self.ts';
-import { connect, type EngineClient, samples } from '../../engine/index.ts';
+import { connectToEngine, type EngineClient, samples } from '../../engine/index.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SECRET, type TestWorkspace } from '../support/workspace.ts';
 import { type Figure, figure, median } from './figure.ts';
@@ -77,7 +77,7 @@ async function loadEngine(ws: TestWorkspace, at: number, isOver: () => boolean):
   let calls = 0;
   while (!isOver()) {
     // Like commands and bridges they come and go.
-    const client = await connect({ cwd: ws.root, env: ws.env, attends: at % 4 === 0 });
+    const client = await connectToEngine({ cwd: ws.root, env: ws.env, attends: at % 4 === 0 });
     const receiver = await ws.receiver();
     try {
       await client.subscribe('events.subscribe', {}, () => undefined);
@@ -118,7 +118,7 @@ export async function soak(): Promise<Figure[]> {
   // One target takes hundreds of events a second, this load makes a thousand: it would be measured with a backlog.
   const ws = await makeWorkspace({ events: ['dispatched', 'sealed', 'failed'] });
   try {
-    const person = await connect({ cwd: ws.root, env: ws.env, daemon: getDaemonCommand() });
+    const person = await connectToEngine({ cwd: ws.root, env: ws.env, daemon: getDaemonCommand() });
     const { pid } = person.welcome;
     await delay(2000);
     const begin = performance.now();

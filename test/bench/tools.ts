@@ -112,12 +112,12 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
         },
       );
       await until(() => isOpen);
-      const { asks } = await stdio.call<{ asks: { id: number }[] }>('ask_list');
+      const { asks } = await stdio.call<{ asks: { ask_id: number }[] }>('ask_list');
       const begin = performance.now();
       let answered = 0;
       let unblocked = 0;
       await Promise.all([
-        stdio.call('ask_answer', { id: asks[0]?.id, answer: 'the second' }).then(() => {
+        stdio.call('ask_answer', { id: asks[0]?.ask_id, answer: 'the second' }).then(() => {
           answered = performance.now();
         }),
         asked.then(() => {

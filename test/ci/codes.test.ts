@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CODES, codeMeanings, isErrorCode, toExitCode, toHttpStatus } from '../../engine/index.ts';
+import { CODES, catalogues, isErrorCode, toExitCode, toHttpStatus } from '../../engine/index.ts';
 import { runHere } from '../support/command-line.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -19,7 +19,7 @@ const documented = readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8')
       .map((cell) => cell.replaceAll('\\|', '|')),
   );
 
-const { ERROR_MEANINGS, SESSION_FAILURES } = await codeMeanings();
+const { ERROR_MEANINGS, SESSION_FAILURES } = await catalogues();
 
 test('every code has a meaning and a next step, each a clause of its own', () => {
   assert.deepEqual(Object.keys(ERROR_MEANINGS).sort(), Object.keys(CODES).sort());

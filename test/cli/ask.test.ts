@@ -69,7 +69,7 @@ describe('svc ask', () => {
     assert.equal(await settled(asking.ended), 5);
     assert.match(
       asking.err(),
-      new RegExp(`hint: ask ${asking.id} stays open until .* svc ask show ${asking.id} shows it`),
+      new RegExp(`hint: ask ${asking.id} stays open until .* svc ask list shows it`),
     );
     assert.equal((await shown(asking.id)).status, 'open');
     assert.equal((await ws.svc(['ask', 'answer', String(asking.id), 'now I have'])).code, 0);

@@ -112,7 +112,13 @@ describe('svc doctor in a workspace', () => {
       const { code, checks } = await doctor();
       assert.equal(code, 1);
       assert.equal(named(checks, 'ui.addr').state, 'fail');
-      assert.match(named(checks, 'gateway.addr').found, /nothing listens at .*, and claude goes through it/);
+      assert.match(
+        named(checks, 'gateway.addr').found,
+        /is free: the engine opens it .*; claude goes through it/,
+      );
+      const alone = named((await doctor({ SVC_SKIP_GATEWAY_AUTOSTART: '1' })).checks, 'gateway.addr');
+      assert.equal(alone.state, 'fail');
+      assert.match(alone.found, /nothing listens at .*, and claude goes through it/);
     } finally {
       other.close();
       await workspace.svc(['config', 'set', 'ui.addr', before]);

@@ -44,24 +44,28 @@ const runGit = (cwd: string, ...args: string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).replace(/\n$/, '');
 
-let first: string | undefined;
-process.on('exit', () => {
-  if (first !== undefined) rmSync(first, { recursive: true, force: true });
-});
+/** Makes the repository that all others are copies of: git takes five calls for it. Returns its folder. */
+export function makeFirstRepository(): string {
+  const folder = temporaryFolder('svc-test-first-');
+  runGit(folder, 'init', '--quiet', '--initial-branch=main');
+  const hooks = join(folder, '.git/hooks');
+  for (const name of readdirSync(hooks)) if (name.endsWith('.sample')) rmSync(join(hooks, name));
+  writeFileSync(join(folder, 'README.md'), 'one\ntwo\nthree\n');
+  mkdirSync(join(folder, 'app'));
+  writeFileSync(join(folder, 'app/main.txt'), 'start\n');
+  runGit(folder, 'add', '--all');
+  runGit(folder, 'commit', '--quiet', '--message', 'first');
+  return folder;
+}
 
-/** The repository that all others of this process are copies of: git makes it with five calls, and takes longer. */
+/** The runner's, which all test files share; a file that is run alone makes its own. */
+let first = process.env.FIRST_REPOSITORY;
 function firstRepository(): string {
   if (first !== undefined) return first;
-  first = temporaryFolder('svc-test-first-');
-  runGit(first, 'init', '--quiet', '--initial-branch=main');
-  const hooks = join(first, '.git/hooks');
-  for (const name of readdirSync(hooks)) if (name.endsWith('.sample')) rmSync(join(hooks, name));
-  writeFileSync(join(first, 'README.md'), 'one\ntwo\nthree\n');
-  mkdirSync(join(first, 'app'));
-  writeFileSync(join(first, 'app/main.txt'), 'start\n');
-  runGit(first, 'add', '--all');
-  runGit(first, 'commit', '--quiet', '--message', 'first');
-  return first;
+  const own = makeFirstRepository();
+  process.on('exit', () => rmSync(own, { recursive: true, force: true }));
+  first = own;
+  return own;
 }
 
 /** A real repository in a temporary folder. With `empty` it has no commit; its config has no user name. */

@@ -3,7 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
-import { configuration, connect, type EngineClient, readDaemonRecord, samples } from '../../engine/index.ts';
+import {
+  configuration,
+  connectToEngine,
+  type EngineClient,
+  readDaemonRecord,
+  samples,
+} from '../../engine/index.ts';
 import { type Ran, runHere } from './command-line.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
@@ -175,7 +181,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
 
   /** A connection to the daemon, for one piece of work. */
   async function visit<T>(work: (client: EngineClient) => Promise<T>, daemon?: string[]): Promise<T> {
-    const client = await connect({ cwd: root, env, ...(daemon ? { daemon } : {}) });
+    const client = await connectToEngine({ cwd: root, env, ...(daemon ? { daemon } : {}) });
     try {
       return await work(client);
     } finally {
@@ -198,7 +204,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     program,
     agree,
     async connect() {
-      const client = await connect({ cwd: root, env, daemon: DAEMON });
+      const client = await connectToEngine({ cwd: root, env, daemon: DAEMON });
       clients.add(client);
       return client;
     },

@@ -1,3 +1,4 @@
+import type { Api } from '../../engine/index.ts';
 import type { Question, Transition } from '../actions/transition.ts';
 import type { PaneId, State } from '../state/model.ts';
 
@@ -18,6 +19,8 @@ export type KeyGroup = (typeof KEY_GROUPS)[number];
 /** A key and what it does. Input, hint bar, help, palette and docs/keys.md all come from this table. */
 export interface Binding {
   id: string;
+  /** What it asks of the engine, for sentences that name that. */
+  operation?: keyof Api;
   group: KeyGroup;
   /** Key names as `nameInkKeys` and `nameReadlineKey` spell them. The hint bar shows the first. */
   keys: readonly string[];

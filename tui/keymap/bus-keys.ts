@@ -16,6 +16,7 @@ const findAskingWorker = (state: State): string | null => {
 export const BUS_KEYS: readonly Binding[] = [
   {
     id: 'answer',
+    operation: 'ask.answer',
     ...inAsks,
     view: 'list',
     keys: ['enter'],
@@ -39,6 +40,7 @@ export const BUS_KEYS: readonly Binding[] = [
 
   {
     id: 'ack',
+    operation: 'msg.ack',
     ...inBus,
     keys: ['a'],
     label: 'ack',
@@ -59,6 +61,7 @@ export const BUS_KEYS: readonly Binding[] = [
   },
   {
     id: 'write',
+    operation: 'msg.send',
     group: 'Bus',
     panes: ['bus', 'peers'],
     view: 'list',
@@ -70,6 +73,7 @@ export const BUS_KEYS: readonly Binding[] = [
   },
   {
     id: 'who',
+    operation: 'msg.peers',
     group: 'Bus',
     panes: ['bus', 'locks'],
     keys: ['w'],
@@ -80,6 +84,7 @@ export const BUS_KEYS: readonly Binding[] = [
   },
   {
     id: 'locks',
+    operation: 'lock.status',
     group: 'Bus',
     panes: ['bus', 'peers'],
     keys: ['L'],
@@ -100,6 +105,7 @@ export const BUS_KEYS: readonly Binding[] = [
   },
   {
     id: 'release',
+    operation: 'lock.release',
     group: 'Bus',
     panes: ['locks'],
     keys: ['x'],

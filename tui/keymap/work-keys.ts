@@ -17,6 +17,7 @@ const findTaskSession = (state: State): string | null => tasks.getSelectedTask(s
 export const WORK_KEYS: readonly Binding[] = [
   {
     id: 'approve',
+    operation: 'decision.approve',
     ...inDecisions,
     keys: ['a'],
     label: 'approve',
@@ -28,6 +29,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'deny',
+    operation: 'decision.deny',
     ...inDecisions,
     keys: ['d'],
     label: 'deny',
@@ -38,6 +40,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'edit',
+    operation: 'decision.edit',
     ...inDecisions,
     keys: ['e'],
     label: 'edit',
@@ -49,6 +52,7 @@ export const WORK_KEYS: readonly Binding[] = [
 
   {
     id: 'new',
+    operation: 'task.add',
     ...inTasks,
     view: 'list',
     keys: ['n'],
@@ -59,6 +63,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'run',
+    operation: 'task.run',
     ...inTasks,
     keys: ['r'],
     label: 'run',
@@ -70,6 +75,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'assign',
+    operation: 'task.assign',
     ...inTasks,
     keys: ['A'],
     label: 'assign',
@@ -79,6 +85,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'cancel',
+    operation: 'task.cancel',
     ...inTasks,
     keys: ['x'],
     label: 'cancel',
@@ -89,6 +96,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'done',
+    operation: 'task.done',
     ...inTasks,
     keys: ['D'],
     label: 'done',
@@ -130,6 +138,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'promote',
+    operation: 'worktree.promote',
     ...inWorkers,
     keys: ['p'],
     label: 'promote',
@@ -141,6 +150,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'stop',
+    operation: 'worker.kill',
     ...inWorkers,
     keys: ['x'],
     label: 'stop',
@@ -162,6 +172,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'resume',
+    operation: 'worker.resume',
     ...inWorkers,
     keys: ['R'],
     label: 'go on',
@@ -173,6 +184,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'attach',
+    operation: 'worker.attach',
     ...inWorkers,
     keys: ['A'],
     label: 'attach',
@@ -205,6 +217,7 @@ export const WORK_KEYS: readonly Binding[] = [
 
   {
     id: 'rerun',
+    operation: 'verify.rerun',
     group: 'Workers',
     panes: ['workers', 'tasks'],
     keys: ['V'],
@@ -217,6 +230,7 @@ export const WORK_KEYS: readonly Binding[] = [
   },
   {
     id: 'unhold',
+    operation: 'agent.reset',
     group: 'Workers',
     isHiddenInHints: true,
     keys: ['H'],
@@ -229,6 +243,7 @@ export const WORK_KEYS: readonly Binding[] = [
 
   {
     id: 'redeliver',
+    operation: 'notify.redeliver',
     group: 'Deliveries',
     panes: ['deliveries'],
     keys: ['r'],

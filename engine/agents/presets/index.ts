@@ -13,7 +13,6 @@ import { opencode } from './opencode.ts';
 import type { Preset } from './preset.ts';
 import { qwen } from './qwen.ts';
 
-export type { AgentEnd, EndCode, PlanEntry, StreamFacts, StreamReader, Usage } from '../streams/stream.ts';
 export { PASSED_ON } from './codex.ts';
 export type { HookEvent } from './hook-event.ts';
 export {

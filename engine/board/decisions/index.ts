@@ -2,77 +2,84 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
+import { type Sentence, sentence } from '../../base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { Task } from '../tasks/index.ts';
-import { hashOfText, INPUTS_VERSION, type InputChange, inputsText, type RunInputs } from './inputs.ts';
+import {
+  hashSerializedInputs,
+  INPUTS_VERSION,
+  type InputChange,
+  type RunInputs,
+  serializeInputs,
+} from './inputs.ts';
 import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
 export type { InputChange, RunSettings } from './inputs.ts';
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
-/** What a decision is about. */
+/** What a decision is bound to. */
 export interface Bound {
-  /** Null when it is of before the inputs were kept, or of another version of their form. */
+  /** Null when it dates from before inputs were stored, or from another version of their format. */
   inputs: RunInputs | null;
-  /** What its dispatch is asked for beside them. */
+  /** The further options of its dispatch. */
   options: DispatchOptions;
 }
 
-/** What is asked, and why. */
+/** What a person is asked to decide, and why. */
 export interface Question {
   inputs: RunInputs;
   options?: DispatchOptions;
   why: string;
-  /** What differs from the decision whose place it takes. */
+  /** What differs from the decision that it replaces. */
   changes?: readonly InputChange[];
 }
 
-/** Owns decisions. An approved one is consumed once, and only consuming one can start a worker. */
+/** Owns decisions. An approved one can be consumed once, and only consuming one can start a worker. */
 export interface Decisions {
   get(decisionId: string): Decision;
   resolve(prefix: string): Decision;
   /**
    * Newest first, without `ids` those of one state oldest first; at most `limit` (100, or as many as there are `ids`).
-   * What `ids` name and is not there is left out.
+   * Unknown `ids` are left out.
    */
   list(filter: {
     state?: DecisionState | undefined;
     ids?: readonly string[] | undefined;
     limit?: number | undefined;
   }): Decision[];
-  /** Of that state, else all. */
+  /** Decisions of that state; all without one. */
   count(state?: DecisionState): number;
   /** Throws `already_decided` unless the decision is pending. */
   checkPending(decision: Decision): void;
   /** The task's decision that is pending, or approved and not yet consumed. */
   openOf(taskId: string): Decision | null;
   boundTo(decisionId: string): Bound;
-  /** A pending decision for what the task would run now; emits `needs_approval`. */
+  /** Creates a pending decision for what the task would run now; emits `needs_approval`. */
   ask(task: Task, question: Question, by: By): Decision;
-  /** A decision that is approved from the start (pre-approved request, or a person running the task). */
+  /** Creates a decision that is already approved (pre-approved request, or a person running the task). */
   grant(task: Task, question: Question, by: By): Decision;
-  /** pending → approved, for exactly that. Throws `already_decided`. */
+  /** pending → approved, for exactly those inputs. Throws `already_decided`. */
   approve(
     decisionId: string,
     task: Task,
     bound: { inputs: RunInputs; options: DispatchOptions },
     by: By,
   ): Decision;
-  /** An approved one that has not started anything, or whose session goes on, is for exactly that from now on. */
+  /** Rebinds an approved decision that has started nothing yet, or whose session continues, to exactly those inputs. */
   bindTo(decisionId: string, bound: { inputs: RunInputs; options: DispatchOptions }): void;
   deny(decisionId: string, reason: string, by: By): { decision: Decision; changed: boolean };
-  /** Closes the task's open decision because it no longer says what would run. */
+  /** Closes the task's open decision, which no longer matches what would run. */
   expire(taskId: string, reason: string, by: By): void;
-  /** approved → expired of one that a session was made by, and that has not come to run what was approved. */
+  /** approved → expired, for a consumed decision whose session did not run what was approved. */
   revoke(decisionId: string, reason: string, by: By): void;
-  /** Binds an approved decision to the one session it starts; throws `already_decided` when it was used. */
+  /** Binds an approved decision to the one session that it starts. Throws `already_decided` when it was used. */
   consume(decisionId: string, sessionId: string): void;
-  /** Open ones, and those of live sessions, that are bound to nothing: they are of before that was kept. */
+  /** Open decisions, and those of live sessions, from before inputs were stored. */
   unbound(): Decision[];
 }
 
-/** Of a new decision; the others begin as null. */
+/** Columns of a new decision; the others are null. */
 const COLUMNS = [
   'task_id',
   'kind',
@@ -147,7 +154,9 @@ export function createDecisions({
   function get(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
     if (!row)
-      throw new SvcError('not_found', `no decision ${decisionId}`, { hint: 'svc decision list shows them' });
+      throw new SvcError('not_found', `no decision ${decisionId}`, {
+        hint: sentence`{decision.list} shows them`,
+      });
     return toDecision(row);
   }
 
@@ -157,10 +166,10 @@ export function createDecisions({
   };
 
   function checkPending(decision: Decision): void {
-    if (decision.state !== 'pending') throw alreadyDecided(decision);
+    if (decision.state !== 'pending') throw alreadyDecidedError(decision);
   }
 
-  function create(
+  function insertDecision(
     task: Task,
     state: 'pending' | 'approved',
     { inputs, options = {}, why, changes = [] }: Question,
@@ -168,7 +177,7 @@ export function createDecisions({
   ): Decision {
     const now = clock.now();
     const isDecided = state === 'approved';
-    const text = inputsText(inputs);
+    const text = serializeInputs(inputs);
     const row: DecisionRow = {
       id: 0,
       task_id: parseId('t', task.taskId),
@@ -176,7 +185,7 @@ export function createDecisions({
       state,
       agent: task.agent,
       project: task.project,
-      hash: hashOfText(text),
+      hash: hashSerializedInputs(text),
       why,
       source: task.source,
       source_ref: task.sourceRef,
@@ -189,7 +198,7 @@ export function createDecisions({
       session_id: null,
       inputs: text,
       inputs_version: INPUTS_VERSION,
-      options: optionsText(options),
+      options: serializeOptions(options),
       changes: changes.length === 0 ? null : JSON.stringify(changes),
     };
     row.id = Number(insert.run(COLUMNS.map((column) => row[column])).lastInsertRowid);
@@ -200,11 +209,11 @@ export function createDecisions({
     decisionId: string,
     { inputs, options }: { inputs: RunInputs; options: DispatchOptions },
   ): void {
-    const text = inputsText(inputs);
-    bind.run(text, hashOfText(text), optionsText(options), parseId('d', decisionId));
+    const text = serializeInputs(inputs);
+    bind.run(text, hashSerializedInputs(text), serializeOptions(options), parseId('d', decisionId));
   }
 
-  const facts = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
+  const describeTask = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
 
   return {
     get,
@@ -229,16 +238,16 @@ export function createDecisions({
       };
     },
     ask(task, question, by) {
-      const decision = create(task, 'pending', question, by);
+      const decision = insertDecision(task, 'pending', question, by);
       const { why, changes = [] } = question;
       events.append({
         kind: 'needs_approval',
         taskId: task.taskId,
         decisionId: decision.decisionId,
         ...by,
-        // Names only: a command or a folder is nobody's business who only follows the events.
+        // Names only: commands and folders are not for those who only follow the events.
         data: {
-          ...facts(task),
+          ...describeTask(task),
           why,
           ...(changes.length === 0 ? {} : { changed: changes.map(({ input }) => input) }),
         },
@@ -246,13 +255,13 @@ export function createDecisions({
       return decision;
     },
     grant(task, question, by) {
-      const decision = create(task, 'approved', question, by);
+      const decision = insertDecision(task, 'approved', question, by);
       events.append({
         kind: 'approved',
         taskId: task.taskId,
         decisionId: decision.decisionId,
         ...by,
-        data: facts(task),
+        data: describeTask(task),
       });
       return decision;
     },
@@ -260,7 +269,7 @@ export function createDecisions({
       checkPending(get(decisionId));
       decide.run('approved', clock.now(), by.actor, by.via, null, parseId('d', decisionId));
       bindTo(decisionId, bound);
-      events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: facts(task) });
+      events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: describeTask(task) });
       return get(decisionId);
     },
     bindTo,
@@ -291,26 +300,26 @@ export function createDecisions({
     },
     consume(decisionId, sessionId) {
       if (use.run(clock.now(), parseId('s', sessionId), parseId('d', decisionId)).changes === 1) return;
-      throw alreadyDecided(get(decisionId));
+      throw alreadyDecidedError(get(decisionId));
     },
     unbound: () => old.all().map(toDecision),
   };
 }
 
-const whatWaits = ({ taskId }: Decision): string =>
-  `svc task show ${taskId} names the decision that waits now`;
+const hintAtNewDecision = ({ taskId }: Decision): Sentence =>
+  sentence`{task.show ${taskId}} names the decision that waits now`;
 
-function alreadyDecided(decision: Decision): SvcError {
+function alreadyDecidedError(decision: Decision): SvcError {
   const used = decision.sessionId === null ? '' : ` and started ${decision.sessionId}`;
   const by = decision.decidedBy === null ? '' : ` by ${decision.decidedBy}`;
   return new SvcError('already_decided', `${decision.decisionId} was ${decision.state}${by}${used}`, {
-    ...(decision.state === 'expired' ? { hint: whatWaits(decision) } : {}),
+    ...(decision.state === 'expired' ? { hint: hintAtNewDecision(decision) } : {}),
     data: { decision_id: decision.decisionId, state: decision.state, session_id: decision.sessionId },
   });
 }
 
-/** Null when nothing was asked for. Who asked, and by which call, is of one dispatch and no part of it. */
-function optionsText(options: DispatchOptions): string | null {
+/** The options as JSON, null for none. Caller and call key belong to one dispatch and are left out. */
+function serializeOptions(options: DispatchOptions): string | null {
   if (Object.keys(options).length === 0) return null;
   const { parent: _, callKey: __, force: ___, ...kept } = options;
   const text = JSON.stringify(kept, (_name, value) => (value === false ? undefined : value));

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import { isStrongerProfile } from '../../base/guard-profile.ts';
 import type { Task } from '../tasks/index.ts';
 
-/** Of the form of `RunInputs`. Another one makes every open approval one that is asked for anew. */
+/** Version of the format of `RunInputs`. A new one means that every open approval is asked for again. */
 export const INPUTS_VERSION = 1;
 
-/** What a run would be made from, as far as the workers room knows: everything that decides what is executed, and where. */
+/** The settings of a run that the dispatcher knows: everything that determines what is executed, and where. */
 export interface RunSettings {
   agent: string | null;
-  /** The command as it is configured, its placeholders not filled in; null for an agent that there is none of. */
+  /** The configured command, with its placeholders not filled in; null for an unknown agent. */
   command: string | null;
-  /** The form that svc brings for a prompt too long for an argument. */
+  /** The built-in command for a prompt too long for an argument. */
   long: string | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
@@ -32,7 +32,7 @@ export interface RunSettings {
   continues: string | null;
 }
 
-/** The parts that its prompt is put together from. Long ones as their SHA-256: a prompt is kept once. */
+/** The parts of a prompt. Long ones as their SHA-256, so that a prompt is stored only once. */
 export interface PromptInputs {
   title: string;
   prompt: string;
@@ -41,19 +41,19 @@ export interface PromptInputs {
   ledger: string | null;
 }
 
-/** What an approval is bound to: raw values, and no sentence of ours, which may be worded anew. */
+/** What an approval is bound to: raw values, and no text of ours, whose wording may change. */
 export type RunInputs = RunSettings & PromptInputs;
 
-/** One of them that is not what it was. */
+/** An input that has changed. */
 export interface InputChange {
   input: keyof RunInputs;
   before: RunInputs[keyof RunInputs];
   after: RunInputs[keyof RunInputs];
 }
 
-const digest = (text: string): string => `sha256:${hash('sha256', text)}`;
+const hashLongText = (text: string): string => `sha256:${hash('sha256', text)}`;
 
-export const promptInputs = ({
+export const readPromptInputs = ({
   title,
   body,
   context,
@@ -61,15 +61,15 @@ export const promptInputs = ({
   ledger,
 }: Pick<Task, 'title' | 'body' | 'context' | 'acceptanceCriteria' | 'ledger'>): PromptInputs => ({
   title,
-  prompt: digest(body),
-  context: context === null ? null : digest(context),
-  criteria: acceptanceCriteria.length === 0 ? null : digest(JSON.stringify(acceptanceCriteria)),
+  prompt: hashLongText(body),
+  context: context === null ? null : hashLongText(context),
+  criteria: acceptanceCriteria.length === 0 ? null : hashLongText(JSON.stringify(acceptanceCriteria)),
   ledger,
 });
 
-/** As JSON, in one order whatever order they were put together in. */
-export const inputsText = (inputs: RunInputs): string =>
-  // Written out: every signed task passes here, and sorting its names would cost more than all the rest.
+/** The inputs as JSON, in a fixed order. */
+export const serializeInputs = (inputs: RunInputs): string =>
+  // Written out, because sorting the names would cost every signed task more than everything else here.
   JSON.stringify({
     agent: inputs.agent,
     auth: inputs.auth,
@@ -92,31 +92,31 @@ export const inputsText = (inputs: RunInputs): string =>
     transport: inputs.transport,
   } satisfies RunInputs);
 
-/** SHA-256, hex, of the inputs, as `inputsText` has them, and their version. */
-export const hashOfText = (text: string): string => hash('sha256', `${INPUTS_VERSION}\n${text}`);
+/** SHA-256, hex, of inputs as `serializeInputs` writes them, and their version. */
+export const hashSerializedInputs = (text: string): string => hash('sha256', `${INPUTS_VERSION}\n${text}`);
 
-export const hashOfInputs = (inputs: RunInputs): string => hashOfText(inputsText(inputs));
+export const hashInputs = (inputs: RunInputs): string => hashSerializedInputs(serializeInputs(inputs));
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * What differs. A stronger profile does not: the run has it, and nothing that was agreed to is exceeded.
- * @param before null for one that is bound to nothing this version understands: then everything differs
+ * Lists the inputs that differ. A stronger guard profile is no difference, since it exceeds nothing that was agreed to.
+ * @param before null when the decision is bound to nothing that this version understands: then everything differs
  */
-export function changesOf(before: RunInputs | null, after: RunInputs): InputChange[] {
+export function listInputChanges(before: RunInputs | null, after: RunInputs): InputChange[] {
   const names = Object.keys(after) as (keyof RunInputs)[];
   return names.flatMap((input) => {
     const was = before?.[input] ?? null;
     const is = after[input];
-    if (before !== null && isSame(was, is)) return [];
+    if (before !== null && isSameValue(was, is)) return [];
     const isRaised =
       input === 'profile' && before !== null && isStrongerProfile(after.profile, before.profile);
     return isRaised ? [] : [{ input, before: was, after: is }];
   });
 }
 
-/** Their names for people: `base, command`. No value leaves with them. */
-export const changedNames = (changes: readonly InputChange[]): string =>
+/** The names of changed inputs for people, such as `base, command`; never their values. */
+export const nameChanges = (changes: readonly InputChange[]): string =>
   changes.map(({ input }) => WORDS[input] ?? input).join(', ');
 
 const WORDS: Partial<Record<keyof RunInputs, string>> = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { by, type Caller, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
 import { checkNotReplaced } from '../workflow/index.ts';
@@ -27,7 +28,7 @@ export function decisionOperations({
     const decision = decisions.resolve(input.id);
     if (input.hash === undefined || input.hash === decision.hash) return decision;
     throw new SvcError('conflict', `${decision.decisionId} is not what you saw`, {
-      hint: `svc decision show ${decision.decisionId}`,
+      hint: sentence`{decision.show ${decision.decisionId}}`,
     });
   }
 
@@ -44,14 +45,14 @@ export function decisionOperations({
     if (problem === null && typed === undefined) return false;
     if (problem === null)
       throw new SvcError('usage', `workers can be confined here, and so ${taskId} runs confined`, {
-        hint: `svc decision approve ${decisionId}`,
+        hint: sentence`{decision.approve ${decisionId}}`,
       });
     if (typed === undefined)
       throw new SvcError(
         problem.code,
         `${taskId} is a stranger's and runs confined or not at all: ${problem.message}`,
         {
-          hint: `svc decision deny ${decisionId}; or install bubblewrap; or read the prompt, and at a terminal svc decision approve ${decisionId} --unconfined`,
+          hint: sentence`{decision.deny ${decisionId}}; or install bubblewrap; or read the prompt, and at a terminal {decision.approve ${decisionId} unconfined=true}`,
         },
       );
     if (typed === taskId && caller.via !== 'tool') return true;
@@ -59,7 +60,7 @@ export function decisionOperations({
       'approval_required',
       `to run ${taskId} unconfined, a person types its id at a terminal`,
       {
-        hint: `svc decision approve ${decisionId} --unconfined`,
+        hint: sentence`{decision.approve ${decisionId} unconfined=true}`,
       },
     );
   }

@@ -18,11 +18,11 @@ export interface Decision {
   state: DecisionState;
   agent: string | null;
   project: string | null;
-  /** SHA-256, hex, of what would run and the version of its form: an approval holds for exactly that. */
+  /** SHA-256, hex, of the inputs and the version of their format: an approval holds for exactly these. */
   hash: string;
   /** Why it was held. */
   why: string;
-  /** What differs from the decision whose place it took; none for any other. */
+  /** What differs from the decision that it replaced; empty when it replaced none. */
   changes: InputChange[];
   source: string;
   sourceRef: string | null;
@@ -54,7 +54,7 @@ export interface DecisionRow {
   reason: string | null;
   consumed_at: number | null;
   session_id: number | null;
-  /** JSON; null when it is of before the inputs were kept. */
+  /** JSON; null when it dates from before inputs were stored. */
   inputs: string | null;
   inputs_version: number;
   options: string | null;

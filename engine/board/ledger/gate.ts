@@ -4,15 +4,15 @@ import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Task } from '../tasks/index.ts';
 import { readLedger } from './read.ts';
 
-/** What keeps a task from being dispatched: its ledger is missing, or asks something that nobody has answered. */
+/** Why a task's ledger keeps it from being dispatched; null when it does not. */
 export type LedgerGate = (task: Pick<Task, 'taskId' | 'ledger'>) => SvcError | null;
 
-/** So many open items are named. */
+/** How many open items are named. */
 const NAMED = 10;
 
 /**
- * The gate before a dispatch (03 §8). Its message goes out to whoever sent the task, so it has counts and ids only; the
- * hint is for this machine and says where to look.
+ * Creates the gate before a dispatch (03 §8). Its message is sent to whoever sent the task, so it has only counts and ids;
+ * the hint stays on this machine and names the places.
  */
 export function createLedgerGate({ paths }: { paths: WorkspacePaths }): LedgerGate {
   return ({ taskId, ledger }) => {

@@ -5,7 +5,7 @@ import { formatCount, toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { aboutHolder, checkNotEnded } from '../holder.ts';
+import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import type { LedgerItem } from './parse.ts';
 import { readLedger } from './read.ts';
@@ -22,20 +22,20 @@ export interface LedgersDeps {
   paths: WorkspacePaths;
 }
 
-/** Owns who works on which item of a ledger. The files belong to the people and agents; they are only read. */
+/** Owns the claims on ledger items. The files belong to people and agents; they are only read. */
 export interface Ledgers {
   /**
-   * Inside `storage.write`. The holder's own claim is extended. Throws `not_found` (no such file or item), `conflict` (checked
-   * already, or the holder has ended), `item_held` (a live session has it).
+   * Claims an item, or extends the holder's own claim, inside `storage.write`. Throws `not_found` (no such file or item),
+   * `conflict` (already checked, or the holder has ended), `item_held` (a live session holds it).
    */
   claim(wanted: { holder: string; item: number; ledger: string; ttlMin: number }, by: By): Claim;
-  /** Inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. `text` is what was claimed. */
+  /** Releases a claim, inside `storage.write`; `*` is any holder. Throws `holder_mismatch`, `not_found`. */
   release(wanted: { holder: string; item: number; ledger: string }, by: By): { ledger: string; text: string };
   /** Throws `not_found` when there is no such file. */
   show(ledger: string): Ledger;
-  /** Who holds an item now, and what it said when it was claimed; null for nobody, and for one that is not there. */
+  /** The claim on an item, with the item's text at that time; null when nobody holds it or it does not exist. */
   claimOn(ledger: string, item: number): { holder: string; text: string } | null;
-  /** Inside `storage.write`: the holder is gone, and `why`. */
+  /** Releases all claims of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
 }
 
@@ -53,35 +53,35 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
   );
 
-  /** Of a session that is gone, or whose time is over, a claim is free. An id that nobody knows keeps its time. */
+  /** A claim ends with its session or its time. That of an unknown session lasts for its time. */
   const isHeld = (row: ClaimRow | undefined): row is ClaimRow =>
     row !== undefined && row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
 
-  function tell(
+  function recordClaimEvent(
     kind: 'item_claimed' | 'item_released',
     { ledger, item, holder, expires_at }: ClaimRow,
     more: Partial<EventInput>,
   ): void {
     const facts = { ledger, item, holder, expiresAt: rfc3339(expires_at) };
-    events.append({ kind, ...aboutHolder(peers, holder), ...more, data: { ...facts, ...more.data } });
+    events.append({ kind, ...findEventScope(peers, holder), ...more, data: { ...facts, ...more.data } });
   }
 
   /** Inside `storage.write`. */
-  function forget(rows: readonly ClaimRow[], reason: string): void {
-    for (const row of rows) tell('item_released', row, { via: 'engine', data: { reason } });
+  function releaseClaims(rows: readonly ClaimRow[], reason: string): void {
+    for (const row of rows) recordClaimEvent('item_released', row, { via: 'engine', data: { reason } });
   }
 
   return {
     claim({ holder, item, ledger, ttlMin }, by) {
       checkNotEnded(peers, holder);
       const named = paths.resolveNamed(ledger);
-      const entry = itemOf(named.key, readLedger(named)?.items, item);
-      if (entry.checked) throw checkedAlready(named.key, entry);
+      const entry = findItem(named.key, readLedger(named)?.items, item);
+      if (entry.checked) throw itemCheckedError(named.key, entry);
       const now = clock.now();
-      forget(removeExpired.all(now), 'its time was over');
+      releaseClaims(removeExpired.all(now), 'its time was over');
       const before = one.get(named.key, item);
-      if (isHeld(before) && before.holder !== holder) throw itemHeld(before, entry);
-      if (before !== undefined && before.holder !== holder) forget([before], 'its session has ended');
+      if (isHeld(before) && before.holder !== holder) throw itemHeldError(before, entry);
+      if (before !== undefined && before.holder !== holder) releaseClaims([before], 'its session has ended');
       const row: ClaimRow = {
         ledger: named.key,
         item,
@@ -91,8 +91,8 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
         expires_at: now + ttlMin * 60_000,
       };
       put.run(row.ledger, row.item, row.text, row.holder, row.claimed_at, row.expires_at);
-      // What the item says is nobody's business who only follows the events.
-      tell('item_claimed', row, { ...by, data: { extended: before?.holder === holder } });
+      // The item's text is not for those who only follow the events.
+      recordClaimEvent('item_claimed', row, { ...by, data: { extended: before?.holder === holder } });
       return { ledger: row.ledger, item, text: row.text, holder, expiresAt: rfc3339(row.expires_at) };
     },
 
@@ -101,7 +101,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       const row = one.get(key, item);
       if (!isHeld(row)) {
         const found = readLedger(paths.resolveNamed(ledger))?.items[item - 1] ?? null;
-        const named = found === null ? '' : ` (${quotedItem(found.text)})`;
+        const named = found === null ? '' : ` (${quoteItem(found.text)})`;
         throw new SvcError('not_found', `nobody holds item ${item}${named} of ${toPrintable(key)}`, {
           hint: ITEMS_ARE,
           data: { ledger: key, item, text: found?.text ?? null },
@@ -110,7 +110,7 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       if (holder !== '*' && row.holder !== holder) {
         throw new SvcError(
           'holder_mismatch',
-          `item ${item} (${quotedItem(row.text)}) of ${toPrintable(key)} is held by ${row.holder}, not by ${holder}`,
+          `item ${item} (${quoteItem(row.text)}) of ${toPrintable(key)} is held by ${row.holder}, not by ${holder}`,
           {
             hint: `${row.holder} can release it`,
             data: { ledger: key, item, text: row.text, held_by: row.holder },
@@ -118,14 +118,14 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
         );
       }
       remove.run(key, item);
-      tell('item_released', row, { ...by });
+      recordClaimEvent('item_released', row, { ...by });
       return { ledger: key, text: row.text };
     },
 
     show(ledger) {
       const named = paths.resolveNamed(ledger);
       const found = readLedger(named);
-      if (found === null) throw noLedger(named.key);
+      if (found === null) throw ledgerNotFoundError(named.key);
       const claims = new Map(ofLedger.all(named.key).map((row) => [row.item, row]));
       return {
         ledger: named.key,
@@ -153,27 +153,27 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
     },
 
     releaseAll(holder, why) {
-      forget(removeOf.all(holder), why);
+      releaseClaims(removeOf.all(holder), why);
     },
   };
 }
 
 const ITEMS_ARE = 'items are the lines with - [ ] or - [x], counted from 1, top to bottom';
 
-/** What an item says, for a sentence. */
-export const quotedItem = (text: string): string => {
+/** Quotes an item's text for use in a sentence. */
+export const quoteItem = (text: string): string => {
   const line = toPrintable(text);
   return JSON.stringify(line.length > 120 ? `${line.slice(0, 119).toWellFormed()}…` : line);
 };
 
-const noLedger = (key: string): SvcError =>
+const ledgerNotFoundError = (key: string): SvcError =>
   new SvcError('not_found', `there is no ledger ${toPrintable(key)}`, {
     hint: "paths are relative to the workspace's folder",
     data: { ledger: key },
   });
 
-function itemOf(key: string, items: readonly LedgerItem[] | undefined, item: number): LedgerItem {
-  if (items === undefined) throw noLedger(key);
+function findItem(key: string, items: readonly LedgerItem[] | undefined, item: number): LedgerItem {
+  if (items === undefined) throw ledgerNotFoundError(key);
   const found = items[item - 1];
   if (found !== undefined) return found;
   const has = formatCount(items.length, 'item');
@@ -183,16 +183,16 @@ function itemOf(key: string, items: readonly LedgerItem[] | undefined, item: num
   });
 }
 
-const checkedAlready = (key: string, { item, line, text }: LedgerItem): SvcError =>
-  new SvcError('conflict', `item ${item} of ${toPrintable(key)} is checked already: ${quotedItem(text)}`, {
+const itemCheckedError = (key: string, { item, line, text }: LedgerItem): SvcError =>
+  new SvcError('conflict', `item ${item} of ${toPrintable(key)} is checked already: ${quoteItem(text)}`, {
     hint: `claim one that is open; ${ITEMS_ARE}`,
     data: { ledger: key, item, line, text },
   });
 
-const itemHeld = (row: ClaimRow, { text }: LedgerItem): SvcError =>
+const itemHeldError = (row: ClaimRow, { text }: LedgerItem): SvcError =>
   new SvcError(
     'item_held',
-    `item ${row.item} of ${toPrintable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}: ${quotedItem(text)}`,
+    `item ${row.item} of ${toPrintable(row.ledger)} is held by ${row.holder} until ${rfc3339(row.expires_at)}: ${quoteItem(text)}`,
     {
       hint: 'claim another item',
       data: {

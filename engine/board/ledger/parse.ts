@@ -15,12 +15,12 @@ export interface ParsedLedger {
 }
 
 const MARKER = /(?:[-*+]|\d{1,9}[.)])[ \t]+/.source;
-/** Any depth: a checklist below a checklist counts too. */
+/** At any depth: nested checklists count too. */
 const ITEM = new RegExp(`^[ \\t]*(?:${MARKER})+\\[([ xX])\\](?:[ \\t]+(.*))?$`, 's');
 const LIST = new RegExp(`^[ \\t]*${MARKER}`);
-/** What a fence or a comment may stand behind: the indentation and the marker of the list item that it is in. */
+/** What may precede a fence or a comment: the indentation and marker of its list item. */
 const LEAD = new RegExp(`^[ \\t]*(?:${MARKER})*`);
-/** After three backticks no other may follow on the line: that would be code inside a sentence. */
+/** No backtick may follow on the line of a backtick fence: that would be inline code. */
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/s;
 const HEADING = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const UNDERLINE = /^ {0,3}(=+|-+)[ \t]*$/;
@@ -28,8 +28,8 @@ const CLARIFY = /^clarify$/i;
 const CLARIFY_LEVEL = 2;
 
 /**
- * The checklist of a Markdown file. What is inside a fenced code block or an HTML comment is no item, nor is a heading there
- * one. Comments begin a line, as Markdown has it; a `<!--` in the middle of a sentence hides nothing below.
+ * Parses the checklist of a Markdown file. Items and headings inside fenced code blocks and HTML comments do not count.
+ * A comment starts at the beginning of a line, as in Markdown; a `<!--` in the middle of a sentence hides nothing below.
  */
 export function parseLedger(source: string): ParsedLedger {
   const lines = source.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
@@ -37,20 +37,20 @@ export function parseLedger(source: string): ParsedLedger {
   const found: ParsedLedger = { items: [], clarify: { present: false, items: [] } };
   let fence: string | null = null;
   let inComment = false;
-  /** Lines of the paragraph above, which `---` makes a heading; null when there is none or a list has it. */
+  /** Lines of the paragraph above, which `---` turns into a heading; null when there is none or it is in a list. */
   let paragraph: string[] | null = null;
   let inList = false;
   let inClarify = false;
 
-  function heading(level: number, text: string): void {
-    if (level <= CLARIFY_LEVEL) inClarify = level === CLARIFY_LEVEL && CLARIFY.test(shown(text));
+  function enterHeading(level: number, text: string): void {
+    if (level <= CLARIFY_LEVEL) inClarify = level === CLARIFY_LEVEL && CLARIFY.test(removeComments(text));
     if (inClarify) found.clarify.present = true;
     inList = false;
   }
 
   for (const [index, line] of lines.entries()) {
     if (fence !== null) {
-      if (closes(line, fence)) fence = null;
+      if (closesFence(line, fence)) fence = null;
       continue;
     }
     if (inComment) {
@@ -67,16 +67,16 @@ export function parseLedger(source: string): ParsedLedger {
       continue;
     }
     if (bare.startsWith('<!--')) {
-      // Further in it may be shown as code: then only a comment that ends is one.
+      // Deeper in, it may be indented code: then only a comment that is closed counts.
       inComment = !bare.includes('-->') && (isShallow(line) || lastEnd > index);
       continue;
     }
     const atx = HEADING.exec(line);
     const under = above === null ? null : UNDERLINE.exec(line);
     if (atx !== null) {
-      heading(atx[1]?.length ?? 1, withoutHashes(line.slice(atx[0].length)));
+      enterHeading(atx[1]?.length ?? 1, stripClosingHashes(line.slice(atx[0].length)));
     } else if (under !== null) {
-      heading(under[1]?.startsWith('=') ? 1 : 2, (above ?? []).join(' '));
+      enterHeading(under[1]?.startsWith('=') ? 1 : 2, (above ?? []).join(' '));
     } else if (LIST.test(line)) {
       inList = true;
       const item = ITEM.exec(line);
@@ -85,7 +85,7 @@ export function parseLedger(source: string): ParsedLedger {
       const entry = {
         item: found.items.length + 1,
         line: index + 1,
-        text: shown(text),
+        text: removeComments(text),
         checked: mark !== ' ',
       };
       found.items.push(entry);
@@ -101,8 +101,8 @@ export function parseLedger(source: string): ParsedLedger {
   return found;
 }
 
-/** What a line shows: comments inside it are not seen by readers. */
-function shown(text: string): string {
+/** Removes HTML comments from a line. */
+function removeComments(text: string): string {
   let rest = text;
   let seen = '';
   for (;;) {
@@ -114,15 +114,15 @@ function shown(text: string): string {
   }
 }
 
-/** `## Clarify ##` is closed by as many as it likes, behind a space. */
-function withoutHashes(text: string): string {
+/** Removes the closing hashes of a heading: `## Clarify ##`. */
+function stripClosingHashes(text: string): string {
   const trimmed = text.trim();
   let end = trimmed.length;
   while (end > 0 && trimmed[end - 1] === '#') end -= 1;
   return end === 0 || /[ \t]/.test(trimmed[end - 1] ?? '') ? trimmed.slice(0, end) : trimmed;
 }
 
-function closes(line: string, fence: string): boolean {
+function closesFence(line: string, fence: string): boolean {
   const end = line.trim();
   return end.length >= fence.length && end === (fence[0] ?? '').repeat(end.length);
 }

@@ -9,7 +9,7 @@ export interface ClaimRow {
   expires_at: number;
 }
 
-/** An item that a session works on. Times are RFC 3339 UTC. */
+/** A session's claim on an item. Times are RFC 3339 UTC. */
 export interface Claim {
   /** Relative to the workspace's folder. */
   ledger: string;
@@ -19,12 +19,12 @@ export interface Claim {
   expiresAt: string;
 }
 
-/** An item, and who works on it. */
+/** An item with its claim. */
 export interface ShownItem extends LedgerItem {
-  /** Null when nobody has it now. */
+  /** Null when nobody holds it. */
   holder: string | null;
   expiresAt: string | null;
-  /** It said something else when it was claimed: items may have moved. */
+  /** Whether its text has changed since it was claimed: items may have moved. */
   claimedTextDiffers: boolean;
 }
 

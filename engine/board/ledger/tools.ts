@@ -10,9 +10,9 @@ import {
   holderOrAny,
   resolveHolder,
   resolveNewHolder,
-  ttl,
+  ttlInput,
 } from '../holder.ts';
-import { type Ledger, type Ledgers, quotedItem } from './index.ts';
+import { type Ledger, type Ledgers, quoteItem } from './index.ts';
 
 const ledger = z.string().describe('Markdown file of the workspace.');
 const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
@@ -35,7 +35,7 @@ export function ledgerOperations({
     if (caller.seat === 'chair' || claim === null || held === caller.sessionId) return ANY;
     throw new SvcError(
       'holder_mismatch',
-      `item ${input.item} (${quotedItem(claim.text)}) is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
+      `item ${input.item} (${quoteItem(claim.text)}) is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,
       {
         hint: `${held} can release it, or the Chair`,
         data: { item: input.item, text: claim.text, held_by: held },
@@ -50,7 +50,7 @@ export function ledgerOperations({
         'Claim one checklist item of a ledger before you work on it; again to extend. item_held names who has it: take another.',
       seat: 'any',
       changes: true,
-      input: z.strictObject({ holder, item, ledger, ttl_min: ttl(60) }),
+      input: z.strictObject({ holder, item, ledger, ttl_min: ttlInput(60) }),
       output: z.looseObject({ ledger: z.string(), text: z.string(), expires_at: z.string() }),
       say: ({ item, ledger, expires_at, text }) =>
         `item ${item} of ${ledger} is yours until ${expires_at}: ${text}`,

@@ -2,17 +2,17 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** After a write that failed. */
+/** Pause after a failed write. */
 const PAUSE_MS = 5_000;
 
 export interface Expiry {
-  /** Something was granted or given back: what is next may be another. */
+  /** Marks that a lock was granted or released, so that the next expiry may differ. */
   changed(): void;
   start(): void;
   close(): void;
 }
 
-/** Ends what has run out when its time comes. With nothing to wait for there is no timer. */
+/** Calls `expire` when the next lock expires. Without locks there is no timer. */
 export function createExpiry({
   storage,
   clock,
@@ -21,14 +21,14 @@ export function createExpiry({
 }: {
   storage: Pick<Storage, 'write' | 'onCommit'>;
   clock: Clock;
-  /** The next end, ms; null for none. */
+  /** When the next lock expires, ms; null for none. */
   nextAt(): number | null;
-  /** Inside `storage.write`. */
+  /** Called inside `storage.write`. */
   expire(): void;
 }): Expiry {
   let state: 'off' | 'waiting' | 'expiring' = 'off';
   let hasChanged = false;
-  let forget: () => void = () => undefined;
+  let unsubscribe: () => void = () => undefined;
 
   const timer = createDueTimer({ clock, onDue: expireNow });
 
@@ -36,12 +36,12 @@ export function createExpiry({
     if (state !== 'waiting') return;
     state = 'expiring';
     storage.write(expire).then(
-      () => settled(0),
-      () => settled(PAUSE_MS),
+      () => sleepAfterWrite(0),
+      () => sleepAfterWrite(PAUSE_MS),
     );
   }
 
-  function settled(pauseMs: number): void {
+  function sleepAfterWrite(pauseMs: number): void {
     if (state === 'off') return;
     state = 'waiting';
     timer.sleepUntil(nextAt(), pauseMs);
@@ -62,7 +62,7 @@ export function createExpiry({
     },
     start() {
       if (state !== 'off') return;
-      forget = storage.onCommit(onCommit);
+      unsubscribe = storage.onCommit(onCommit);
       state = 'waiting';
       timer.sleepUntil(nextAt());
       if (timer.isDue()) expireNow();
@@ -70,7 +70,7 @@ export function createExpiry({
     close() {
       state = 'off';
       timer.close();
-      forget();
+      unsubscribe();
     },
   };
 }

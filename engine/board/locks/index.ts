@@ -1,14 +1,15 @@
 import type { By } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peers } from '../../sessions/index.ts';
 import type { EventInput, EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { aboutHolder, checkNotEnded } from '../holder.ts';
+import { checkNotEnded, findEventScope } from '../holder.ts';
 
 import { createExpiry } from './expiry.ts';
-import { type Reach, reachOf } from './reach.ts';
+import { computeReach, type Reach } from './reach.ts';
 import { type Lock, type LockRow, toLock } from './rows.ts';
 
 export type { Lock } from './rows.ts';
@@ -21,42 +22,42 @@ export interface LocksDeps {
   paths: WorkspacePaths;
 }
 
-/** Owns who holds which path. A lock that has run out does not count, whether its row is still there or not. */
+/** Owns the locks on paths. An expired lock does not count, even while its row still exists. */
 export interface Locks {
-  /** Inside `storage.write`. The holder's own lock is extended. Throws `lock_held`, `conflict` (the holder has ended). */
+  /** Locks a path, or extends the holder's lock, inside `storage.write`. Throws `lock_held`, `conflict` (holder has ended). */
   acquire(wanted: { holder: string; path: string; ttlMin: number }, by: By): Lock;
   /** The holder's lock that covers the path. Throws `lock_denied`, which names who holds it instead. */
   check(holder: string, path: string): { path: string; lock: Lock };
-  /** Inside `storage.write`. Throws `holder_mismatch`, `not_found`. Answers the path's key. */
+  /** Releases a lock, inside `storage.write`, and returns the path's key. Throws `holder_mismatch`, `not_found`. */
   release(holder: string, path: string, by: By): string;
-  /** Locks on a path, on folders above it and on what is below; without a path all of them. */
+  /** Locks on a path, on the folders above it and on what is below it; without a path, all locks. */
   around(path?: string): Lock[];
   /** The lock that covers the path and is not `exceptHolder`'s; null when nobody else holds it. */
   holderOver(path: string, exceptHolder: string | null): Lock | null;
-  /** Inside `storage.write`: the holder is gone, and `why`. */
+  /** Releases all locks of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
-  /** Begins to end what runs out. */
+  /** Starts removing expired locks. */
   start(): void;
   close(): void;
 }
 
 const ABOVE = 'path IN (SELECT value FROM json_each(@above))';
-/** Keys that begin with `/` are of projects outside the workspace; `0` is the character after it. */
+/** Keys that begin with `/` belong to projects outside the workspace; `0` is the character after `/`. */
 const BELOW = `((path >= @low AND path < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
 
 export function createLocks({ storage, events, clock, peers, paths }: LocksDeps): Locks {
   const { db } = storage;
-  const find = (where: string, order = 'path') =>
+  const prepareFind = (where: string, order = 'path') =>
     db.prepare<unknown[], LockRow>(
       `SELECT * FROM lock WHERE expires_at > @now AND ${where} ORDER BY ${order}`,
     );
-  const all = find('true');
-  const exactly = find('path = @key');
-  const around = find(`(${ABOVE} OR ${BELOW})`);
-  const conflicts = find(`holder <> @holder AND (${ABOVE} OR ${BELOW})`);
-  const over = find(`holder <> @holder AND ${ABOVE}`, 'length(path) DESC');
-  // The one that lasts longest says most.
-  const own = find(`holder = @holder AND ${ABOVE}`, 'expires_at DESC');
+  const all = prepareFind('true');
+  const exactly = prepareFind('path = @key');
+  const around = prepareFind(`(${ABOVE} OR ${BELOW})`);
+  const conflicts = prepareFind(`holder <> @holder AND (${ABOVE} OR ${BELOW})`);
+  const over = prepareFind(`holder <> @holder AND ${ABOVE}`, 'length(path) DESC');
+  // The one that lasts longest.
+  const own = prepareFind(`holder = @holder AND ${ABOVE}`, 'expires_at DESC');
   const put =
     db.prepare(`INSERT INTO lock (path, holder, fence, acquired_at, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (path) DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`);
@@ -70,9 +71,10 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
   >(`INSERT INTO meta (key, value) VALUES ('fence', '1')
     ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value`);
 
-  const reach = (path: string): Reach => reachOf(paths.resolveNamed(path), paths.resolveNamed('.').absolute);
+  const resolveReach = (path: string): Reach =>
+    computeReach(paths.resolveNamed(path), paths.resolveNamed('.').absolute);
 
-  const asked = ({ key, above, low, high, holdsWorkspace }: Reach, holder = '') => ({
+  const buildLockParameters = ({ key, above, low, high, holdsWorkspace }: Reach, holder = '') => ({
     key,
     above: JSON.stringify(above),
     low,
@@ -82,36 +84,44 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
     now: clock.now(),
   });
 
-  function tell(
+  function recordLockEvent(
     kind: 'lock_acquired' | 'lock_released' | 'lock_expired',
     { path, holder, fence, expires_at }: LockRow,
     more: Partial<EventInput> = {},
   ): void {
     const facts = { path, holder, fence, expiresAt: rfc3339(expires_at) };
-    events.append({ kind, ...aboutHolder(peers, holder), ...more, data: { ...facts, ...more.data } });
+    events.append({ kind, ...findEventScope(peers, holder), ...more, data: { ...facts, ...more.data } });
   }
 
   /** Inside `storage.write`. */
-  function expire(): void {
+  function removeExpiredLocks(): void {
     const gone = removeExpired.all(clock.now());
     if (gone.length === 0) return;
     expiry.changed();
     gone.sort((one, other) => one.expires_at - other.expires_at);
-    // Outbound events name no paths: the reason names the holder, the path is for who may read the log here.
+    // The reason goes out with the event and names only the holder; the path stays in the local log.
     for (const row of gone)
-      tell('lock_expired', row, { via: 'engine', data: { reason: `a lock of ${row.holder} ran out` } });
+      recordLockEvent('lock_expired', row, {
+        via: 'engine',
+        data: { reason: `a lock of ${row.holder} ran out` },
+      });
   }
 
-  const expiry = createExpiry({ storage, clock, nextAt: () => earliest.get()?.at ?? null, expire });
+  const expiry = createExpiry({
+    storage,
+    clock,
+    nextAt: () => earliest.get()?.at ?? null,
+    expire: removeExpiredLocks,
+  });
 
   return {
     acquire({ holder, path, ttlMin }, by) {
       checkNotEnded(peers, holder);
-      const { key, ...rest } = reach(path);
-      expire();
-      const wish = asked({ key, ...rest }, holder);
+      const { key, ...rest } = resolveReach(path);
+      removeExpiredLocks();
+      const wish = buildLockParameters({ key, ...rest }, holder);
       const other = conflicts.get(wish);
-      if (other) throw held(key, other);
+      if (other) throw lockHeldError(key, other);
       const before = exactly.get(wish);
       const row: LockRow = {
         path: key,
@@ -122,51 +132,58 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
       };
       put.run(row.path, row.holder, row.fence, row.acquired_at, row.expires_at);
       expiry.changed();
-      tell('lock_acquired', row, { ...by, data: { extended: before !== undefined } });
+      recordLockEvent('lock_acquired', row, { ...by, data: { extended: before !== undefined } });
       return toLock(row);
     },
 
     check(holder, path) {
-      const at = reach(path);
-      const lock = own.get(asked(at, holder));
+      const at = resolveReach(path);
+      const lock = own.get(buildLockParameters(at, holder));
       if (lock) return { path: at.key, lock: toLock(lock) };
-      throw denied(at.key, holder, over.get(asked(at, holder)) ?? conflicts.get(asked(at, holder)));
+      throw lockDeniedError(
+        at.key,
+        holder,
+        over.get(buildLockParameters(at, holder)) ?? conflicts.get(buildLockParameters(at, holder)),
+      );
     },
 
     release(holder, path, by) {
-      const at = reach(path);
-      const row = exactly.get(asked(at));
-      if (row === undefined) throw notLocked(at.key, own.get(asked(at, holder)));
+      const at = resolveReach(path);
+      const row = exactly.get(buildLockParameters(at));
+      if (row === undefined) throw notLockedError(at.key, own.get(buildLockParameters(at, holder)));
       if (row.holder !== holder) {
         throw new SvcError(
           'holder_mismatch',
           `${toPrintable(at.key)} is held by ${row.holder}, not by ${holder}`,
           {
             hint: `${row.holder} can release it`,
-            data: facts(at.key, row),
+            data: describeLock(at.key, row),
           },
         );
       }
       remove.run(at.key);
       expiry.changed();
-      tell('lock_released', row, { ...by });
+      recordLockEvent('lock_released', row, { ...by });
       return at.key;
     },
 
     around: (path) =>
-      (path === undefined ? all.all({ now: clock.now() }) : around.all(asked(reach(path)))).map(toLock),
+      (path === undefined
+        ? all.all({ now: clock.now() })
+        : around.all(buildLockParameters(resolveReach(path)))
+      ).map(toLock),
 
     holderOver(path, exceptHolder) {
-      const row = over.get(asked(reach(path), exceptHolder ?? ''));
+      const row = over.get(buildLockParameters(resolveReach(path), exceptHolder ?? ''));
       return row === undefined ? null : toLock(row);
     },
 
     releaseAll(holder, why) {
-      expire();
+      removeExpiredLocks();
       const rows = removeOf.all(holder);
       if (rows.length === 0) return;
       expiry.changed();
-      for (const row of rows) tell('lock_released', row, { via: 'engine', data: { reason: why } });
+      for (const row of rows) recordLockEvent('lock_released', row, { via: 'engine', data: { reason: why } });
     },
 
     start: expiry.start,
@@ -174,7 +191,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
   };
 }
 
-const facts = (path: string, row: LockRow | undefined) => ({
+const describeLock = (path: string, row: LockRow | undefined) => ({
   path,
   held_by: row?.holder ?? null,
   expires_at: row === undefined ? null : rfc3339(row.expires_at),
@@ -182,28 +199,31 @@ const facts = (path: string, row: LockRow | undefined) => ({
 });
 
 /** `s-3 holds src until 2026-11-21T07:00:00.000Z`. */
-const holds = (row: LockRow): string =>
+const formatHold = (row: LockRow): string =>
   `${row.holder} holds ${toPrintable(row.path)} until ${rfc3339(row.expires_at)}`;
 
-const held = (key: string, row: LockRow): SvcError =>
-  new SvcError('lock_held', `${toPrintable(key)} cannot be locked: ${holds(row)}`, {
+const lockHeldError = (key: string, row: LockRow): SvcError =>
+  new SvcError('lock_held', `${toPrintable(key)} cannot be locked: ${formatHold(row)}`, {
     hint: `work elsewhere meanwhile, or send ${row.holder} a message; it is free when the lock is released or runs out`,
-    data: { ...facts(key, row), holder: row.holder },
+    data: { ...describeLock(key, row), holder: row.holder },
   });
 
-function denied(key: string, holder: string, row: LockRow | undefined): SvcError {
-  const who = row === undefined ? 'nobody does' : holds(row);
+function lockDeniedError(key: string, holder: string, row: LockRow | undefined): SvcError {
+  const who = row === undefined ? 'nobody does' : formatHold(row);
   return new SvcError('lock_denied', `${holder} holds no lock on ${toPrintable(key)}: ${who}`, {
-    hint: row === undefined ? 'acquire it first (lock_acquire)' : `leave it to ${row.holder} until then`,
-    data: facts(key, row),
+    hint:
+      row === undefined
+        ? sentence`acquire it first ({lock.acquire})`
+        : `leave it to ${row.holder} until then`,
+    data: describeLock(key, row),
   });
 }
 
-const notLocked = (key: string, covering: LockRow | undefined): SvcError =>
+const notLockedError = (key: string, covering: LockRow | undefined): SvcError =>
   new SvcError('not_found', `nobody holds a lock on ${toPrintable(key)}`, {
     hint:
       covering === undefined
-        ? 'lock_status shows the locks that are held'
+        ? sentence`{lock.status} shows the locks that are held`
         : `${covering.holder} holds ${toPrintable(covering.path)} above it: release that`,
     data: { path: key },
   });

@@ -6,7 +6,7 @@ export interface Lock {
   path: string;
   /** The session that holds it. */
   holder: string;
-  /** Grows with every grant: who writes elsewhere under a lock can refuse an older one. */
+  /** Grows with every grant, so that another system can reject writes under an older lock. */
   fence: number;
   acquiredAt: string;
   expiresAt: string;

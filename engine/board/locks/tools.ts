@@ -4,7 +4,14 @@ import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Storage } from '../../storage/index.ts';
-import { type HolderPeers, holder, holdsForCaller, resolveHolder, resolveNewHolder, ttl } from '../holder.ts';
+import {
+  type HolderPeers,
+  holder,
+  holdsForCaller,
+  resolveHolder,
+  resolveNewHolder,
+  ttlInput,
+} from '../holder.ts';
 import type { Lock, Locks } from './index.ts';
 
 /** A lock that somebody else has over a path. */
@@ -32,7 +39,7 @@ export function lockOperations({
       about: 'Lock a shared file or folder before you edit it; again to extend. lock_held names who has it.',
       seat: 'any',
       changes: true,
-      input: z.strictObject({ holder, path, ttl_min: ttl(30) }),
+      input: z.strictObject({ holder, path, ttl_min: ttlInput(30) }),
       output: z.looseObject({ path: z.string(), expires_at: z.string(), fence: z.int() }),
       say: (lock) => `${lock.holder} holds ${lock.path} until ${lock.expires_at} (fence ${lock.fence})`,
       async run(input, caller) {

@@ -7,16 +7,9 @@ import type { DispatchOptions } from '../dispatch-options.ts';
 import { agentOverrides, PRIORITIES } from '../input.ts';
 import type { Submitted, Workflow } from '../workflow/index.ts';
 import type { NewTask, Tasks } from './index.ts';
+import { applyTemplate, type TaskTemplates } from './templates.ts';
 
-/** An entry of `webhook.templates`. */
-export interface Template {
-  agent?: string | undefined;
-  prompt?: string | undefined;
-  project?: string | undefined;
-  timeout_sec?: number | undefined;
-}
-
-/** What a client says of a new task. */
+/** What a client may specify for a new task. */
 export interface TaskWish {
   title?: string | undefined;
   body?: string | undefined;
@@ -30,11 +23,11 @@ export interface TaskWish {
   priority?: keyof typeof PRIORITIES | undefined;
 }
 
-/** How clients make and start tasks, for the operations and for the tools. Inside `storage.write`. */
+/** How clients create and start tasks. Call inside `storage.write`. */
 export interface TaskActions {
-  /** What a wish comes to with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
+  /** Merges a wish with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
   newTask(wish: TaskWish, caller: Caller): NewTask;
-  /** Runs a task; one that names no agent gets the one that runs then. The same call again finds its session. */
+  /** Runs a task; one without an agent gets the default one. Repeating the same call returns the session it started. */
   run(taskId: string, options: DispatchOptions, who: By): Submitted;
 }
 
@@ -43,29 +36,20 @@ export function createTaskActions(deps: {
   sessions: Sessions;
   workflow: Workflow;
   agents: Agents;
-  templates(): Readonly<Record<string, Template>>;
-  /** The one name of a ledger's file. Throws `path_outside`. */
+  templates(): TaskTemplates;
+  /** The canonical name of a ledger's file. Throws `path_outside`. */
   ledgerKey(path: string): string;
 }): TaskActions {
   const { tasks, sessions, workflow, agents } = deps;
 
-  function templateOf(name: string | undefined): Template | undefined {
-    if (name === undefined) return undefined;
-    const templates = deps.templates();
-    if (Object.hasOwn(templates, name)) return templates[name];
-    throw new SvcError('unknown_template', `no template ${JSON.stringify(name)} in webhook.templates`, {
-      hint: `known: ${Object.keys(templates).sort().join(', ') || 'none'}`,
-    });
-  }
-
   return {
     newTask(wish, caller) {
-      const template = templateOf(wish.template);
-      const agent = wish.agent ?? template?.agent ?? null;
-      const project = wish.project ?? template?.project ?? caller.project;
+      const { template, prompt, ...fields } = applyTemplate(deps.templates(), wish.template, wish.body);
+      const agent = wish.agent ?? fields.agent;
+      const project = wish.project ?? fields.project ?? caller.project;
       if (agent !== null) agents.withOverrides(agentOverrides(caller)).findCommand(agent);
       agents.resolveFolder(project);
-      const text = wish.body ?? template?.prompt ?? '';
+      const text = prompt ?? '';
       if (wish.title === undefined && text.trim() === '')
         throw new SvcError('fields_invalid', 'title: a task needs a title or a prompt');
       return {
@@ -73,13 +57,12 @@ export function createTaskActions(deps: {
         body: text,
         agent,
         project,
-        template: wish.template,
+        template,
         acceptanceCriteria: wish.acceptance_criteria,
         context: wish.context,
         ledger: wish.ledger === undefined ? undefined : deps.ledgerKey(wish.ledger),
-        // 0 in a template means agents.timeout_sec.
         priority: PRIORITIES[wish.priority ?? 'normal'],
-        timeoutSec: wish.timeout_sec ?? (template?.timeout_sec || null),
+        timeoutSec: wish.timeout_sec ?? fields.timeoutSec,
         source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
         sourceRef: caller.via === 'tool' ? caller.sessionId : null,
         actor: caller.actor,

@@ -2,6 +2,7 @@ import type { By } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import {
@@ -18,6 +19,7 @@ import {
 } from './rows.ts';
 
 export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus, type TaskSummary } from './rows.ts';
+export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 
 export interface NewTask {
   title: string;
@@ -54,40 +56,40 @@ export interface TaskFilter {
   limit?: number | undefined;
 }
 
-/** Owns tasks and their states. What changes something runs inside `storage.write` and is a compare-and-set. */
+/** Owns tasks and their states. Methods that change something are compare-and-set, called inside `storage.write`. */
 export interface Tasks {
   get(taskId: string): Task;
-  /** A full id or a prefix that fits one task. Throws `not_found` or `conflict` (several fit). */
+  /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
   resolve(prefix: string): Task;
-  /** Newest first, at most `limit` (100, or as many as there are `ids`). What `ids` name and is not there is left out. */
+  /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out. */
   list(filter: TaskFilter): TaskSummary[];
   counts(): Record<TaskStatus, number>;
-  /** Of that status, else all. */
+  /** Tasks of that status; all without one. */
   count(status?: TaskStatus): number;
   create(task: NewTask): Task;
-  /** The task that this very call has made. */
+  /** The task that the call with this key created. */
   byCall(key: string): Task | null;
-  /** Another project for a task that is not dispatched. */
+  /** Moves a task that is not dispatched to another project. */
   move(taskId: string, project: string | null, by: By): Task;
   assign(taskId: string, agent: string, by: By): Task;
   /**
-   * Replaces what is to be done, and the title where that was only its first line. Null when the task says so already;
-   * throws `conflict` once it is dispatched or has ended.
+   * Replaces the body, and the title where that was its first line. Null when the body is the same; throws `conflict` once
+   * the task is dispatched or has ended.
    */
   edit(taskId: string, body: string, by: By): Task | null;
   /** Throws `conflict` unless the task is assigned and has no session. */
   checkDispatchable(taskId: string): void;
-  /** A session is queued for the task. */
+  /** Records that a session is queued for the task. Throws `conflict`. */
   queue(taskId: string, sessionId: string): void;
-  /** The session's process runs. */
+  /** assigned → running: the session's process was started. */
   start(taskId: string, sessionId: string): void;
-  /** running → assigned: its session has paused until then, Unix ms. Also another time for one that has. */
+  /** running → assigned: its session pauses until then, Unix ms. A paused one may get another time. */
   pause(taskId: string, sessionId: string, resumeAt: number): void;
-  /** Back to assigned, without the session, which has not run or is not to go on. False when it was another's. */
+  /** Back to assigned, without its session, which never ran or is not to continue. False when it has another session. */
   release(taskId: string, sessionId: string): boolean;
-  /** From `from` to done or failed; false when the task was in none of them. */
+  /** From a status in `from` to done or failed; false when the task had another one. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
-  /** A failed task back to `assigned` (or `open` without an agent), its history kept. Throws `conflict` while its session lives. */
+  /** failed → assigned (or open without an agent), keeping its history. Throws `conflict` while its session lives. */
   retry(taskId: string, by: By): Task;
 }
 
@@ -154,12 +156,12 @@ export function createTasks({
     failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'
     AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = task.session_id AND s.state <> 'ended')`);
 
-  const noTask = (id: string) =>
-    new SvcError('not_found', `no task ${id}`, { hint: 'svc task list shows them' });
+  const taskNotFoundError = (id: string) =>
+    new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} shows them` });
 
   function get(taskId: string): Task {
     const row = byId.get(parseId('t', taskId));
-    if (!row) throw noTask(taskId);
+    if (!row) throw taskNotFoundError(taskId);
     return toTask(row);
   }
 
@@ -238,14 +240,14 @@ export function createTasks({
     },
     move(taskId, project, by) {
       const before = get(taskId);
-      if (moveTo.run(project, parseId('t', taskId)).changes === 0) throw notNow(before, 'moved');
+      if (moveTo.run(project, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'moved');
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: before.title, project } });
       return get(taskId);
     },
     assign(taskId, agent, by) {
       const before = get(taskId);
       if (assignTo.run(agent, clock.now(), parseId('t', taskId)).changes === 0)
-        throw notNow(before, 'assigned');
+        throw taskStateError(before, 'assigned');
       events.append({ kind: 'task_assigned', taskId, ...by, data: { agent } });
       return get(taskId);
     },
@@ -254,18 +256,18 @@ export function createTasks({
       const { title } = before;
       if (body === (before.body === '' ? title : before.body)) return null;
       const next = title === makeTitle(before.body) ? makeTitle(body) : title;
-      if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw notNow(before, 'edited');
-      // The prompt itself is nobody's business who only follows the events.
+      if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'edited');
+      // The prompt is not for those who only follow the events.
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: next } });
       return get(taskId);
     },
     checkDispatchable(taskId) {
       const task = get(taskId);
-      if (task.status !== 'assigned' || task.sessionId !== null) throw notNow(task, 'dispatched');
+      if (task.status !== 'assigned' || task.sessionId !== null) throw taskStateError(task, 'dispatched');
     },
     queue(taskId, sessionId) {
       if (queueFor.run(parseId('s', sessionId), parseId('t', taskId)).changes === 0)
-        throw notNow(get(taskId), 'dispatched');
+        throw taskStateError(get(taskId), 'dispatched');
     },
     start(taskId, sessionId) {
       startOf.run(clock.now(), parseId('t', taskId), parseId('s', sessionId));
@@ -291,25 +293,26 @@ export function createTasks({
     retry(taskId, by) {
       const before = get(taskId);
       if (retryOf.run(parseId('t', taskId)).changes === 0)
-        throw before.status === 'failed' ? stillRuns(before) : notNow(before, 'retried');
+        throw before.status === 'failed' ? taskStillRunsError(before) : taskStateError(before, 'retried');
       events.append({ kind: 'task_retried', taskId, ...by, data: { attempt: before.attempt + 1 } });
       return get(taskId);
     },
   };
 }
 
-/** It was marked failed by its worker, whose run decides when it ends. */
-const stillRuns = ({ taskId, sessionId }: Task): SvcError =>
+/** Its worker marked the task as failed, but the run has not ended. */
+const taskStillRunsError = ({ taskId, sessionId }: Task): SvcError =>
   new SvcError('conflict', `${sessionId} still works on ${taskId}, which it has marked failed itself`, {
-    hint: `svc worker kill ${sessionId} ends it; then task_run tries it again`,
+    hint: sentence`{worker.kill ${sessionId}} ends it; then {task.run ${taskId}} tries it again`,
     data: { task_id: taskId, status: 'failed', session_id: sessionId },
   });
 
-function notNow(task: Task, done: string): SvcError {
+function taskStateError(task: Task, done: string): SvcError {
   const queued = task.sessionId !== null && task.status === 'assigned';
   const state = queued ? `already dispatched as ${task.sessionId}` : task.status;
   return new SvcError('conflict', `${task.taskId} is ${state} and cannot be ${done}`, {
-    hint: task.status === 'failed' ? `svc task retry ${task.taskId}` : `svc task show ${task.taskId}`,
+    hint:
+      task.status === 'failed' ? sentence`{task.run ${task.taskId}}` : sentence`{task.show ${task.taskId}}`,
     data: { task_id: task.taskId, status: task.status, session_id: task.sessionId },
   });
 }

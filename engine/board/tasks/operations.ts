@@ -12,7 +12,9 @@ import {
   toWire,
 } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
+import { renderWords } from '../../api/words.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
@@ -80,7 +82,10 @@ const dispatched = z.object({
 
 const sayDispatched = (result: z.output<typeof dispatched>): string =>
   result.verdict === null
-    ? `${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: msg_inbox.`
+    ? renderWords(
+        sentence`${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: {msg.inbox}.`,
+        'tools',
+      )
     : sayEnded(result.session_id, result.verdict as unknown as Verdict);
 
 /** What agents are given of a task in a list. */

@@ -28,15 +28,15 @@ export interface Task {
   ledger: string | null;
   source: TaskSource;
   sourceRef: string | null;
-  /** Why nobody here has vouched for whoever wrote it, a clause; null for anybody else's. It needs `strict`. */
+  /** Why its author is not trusted, a clause; null for a trusted author. A stranger's task needs `strict`. */
   stranger: string | null;
   decisionId: string | null;
   sessionId: string | null;
   attempt: number;
   timeoutSec: number | null;
-  /** Its session has paused and goes on then. */
+  /** When its paused session resumes. */
   resumeAt: string | null;
-  /** Among what waits the higher goes first. */
+  /** Of the waiting tasks, the higher priority goes first. */
   priority: -1 | 0 | 1;
   createdAt: string;
   assignedAt: string | null;
@@ -47,7 +47,7 @@ export interface Task {
   summary: string | null;
 }
 
-/** A task in a list: without what may be long, which would be read from the disk for each row. */
+/** A task in a list, without its long texts, which would be read from disk for every row. */
 export type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context'>;
 
 export interface TaskRow {
@@ -81,7 +81,7 @@ export interface TaskRow {
   call_key: string | null;
 }
 
-/** Of a new task; the others begin with the defaults of the table. */
+/** Columns of a new task; the others have defaults. */
 export const NEW_TASK_COLUMNS = [
   'title',
   'body',
@@ -102,7 +102,7 @@ export const NEW_TASK_COLUMNS = [
   'call_key',
 ] as const satisfies (keyof TaskRow)[];
 
-/** Of a task in a list, beside `decision_id`. */
+/** Columns of a task in a list, besides `decision_id`. */
 export const SUMMARY_COLUMNS = [
   'id',
   'title',
@@ -132,8 +132,8 @@ export const SUMMARY_COLUMNS = [
 
 export type SummaryRow = Pick<TaskRow, (typeof SUMMARY_COLUMNS)[number] | 'decision_id'>;
 
-/** With nothing but a body the prompt is that body, byte for byte. Agents see the prompt, and not all of them the brief. */
-function promptOf(row: TaskRow, criteria: string[]): string {
+/** The prompt of a task; with only a body it is that body, byte for byte. All agents see it, but not all see the brief. */
+function buildPrompt(row: TaskRow, criteria: string[]): string {
   const parts = [row.body === '' ? row.title : row.body];
   if (row.context) parts.push(`Context:\n${row.context}`);
   if (criteria.length > 0)
@@ -154,7 +154,7 @@ export function toTask(row: TaskRow): Task {
   return {
     ...summary,
     body: row.body,
-    prompt: promptOf(row, summary.acceptanceCriteria),
+    prompt: buildPrompt(row, summary.acceptanceCriteria),
     context: row.context,
   };
 }

@@ -1,30 +1,32 @@
 import type { Call } from '../../api/operation.ts';
+import { renderWords } from '../../api/words.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence, type Words } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { type NextStep, outcomeOfSession, type Session, type Sessions } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
-/** What came of a run, for who waited for it. */
+/** The outcome of a run, for a caller that waited for it. */
 export type Verdict = ReturnType<typeof verdictOf>;
 
-const countedIfRead = (count: number | null, what: string): string =>
+const formatCountIfRead = (count: number | null, what: string): string =>
   count === null ? `its ${what}s could not be read` : formatCount(count, what);
 
-const STEPS: Readonly<Record<NextStep, string>> = {
-  read_log: 'svc worker log has what it printed',
-  look_at_branch: 'look at the branch and at verify_status',
+const STEPS: Readonly<Record<NextStep, Words>> = {
+  read_log: sentence`{session.log} has what it printed`,
+  look_at_branch: sentence`look at the branch and at {verify.status}`,
   look_at_folder: "look at the changes in the project's folder",
-  find_work: 'look at worktree_status: what it left could not be read',
-  promote: 'worktree_promote',
-  retry: 'task_run tries it again',
+  find_work: sentence`look at {worktree.status}: what it left could not be read`,
+  promote: sentence`{worktree.promote}`,
+  retry: sentence`{task.run} tries it again`,
   decide: 'its new decision has to be approved',
 };
 
-/** What came of it, and what its reader does next. */
+/** Formats the outcome of a run and the reader's next steps. */
 export function sayEnded(sessionId: string, verdict: Verdict): string {
   const { reason, commits, files, branch, verification, contradiction, next } = verdict;
-  const made = `${countedIfRead(commits, 'commit')}, ${countedIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
-  const steps = next.map((step) => STEPS[step]).join(', then ');
+  const made = `${formatCountIfRead(commits, 'commit')}, ${formatCountIfRead(files, 'file')}${branch === null ? '' : ` on ${branch}`}, evidence: ${verification}`;
+  const steps = next.map((step) => renderWords(STEPS[step], 'tools')).join(', then ');
   return [
     reason === null
       ? `${sessionId} ended well`
@@ -39,7 +41,7 @@ export function sayEnded(sessionId: string, verdict: Verdict): string {
 
 export const verdictOf = (session: Session, verification: string, mayRetry: boolean) => ({
   sealed: session.failure === null,
-  ...nextAfter(session, mayRetry),
+  ...findNextSteps(session, mayRetry),
   reason: session.failure?.text ?? null,
   exit_code: session.exitCode,
   branch: session.branch,
@@ -50,12 +52,12 @@ export const verdictOf = (session: Session, verification: string, mayRetry: bool
   verification,
 });
 
-const nextAfter = (session: Session, mayRetry: boolean) => {
+const findNextSteps = (session: Session, mayRetry: boolean) => {
   const { contradiction, next } = outcomeOfSession(session, { mayRetry });
   return { contradiction, next };
 };
 
-/** The session when it has ended. Giving up the wait leaves the worker as it is. */
+/** Resolves with the session once it has ended. Aborting the wait leaves the worker running. */
 export function waitForEnd(
   { storage, sessions }: { storage: Storage; sessions: Sessions },
   sessionId: string,
@@ -63,23 +65,23 @@ export function waitForEnd(
 ): Promise<Session> {
   progress(`${sessionId} works; waiting for its end`);
   return new Promise((resolve, reject) => {
-    const stopListening = storage.onCommit(look);
+    const stopListening = storage.onCommit(checkEnd);
     signal.addEventListener('abort', giveUp, { once: true });
-    function done(): void {
+    function stopWaiting(): void {
       stopListening();
       signal.removeEventListener('abort', giveUp);
     }
-    function look(): void {
+    function checkEnd(): void {
       const session = sessions.get(sessionId);
       if (session.state !== 'ended') return;
-      done();
+      stopWaiting();
       resolve(session);
     }
     function giveUp(): void {
-      done();
+      stopWaiting();
       reject(new SvcError('cancelled', `nobody waits for ${sessionId} any more; it goes on`));
     }
     if (signal.aborted) giveUp();
-    else look();
+    else checkEnd();
   });
 }

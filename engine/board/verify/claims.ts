@@ -4,27 +4,27 @@ import { formatCount } from '../../base/text.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
-// Bounds that no agent comes near are checked, and not told in the list of tools: every agent pays for its bytes.
+// Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes.
 const note = z
   .string()
   .refine((text) => text.length <= 4000, 'is longer than 4000')
   .optional();
-const text = (max: number) =>
+const boundedText = (max: number) =>
   z
     .string()
     .trim()
     .refine((said) => said !== '' && said.length <= max, `is empty, or longer than ${max}`);
-const atMost = <T extends z.ZodType>(max: number, each: T) =>
+const boundedList = <T extends z.ZodType>(max: number, each: T) =>
   z
     .array(each)
     .refine((all) => all.length <= max, `are more than ${max}`)
     .optional();
 
-// What is said besides is left out: programs differ in what they add.
-export const criteriaInput = atMost(
+// Unknown fields are ignored: programs differ in what they add.
+export const criteriaInput = boundedList(
   200,
   z.object({
-    criterion: text(4000).optional(),
+    criterion: boundedText(4000).optional(),
     index: z.int().min(1).optional(),
     status: z.enum(['met', 'not_met']).optional(),
     met: z.boolean().optional(),
@@ -32,34 +32,35 @@ export const criteriaInput = atMost(
   }),
 ).describe('One per acceptance criterion: its text, or its number as index; status, or met; note.');
 
-export const testsInput = atMost(
+export const testsInput = boundedList(
   50,
   z.object({
-    command: text(8192).refine((command) => !command.includes('\0'), 'has a NUL character'),
+    command: boundedText(8192).refine((command) => !command.includes('\0'), 'has a NUL character'),
     result: z.enum(['passed', 'failed', 'skipped']).optional(),
     passed: z.boolean().optional(),
     note,
   }),
 ).describe('Shell commands that you ran in your folder, and how they ended; they may be run again.');
 
-export const symbolsInput = atMost(
+export const symbolsInput = boundedList(
   500,
-  z.object({ path: text(4096), symbol: text(500).optional() }),
+  z.object({ path: boundedText(4096), symbol: boundedText(500).optional() }),
 ).describe('Where the work is; path is relative to your worktree.');
 
-const invalid = (field: string, problem: string): SvcError =>
+const claimInvalidError = (field: string, problem: string): SvcError =>
   new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
 
-/** The one that was given, in either spelling. */
-function settled<T>(field: string, said: T | undefined, flag: T | undefined, wanted: string): T {
-  if (said !== undefined && flag !== undefined && said !== flag) throw invalid(field, 'says two things');
+/** The value that was given, in either of its two spellings. */
+function mergeSpellings<T>(field: string, said: T | undefined, flag: T | undefined, wanted: string): T {
+  if (said !== undefined && flag !== undefined && said !== flag)
+    throw claimInvalidError(field, 'says two things');
   const value = said ?? flag;
-  if (value === undefined) throw invalid(field, `give ${wanted}`);
+  if (value === undefined) throw claimInvalidError(field, `give ${wanted}`);
   return value;
 }
 
-/** Criteria in the task's own words. Of one that is named twice the last word counts. Throws `fields_invalid`. */
-export function criteriaOf(
+/** Reads criteria into the task's own wording. Of a repeated criterion the last result counts. Throws `fields_invalid`. */
+export function readCriteria(
   given: z.infer<typeof criteriaInput>,
   acceptance: readonly string[],
 ): CriterionResult[] {
@@ -67,44 +68,45 @@ export function criteriaOf(
   for (const [at, each] of (given ?? []).entries()) {
     const field = `criteria.${at}`;
     const flag = each.met === undefined ? undefined : each.met ? 'met' : 'not_met';
-    const status = settled(field, each.status, flag, "status 'met' or 'not_met'");
-    const criterion = criterionOf(field, each, acceptance);
+    const status = mergeSpellings(field, each.status, flag, "status 'met' or 'not_met'");
+    const criterion = resolveCriterion(field, each, acceptance);
     found.set(criterion, { criterion, status, note: each.note ?? null });
   }
   return [...found.values()];
 }
 
-function criterionOf(
+function resolveCriterion(
   field: string,
   { criterion, index }: { criterion?: string | undefined; index?: number | undefined },
   acceptance: readonly string[],
 ): string {
-  const numbered = (number: number): string => {
+  const findByNumber = (number: number): string => {
     const meant = acceptance[number - 1];
     if (meant !== undefined) return meant;
-    throw invalid(
+    throw claimInvalidError(
       field,
       `the task has ${formatCount(acceptance.length, 'acceptance criterion', 'acceptance criteria')}, and no criterion ${number}`,
     );
   };
   const worded = acceptance.find((each) => each.trim() === criterion);
   if (worded !== undefined) return worded;
-  if (index !== undefined) return numbered(index);
-  if (criterion === undefined) throw invalid(field, 'give the text of the criterion, or its number as index');
+  if (index !== undefined) return findByNumber(index);
+  if (criterion === undefined)
+    throw claimInvalidError(field, 'give the text of the criterion, or its number as index');
   const isNumber = /^[1-9]\d{0,3}$/.test(criterion) && Number(criterion) <= acceptance.length;
-  return isNumber ? numbered(Number(criterion)) : criterion;
+  return isNumber ? findByNumber(Number(criterion)) : criterion;
 }
 
 /** Throws `fields_invalid`. */
-export const testsOf = (given: z.infer<typeof testsInput>): TestResult[] =>
+export const readTests = (given: z.infer<typeof testsInput>): TestResult[] =>
   (given ?? []).map(({ command, result, passed, note: why = null }, at) => {
     const flag = passed === undefined ? undefined : passed ? ('passed' as const) : ('failed' as const);
     const wanted = "result 'passed', 'failed' or 'skipped'";
-    return { command, result: settled(`tests.${at}`, result, flag, wanted), note: why };
+    return { command, result: mergeSpellings(`tests.${at}`, result, flag, wanted), note: why };
   });
 
 /** Throws `path_outside`. @param folder of the worker; null for a session that has none of its own */
-export const symbolsOf = (
+export const readSymbols = (
   given: z.infer<typeof symbolsInput>,
   folder: string | null,
   paths: WorkspacePaths,

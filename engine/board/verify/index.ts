@@ -11,7 +11,7 @@ import {
   type VerificationRow,
   type VerificationState,
 } from './rows.ts';
-import { type Head, judge, VERIFICATION_WORDS, withUnreported } from './state.ts';
+import { addUnreported, type Head, judgeEvidence, VERIFICATION_WORDS } from './state.ts';
 
 export type { Verification, VerificationState } from './rows.ts';
 
@@ -21,7 +21,7 @@ export interface VerifyDeps extends RerunsDeps {
   worktrees: Pick<Worktrees, 'findHead' | 'findRepository' | 'countUncommitted'>;
 }
 
-/** Whose evidence it is. */
+/** The session that evidence belongs to. */
 export interface Subject {
   sessionId: string;
   taskId: string | null;
@@ -38,32 +38,33 @@ export interface Reported {
   uncommitted: number;
 }
 
-/** Owns the evidence that sessions give of their work, and says what it is worth. */
+/** Owns the evidence that sessions give of their work, and judges it. */
 export interface Verify {
   /** The session that a full id or a prefix names. Throws `not_found` or `conflict`. */
   subject(name: string): Subject;
-  /** The evidence of a session, judged by where its branch ends now. Throws `not_found`. */
+  /** The evidence of a session, judged against its branch's current head. Throws `not_found`. */
   of(sessionId: string): Promise<Verification>;
-  /** As of the head that is on record; synchronous, for the transaction of the session's end. */
+  /** Judged against the recorded head; synchronous, for the transaction that ends the session. */
   stateOf(session: Session): VerificationState;
-  /** The same in a line, for those who are told of the end: `reported (the worker's own word)`. */
+  /** The same as a line for the handoff: `reported (the worker's own word)`. */
   sentenceOf(session: Session): string;
-  /** Inside the transaction of a session's end: under strict its tests are to be run again. */
+  /** Under strict, schedules a rerun of its tests. Call inside the transaction that ends the session. */
   sessionEnded(session: Session): void;
-  /** Records what a session claims. `uncommitted` files will be committed after it. */
+  /** Records what a session claims. The `uncommitted` files will be committed after it. */
   report(claims: Claims, by: By, key: string | null): Promise<Reported>;
   /**
-   * Runs the tests that an ended session reported again, in a clean checkout of the commit where its branch ends. One
-   * rerun at a time: this one waits for its turn.
+   * Reruns the tests that an ended session reported, in a clean checkout of its branch's head. Waits for its turn: there is
+   * one rerun at a time.
    */
   rerun(name: string, request: RerunRequest): Promise<Verification>;
-  /** Ends what an engine that was killed left running, then does what it had still to do. */
+  /** Ends reruns that a killed engine left running, then continues with those that are due. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Reports of one session that are kept; the newest counts. */
+/** Reports that are kept for each session; the newest counts. */
 const KEPT = 10;
+
 export function createVerify(deps: VerifyDeps): Verify {
   const { storage, events, clock, sessions, worktrees } = deps;
   const { db } = storage;
@@ -77,29 +78,33 @@ export function createVerify(deps: VerifyDeps): Verify {
     (SELECT id FROM verification WHERE session_id = @session ORDER BY id DESC LIMIT ${KEPT})`);
   const clearDue = db.prepare('UPDATE verification SET rerun_due = NULL WHERE session_id = ?');
 
-  function evidenceOf(sessionId: string): Evidence | null {
+  function findEvidence(sessionId: string): Evidence | null {
     const row = newest.get(sessionId);
     return row === undefined ? null : toEvidence(row);
   }
 
-  function subject(name: string): Subject {
+  function resolveSubject(name: string): Subject {
     const peer = deps.peers.find(name);
     if (peer !== null && peer.seat !== 'worker') {
-      return { sessionId: peer.sessionId, taskId: evidenceOf(peer.sessionId)?.taskId ?? null, session: null };
+      return {
+        sessionId: peer.sessionId,
+        taskId: findEvidence(peer.sessionId)?.taskId ?? null,
+        session: null,
+      };
     }
     const session = sessions.resolve(name);
     return { sessionId: session.sessionId, taskId: session.taskId, session };
   }
 
-  async function headOf(session: Session | null): Promise<Head> {
+  async function findHead(session: Session | null): Promise<Head> {
     if (session === null || session.repository === null) return undefined;
     const { repository, branch, headCommit, state } = session;
-    // In place the checkout is the user's and goes on after the session.
+    // In place, the checkout is the user's and moves on after the session.
     if (branch === null && state === 'ended') return headCommit;
     try {
       const head = await worktrees.findHead(repository, branch);
       if (head !== null) return head;
-      // A branch that was merged and removed has ended where the session did; one that cannot be read may be anywhere.
+      // A merged and removed branch ended where the session did; one that cannot be read may be anywhere.
       await worktrees.findRepository(repository);
       return headCommit;
     } catch {
@@ -107,15 +112,15 @@ export function createVerify(deps: VerifyDeps): Verify {
     }
   }
 
-  function assembled({ sessionId, taskId }: Subject, head: Head): Verification {
-    const evidence = evidenceOf(sessionId);
+  function assembleVerification({ sessionId, taskId }: Subject, head: Head): Verification {
+    const evidence = findEvidence(sessionId);
     const task = evidence?.taskId ?? taskId;
     const acceptance = task === null ? [] : deps.tasks.get(task).acceptanceCriteria;
-    const criteria = withUnreported(acceptance, evidence?.criteria ?? []);
+    const criteria = addUnreported(acceptance, evidence?.criteria ?? []);
     return {
       sessionId,
       taskId: task,
-      ...judge(evidence, criteria, head),
+      ...judgeEvidence(evidence, criteria, head),
       summary: evidence?.summary ?? null,
       criteria,
       tests: evidence?.tests ?? [],
@@ -129,27 +134,27 @@ export function createVerify(deps: VerifyDeps): Verify {
     };
   }
 
-  /** By the head that is on record. */
-  const atItsEnd = (session: Session): Verification => {
+  /** Judged against the recorded head. */
+  const judgeAtEnd = (session: Session): Verification => {
     const { sessionId, taskId, repository, headCommit } = session;
-    return assembled({ sessionId, taskId, session }, repository === null ? undefined : headCommit);
+    return assembleVerification({ sessionId, taskId, session }, repository === null ? undefined : headCommit);
   };
 
-  async function of(name: string): Promise<Verification> {
-    const whose = subject(name);
-    // Where nothing was reported there is nothing that could be older than the branch.
-    const head = evidenceOf(whose.sessionId) === null ? undefined : await headOf(whose.session);
-    return assembled(whose, head);
+  async function judgeNow(name: string): Promise<Verification> {
+    const whose = resolveSubject(name);
+    // Without a report, nothing can be older than the branch.
+    const head = findEvidence(whose.sessionId) === null ? undefined : await findHead(whose.session);
+    return assembleVerification(whose, head);
   }
 
-  const taskNumber = (taskId: string | null): number | null =>
+  const parseTaskNumber = (taskId: string | null): number | null =>
     taskId === null ? null : parseId('t', taskId);
 
   function insertClaims(claims: Claims, head: Head): void {
     const { sessionId, taskId, summary, criteria, tests, symbols, reportedBy } = claims;
     insert.run(
       sessionId,
-      taskNumber(taskId),
+      parseTaskNumber(taskId),
       head ?? null,
       summary,
       JSON.stringify(criteria),
@@ -159,18 +164,18 @@ export function createVerify(deps: VerifyDeps): Verify {
       reportedBy,
     );
     forget.run({ session: sessionId });
-    // Of a report that no longer counts nothing is run again.
+    // A superseded report needs no rerun.
     clearDue.run(sessionId);
   }
 
-  const reruns = createReruns(deps, { newestOf: evidenceOf, headOf, judged: of });
+  const reruns = createReruns(deps, { newestOf: findEvidence, headOf: findHead, judged: judgeNow });
 
   return {
-    subject,
-    of,
-    stateOf: (session) => atItsEnd(session).state,
+    subject: resolveSubject,
+    of: judgeNow,
+    stateOf: (session) => judgeAtEnd(session).state,
     sentenceOf(session) {
-      const { state, rerunState } = atItsEnd(session);
+      const { state, rerunState } = judgeAtEnd(session);
       if (state === 'none') return state;
       const next = rerunState === null ? '' : '; svc runs the tests again now, and tells what came of it';
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
@@ -179,8 +184,8 @@ export function createVerify(deps: VerifyDeps): Verify {
     async report(claims, by, key) {
       const before = storage.answerOf<Reported>('verify_report', key);
       if (before !== undefined) return before;
-      const whose = subject(claims.sessionId);
-      const head = await headOf(whose.session);
+      const whose = resolveSubject(claims.sessionId);
+      const head = await findHead(whose.session);
       const { worktree = null, state } = whose.session ?? {};
       const uncommitted =
         worktree === null || state === 'ended'
@@ -188,7 +193,7 @@ export function createVerify(deps: VerifyDeps): Verify {
           : await worktrees.countUncommitted(worktree).catch(() => 0);
       return storage.once('verify_report', key, () => {
         insertClaims(claims, head);
-        const judged = assembled(whose, head);
+        const judged = assembleVerification(whose, head);
         const { criteria, tests, taskId } = judged;
         events.append({
           kind: 'verification_reported',

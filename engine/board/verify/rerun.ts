@@ -1,31 +1,32 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { SessionCommand } from '../../runner/confine/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
 import type { Session } from '../../sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
 import { hasRun } from './state.ts';
 
-/** Evidence that is run again: whose it is, and its tests that ran. */
+/** A session whose evidence is rerun, with the tests that it ran. */
 export interface ToRunAgain {
   session: Session;
   evidence: Evidence;
   tests: TestResult[];
 }
 
-/** Throws `conflict` while the session runs, `not_found` where there is nothing to run or no branch to run it on. */
+/** Throws `conflict` while the session runs, `not_found` when there is no test to run or no branch to run it on. */
 export function checkMayRunAgain(session: Session, evidence: Evidence | null): ToRunAgain {
   const { sessionId, state, taskId, cwd, branch, repository } = session;
   if (state !== 'ended') {
     throw new SvcError('conflict', `${sessionId} is still ${state}; its branch may move while tests run`, {
-      hint: `wait for its end; svc task show ${taskId} shows it`,
+      hint: sentence`wait for its end; {task.show ${taskId}} shows it`,
     });
   }
   const tests = (evidence?.tests ?? []).filter(hasRun);
   if (evidence === null || tests.length === 0) {
     throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
-      hint: `svc verify show ${sessionId} shows what it reported`,
+      hint: sentence`{verify.status ${sessionId}} shows what it reported`,
     });
   }
   if (branch === null || repository === null) {
@@ -44,28 +45,28 @@ export interface RunDeps {
   processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;
   /** What the command may see. */
   environment(extra: Record<string, string>): Record<string, string>;
-  /** What is started for a command: confined for a session that was. */
+  /** Builds the argv of a command: confined if the session was. */
   confine(command: SessionCommand): Promise<readonly string[]>;
-  /** Whether it is. */
+  /** Whether the command is confined. */
   isConfined: boolean;
 }
 
 export interface Run {
   cwd: string;
-  /** Marks every process of it. */
+  /** Marks every process of the run. */
   mark: string;
   timeoutMs: number;
-  /** Ends it; what was run so far is then worth nothing. */
+  /** Ends the run; its results so far are discarded. */
   signal: AbortSignal;
 }
 
-/** Of the output, from its end. */
+/** How much of the output's end is kept. */
 const KEPT_BYTES = 8 * 1024;
 const GRACE_MS = 2000;
-/** For what the last words of an ended process are still on their way. */
+/** How long to wait for an ended process's remaining output. */
 const DRAIN_MS = 1000;
 
-/** Whether the command ends as it was reported. Nothing that it started is left, however it ends. */
+/** Reruns a command and compares how it ends with the report. Leaves no process behind, however it ends. */
 export async function runAgain(
   { command, result }: Pick<TestResult, 'command' | 'result'>,
   run: Run,
@@ -84,7 +85,7 @@ async function runCommand(
   const confined = await confine({ argv: ['/bin/sh', '-c', command], cwd, env });
   const contained = await processes.contain({ runId: mark, argv: confined, isConfined });
   const [program = '', ...args] = contained.argv;
-  if (signal.aborted) throw stopped(command);
+  if (signal.aborted) throw rerunStoppedError(command);
   const child = spawn(program, args, {
     cwd,
     env,
@@ -92,15 +93,15 @@ async function runCommand(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { pid } = child;
-  // Read before the event loop turns: until then even a process that has ended keeps its entry.
+  // Read before the event loop turns; until then even an ended process keeps its entry.
   const pidStart = (pid === undefined ? null : processes.readStartTime(pid)) ?? '';
-  const output = lastBytes(KEPT_BYTES);
+  const output = keepLastBytes(KEPT_BYTES);
   child.stdout.on('data', output.add);
   child.stderr.on('data', output.add);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('exit', (code) => {
-      // What stayed in its group goes now: later its number may mean another's.
+      // Kill its group now; later its number may belong to another.
       if (pid !== undefined) killGroup(pid);
       resolve(code);
     });
@@ -124,17 +125,17 @@ async function runCommand(
     }
   } finally {
     await processes.sweep(mark, pidStart === '' ? undefined : pidStart);
-    // Something that cleared its mark may hold the other end.
+    // A process that cleared its mark may still hold the pipe.
     await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
     child.stdout.destroy();
     child.stderr.destroy();
   }
-  if (signal.aborted) throw stopped(command);
+  if (signal.aborted) throw rerunStoppedError(command);
   if (ended !== null) return { exitCode: ended.code, output: output.text() };
   return { exitCode: null, output: `${output.text()}\n[svc: ended after ${timeoutMs / 1000} s]`.trimStart() };
 }
 
-const stopped = (command: string): SvcError =>
+const rerunStoppedError = (command: string): SvcError =>
   new SvcError('cancelled', `the rerun was ended before this was done: ${command}`, {
     hint: 'nothing of it was recorded',
   });
@@ -143,18 +144,18 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 
-function lastBytes(limit: number): { add(chunk: Buffer): void; text(): string } {
+function keepLastBytes(limit: number): { add(chunk: Buffer): void; text(): string } {
   let kept: Buffer = Buffer.alloc(0);
   let isCut = false;
   return {
     add(chunk) {
       const all = chunk.length >= limit ? chunk : Buffer.concat([kept, chunk]);
       isCut ||= kept.length + chunk.length > limit;
-      // A copy: a part of a chunk would keep the whole of it.
+      // A copy, since a slice would keep the whole chunk in memory.
       kept = Buffer.from(all.subarray(-limit));
     },
     text() {

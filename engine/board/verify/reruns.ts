@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { By } from '../../api/operation.ts';
+import { renderWords } from '../../api/words.ts';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { createSerialQueue } from '../../base/serial-queue.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { CommandConfinement, SessionCommand } from '../../runner/confine/index.ts';
@@ -23,16 +25,16 @@ export interface RerunsDeps {
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
-  /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
+  /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
-  /** `guard.profile` is strict: svc runs the tests of every session that has ended well again by itself. */
+  /** `guard.profile` is strict: svc reruns the tests of every session that ended well by itself. */
   isStrict(): boolean;
-  /** Inside `storage.write`: whoever was told of the session's end is told what came of its rerun, one paragraph. */
+  /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;
   log: { warn(facts: object, text: string): void };
 }
 
-/** What the reruns ask of the evidence. */
+/** What reruns need to know of the evidence. */
 export interface EvidenceReader {
   newestOf(sessionId: string): Evidence | null;
   headOf(session: Session): Promise<Head>;
@@ -46,18 +48,18 @@ export interface RerunRequest {
   by: By;
 }
 
-/** Owns running reported tests again: one session at a time, since that is as much work for the machine as a worker. */
+/** Reruns reported tests, one session at a time, since a rerun loads the machine as much as a worker. */
 export interface Reruns {
-  /** Waits for its turn. Throws what `checkMayRunAgain` does, `conflict` while it is at it already, `cancelled`. */
+  /** Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already, and `cancelled`. */
   run(name: string, request: RerunRequest): Promise<Verification>;
-  /** Inside the transaction of a session's end: under strict svc runs the tests of one that ended well again by itself. */
+  /** Under strict, schedules a rerun for a session that ended well. Call inside the transaction that ends it. */
   setDue(session: Session): void;
-  /** Ends what an engine that was killed left running, then goes on with what is due. */
+  /** Ends reruns that a killed engine left running, then continues with those that are due. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Of each command, when svc runs them by itself. */
+/** Time limit of each command in a rerun that svc starts itself. */
 const DUE_TIMEOUT_SEC = 600;
 const SVC: By = { actor: 'svc', via: 'engine' };
 
@@ -76,14 +78,14 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     'SELECT id, session_id, rerun_mark FROM verification WHERE rerun_mark IS NOT NULL',
   );
   const closing = new AbortController();
-  /** Sessions whose tests are being run again, or wait for their turn because somebody asked. */
-  const under = new Set<string>();
+  /** Sessions whose tests are being rerun, or wait for a rerun that was asked for. */
+  const sessionsUnderRerun = new Set<string>();
   const enqueue = createSerialQueue();
-  /** Something has become due; set inside a transaction, acted on after its commit. */
+  /** Whether a rerun has become due; set inside a transaction, acted on after its commit. */
   let hasDue = false;
   let isWorking = false;
 
-  const tellEvent = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
+  const recordRerun = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
     void events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
 
   async function runAll(what: ToRunAgain, request: RerunRequest): Promise<void> {
@@ -94,22 +96,22 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
         hint: `git -C ${session.repository} log ${session.branch} says why`,
       });
     const mark = randomUUID();
-    // On record before anything runs: an engine that is killed meanwhile leaves word of what to end.
+    // Recorded before anything runs, so that after a crash the next engine knows what to end.
     await storage.write(() => {
       setMark.run(mark, reported.id);
-      tellEvent(session, request.by, { state: 'running' });
+      recordRerun(session, request.by, { state: 'running' });
     });
     try {
       const results = await runTests(what, head, mark, request);
       await storage.write(() => {
         setRerun.run(JSON.stringify(results), clock.now(), request.by.actor, head, reported.id);
         const agrees = results.every((each) => each.agrees);
-        tellEvent(session, request.by, { state: 'ended', agrees, tests: results.length, head });
+        recordRerun(session, request.by, { state: 'ended', agrees, tests: results.length, head });
       });
     } catch (error) {
       await storage.write(() => {
         setMark.run(null, reported.id);
-        tellEvent(session, request.by, { state: 'given up', reason: asSvcError(error).message });
+        recordRerun(session, request.by, { state: 'given up', reason: asSvcError(error).message });
       });
       throw error;
     }
@@ -143,13 +145,13 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     }
   }
 
-  /** False when nothing is due. What the host's end breaks off is still due for the next one. */
+  /** Runs the next due rerun; false when there is none. One interrupted by the host's end stays due. */
   async function runNextDue(): Promise<boolean> {
     const due = closing.signal.aborted ? undefined : nextDue.get();
     if (due === undefined) return false;
     const session = sessions.get(due.session_id);
     const { sessionId } = session;
-    under.add(sessionId);
+    sessionsUnderRerun.add(sessionId);
     try {
       deps.requireConsent();
       const what = checkMayRunAgain(session, evidence.newestOf(sessionId));
@@ -161,20 +163,20 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       log.warn({ session: sessionId, error: message }, 'the reported tests could not be run again');
       await storage.write(() => setProblem.run(message, due.id));
     } finally {
-      under.delete(sessionId);
+      sessionsUnderRerun.delete(sessionId);
     }
     const verification = await evidence.judged(sessionId);
-    await storage.write(() => deps.tell(session, toldOf(verification)));
+    await storage.write(() => deps.tell(session, formatRerunNotice(verification)));
     return true;
   }
 
-  async function workOff(): Promise<void> {
+  async function runAllDue(): Promise<void> {
     if (isWorking || !hasDue) return;
     isWorking = true;
     try {
       while (hasDue) {
         hasDue = false;
-        // Who waits for a rerun that they asked for has a turn in between.
+        // Reruns that were asked for get a turn in between.
         while (await enqueue(runNextDue));
       }
     } catch (error) {
@@ -184,8 +186,8 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     }
   }
 
-  /** What an engine that was killed has left of its reruns. */
-  async function endLeftOver(): Promise<void> {
+  /** Ends what a killed engine left behind of its reruns. */
+  async function endLeftovers(): Promise<void> {
     for (const { id, session_id: sessionId, rerun_mark: mark } of marked.all()) {
       await processes.sweep(mark);
       await checkouts.removeCheckouts(sessions.get(sessionId));
@@ -193,7 +195,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     }
   }
 
-  storage.onCommit(() => void workOff());
+  storage.onCommit(() => void runAllDue());
 
   return {
     async run(name, request) {
@@ -201,19 +203,19 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       const session = sessions.resolve(name);
       const { sessionId } = session;
       checkMayRunAgain(session, evidence.newestOf(sessionId));
-      if (under.has(sessionId)) {
+      if (sessionsUnderRerun.has(sessionId)) {
         throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
-          hint: `svc verify show ${sessionId} has the result when they are done`,
+          hint: sentence`{verify.status ${sessionId}} has the result when they are done`,
         });
       }
-      under.add(sessionId);
+      sessionsUnderRerun.add(sessionId);
       try {
-        // Until its turn has come something else may have been reported.
+        // By the time of its turn, something else may have been reported.
         await enqueue(() =>
           runAll(checkMayRunAgain(sessions.get(sessionId), evidence.newestOf(sessionId)), request),
         );
       } finally {
-        under.delete(sessionId);
+        sessionsUnderRerun.delete(sessionId);
       }
       return evidence.judged(sessionId);
     },
@@ -226,9 +228,9 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     },
     start() {
       hasDue = true;
-      enqueue(endLeftOver)
+      enqueue(endLeftovers)
         .catch((error) => log.warn({ error: asSvcError(error).message }, 'a rerun was not cleared away'))
-        .then(workOff);
+        .then(runAllDue);
     },
     async close() {
       closing.abort();
@@ -237,15 +239,15 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   };
 }
 
-/** What a Chair is told when svc has run the tests of a session again by itself. */
-const toldOf = ({ sessionId, state, reasons }: Verification): string =>
+/** Formats the note that tells a Chair how a rerun by svc ended. */
+const formatRerunNotice = ({ sessionId, state, reasons }: Verification): string =>
   [
     `# ${sessionId} ${state}: ${VERIFICATION_WORDS[state]}`,
     '',
     ...reasons.map((each) => `- ${toPrintable(each)}`),
     ...(reasons.length === 0 ? [] : ['']),
     state === 'verified'
-      ? `Next: \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\`.`
-      : `Next: \`verify_status\` or \`svc verify show ${sessionId}\` has all of it.`,
+      ? renderWords(sentence`Next: {worktree.promote ${sessionId}}.`, 'anyone')
+      : renderWords(sentence`Next: {verify.status ${sessionId}} has all of it.`, 'anyone'),
     '',
   ].join('\n');

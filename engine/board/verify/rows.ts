@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../base/clock.ts';
 import { formatIdOrNull } from '../../base/ids.ts';
 
-/** What a worker says of one acceptance criterion; one that it says nothing of is unreported. */
+/** What a worker reported about one acceptance criterion. */
 export interface CriterionResult {
   criterion: string;
   status: 'met' | 'not_met' | 'unreported';
@@ -22,7 +22,7 @@ export interface SymbolResult {
   exists: boolean;
 }
 
-/** One reported command, run again by svc. */
+/** The result of rerunning a reported command. */
 export interface RerunResult {
   command: string;
   exitCode: number | null;
@@ -33,17 +33,17 @@ export interface RerunResult {
 }
 
 /**
- * What evidence is worth. `none`: nothing was reported. `reported`: it is the worker's own word. `verified`: svc ran the
- * reported tests again at the commit where the branch ends now, they ended as reported, and nothing is missing.
- * `disagrees`: run again there, they ended otherwise. `stale`: the report or the rerun is of another commit.
+ * State of evidence. `none`: nothing was reported. `reported`: it is the worker's own word. `verified`: svc reran the
+ * reported tests at the branch's current head, they ended as reported, and nothing is missing. `disagrees`: rerun there,
+ * they ended differently. `stale`: the report or the rerun is of another commit.
  */
 export const VERIFICATION_STATES = ['none', 'reported', 'verified', 'disagrees', 'stale'] as const;
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
-/** Whether svc is to run the tests again, or is at it; null for neither. */
+/** Whether a rerun of the tests by svc is due or running; null for neither. */
 export type RerunState = 'waiting' | 'running' | null;
 
-/** The evidence of a session, and what it is worth now. */
+/** The evidence of a session and its state now. */
 export interface Verification {
   sessionId: string;
   taskId: string | null;
@@ -58,20 +58,20 @@ export interface Verification {
   headCommit: string | null;
   reportedAt: string | null;
   reportedBy: string | null;
-  /** The last time that svc ran the tests again, and at which commit; that is null for one of an older version. */
+  /** The last rerun by svc. `head` is null for one by an older version. */
   rerun: { at: string; by: string; head: string | null; agrees: boolean; results: RerunResult[] } | null;
   rerunState: RerunState;
-  /** Why svc could not run them again by itself; null when nothing stood in the way. */
+  /** Why svc could not rerun them by itself; null when there was no problem. */
   rerunProblem: string | null;
 }
 
-/** What was reported, as it is kept; the newest of a session counts. */
+/** A report as it is stored; the newest of a session counts. */
 export interface Evidence {
   id: number;
   sessionId: string;
   taskId: string | null;
   summary: string | null;
-  /** Only what was said something of. */
+  /** Only those that were reported on. */
   criteria: CriterionResult[];
   tests: TestResult[];
   symbols: SymbolResult[];
@@ -103,7 +103,7 @@ export interface VerificationRow {
   rerun_problem: string | null;
 }
 
-function rerunOf(row: VerificationRow): Verification['rerun'] {
+function readRerun(row: VerificationRow): Verification['rerun'] {
   if (row.rerun === null || row.rerun_at === null) return null;
   const results = JSON.parse(row.rerun) as RerunResult[];
   const agrees = results.every((each) => each.agrees);
@@ -121,7 +121,7 @@ export const toEvidence = (row: VerificationRow): Evidence => ({
   headCommit: row.head_commit,
   reportedAt: rfc3339(row.reported_at),
   reportedBy: row.reported_by,
-  rerun: rerunOf(row),
+  rerun: readRerun(row),
   rerunState: row.rerun_mark !== null ? 'running' : row.rerun_due !== null ? 'waiting' : null,
   rerunProblem: row.rerun_problem,
 });

@@ -1,6 +1,6 @@
 import type { CriterionResult, Evidence, TestResult, VerificationState } from './rows.ts';
 
-/** Where a session's branch ends now: undefined without a repository, null when it cannot be read. */
+/** The current head of a session's branch: undefined without a repository, null when it cannot be read. */
 export type Head = string | null | undefined;
 
 export interface Verdict {
@@ -9,25 +9,29 @@ export interface Verdict {
   reasons: string[];
 }
 
-/** Every acceptance criterion with what was said of it, then what was said of others. */
-export function withUnreported(
+/** Lists every acceptance criterion with its reported result, then the results for other criteria. */
+export function addUnreported(
   acceptance: readonly string[],
   reported: readonly CriterionResult[],
 ): CriterionResult[] {
-  const silent = (criterion: string): CriterionResult => ({ criterion, status: 'unreported', note: null });
+  const markUnreported = (criterion: string): CriterionResult => ({
+    criterion,
+    status: 'unreported',
+    note: null,
+  });
   const said = new Map(reported.map((each) => [each.criterion, each]));
   return [
-    ...acceptance.map((criterion) => said.get(criterion) ?? silent(criterion)),
+    ...acceptance.map((criterion) => said.get(criterion) ?? markUnreported(criterion)),
     ...reported.filter(({ criterion }) => !acceptance.includes(criterion)),
   ];
 }
 
-/** Long texts are named by their beginning. */
-const shortened = (text: string): string =>
+/** Cuts a text to 200 characters. */
+const shortenText = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
-const short = (commit: string): string => commit.slice(0, 10);
+const shortenCommit = (commit: string): string => commit.slice(0, 10);
 
-/** Each state in the words of whoever is told of it. */
+/** What each state means, for messages. */
 export const VERIFICATION_WORDS: Readonly<Record<VerificationState, string>> = {
   none: 'nothing was reported',
   reported: "the worker's own word",
@@ -39,55 +43,59 @@ export const VERIFICATION_WORDS: Readonly<Record<VerificationState, string>> = {
 type Judged = Pick<Evidence, 'tests' | 'symbols' | 'headCommit' | 'rerun' | 'rerunState' | 'rerunProblem'>;
 
 /**
- * What evidence is worth now (R12). `criteria` are all of the task's; a claim of more than that was reported counts as
- * little as one that was never made. Only a rerun by svc at `head` itself makes it more than the worker's word.
+ * Judges evidence (R12) against all `criteria` of the task. Only a rerun by svc at `head` itself makes it more than the
+ * worker's word.
  */
-export function judge(evidence: Judged | null, criteria: readonly CriterionResult[], head: Head): Verdict {
+export function judgeEvidence(
+  evidence: Judged | null,
+  criteria: readonly CriterionResult[],
+  head: Head,
+): Verdict {
   if (evidence === null) return { state: 'none', reasons: ['nothing was reported'] };
   const { rerun } = evidence;
-  const disagreeing = disagreementsIn(rerun);
-  const missing = missingIn(evidence, criteria);
-  const movedSinceRerun = rerun === null ? [] : movedSince('run again', rerun.head, head);
-  const moved = [...movedSince('reported', evidence.headCommit, head), ...movedSinceRerun];
-  const reasons = [...disagreeing, ...missing, ...moved, ...notRunAgain(evidence)];
+  const disagreeing = listDisagreements(rerun);
+  const missing = listEvidenceGaps(evidence, criteria);
+  const movedSinceRerun = rerun === null ? [] : explainMove('run again', rerun.head, head);
+  const moved = [...explainMove('reported', evidence.headCommit, head), ...movedSinceRerun];
+  const reasons = [...disagreeing, ...missing, ...moved, ...explainNoRerun(evidence)];
   if (disagreeing.length > 0 && movedSinceRerun.length === 0) return { state: 'disagrees', reasons };
   if (moved.length > 0) return { state: 'stale', reasons };
   return { state: reasons.length === 0 ? 'verified' : 'reported', reasons };
 }
 
-const disagreementsIn = (rerun: Judged['rerun']): string[] =>
+const listDisagreements = (rerun: Judged['rerun']): string[] =>
   (rerun?.results ?? [])
     .filter((each) => !each.agrees)
     .map(({ command, exitCode }) => {
       const end = exitCode === null ? 'was ended without an exit code' : `ended with exit code ${exitCode}`;
-      return `run again it ${end}, which is not what was reported: ${shortened(command)}`;
+      return `run again it ${end}, which is not what was reported: ${shortenText(command)}`;
     });
 
-/** What a complete report would have. */
-function missingIn({ tests, symbols }: Judged, criteria: readonly CriterionResult[]): string[] {
+/** Lists what a complete report would have. */
+function listEvidenceGaps({ tests, symbols }: Judged, criteria: readonly CriterionResult[]): string[] {
   const isEmpty = criteria.length === 0 && !tests.some(hasRun);
   return [
     ...criteria
       .filter(({ status }) => status !== 'met')
       .map(
         ({ criterion, status }) =>
-          `${status === 'not_met' ? 'not met' : 'not reported'}: ${shortened(criterion)}`,
+          `${status === 'not_met' ? 'not met' : 'not reported'}: ${shortenText(criterion)}`,
       ),
     ...tests
       .filter(({ result }) => result === 'failed')
-      .map(({ command }) => `failed: ${shortened(command)}`),
+      .map(({ command }) => `failed: ${shortenText(command)}`),
     ...symbols
       .filter(({ exists }) => !exists)
-      .map(({ path, symbol }) => `missing: ${shortened(symbol === null ? path : `${path} (${symbol})`)}`),
+      .map(({ path, symbol }) => `missing: ${shortenText(symbol === null ? path : `${path} (${symbol})`)}`),
     ...(isEmpty ? ['neither a criterion nor a test that ran was reported'] : []),
   ];
 }
 
-/** Whether a test was said to have run. */
+/** Whether a test is reported to have run. */
 export const hasRun = ({ result }: Pick<TestResult, 'result'>): boolean => result !== 'skipped';
 
-/** Why it is the worker's word alone; empty once svc has run the tests again. */
-function notRunAgain({ tests, rerun, rerunState, rerunProblem }: Judged): string[] {
+/** Why there is only the worker's word; empty once svc has rerun the tests. */
+function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): string[] {
   if (rerunState === 'running') return ['svc is running the reported tests again'];
   if (rerunState === 'waiting') return ['svc runs the reported tests again, and has not come to it yet'];
   if (rerun !== null) return [];
@@ -96,13 +104,13 @@ function notRunAgain({ tests, rerun, rerunState, rerunProblem }: Judged): string
   return ['svc has not run the reported tests again'];
 }
 
-/** Why what was done at a commit says nothing of where the branch ends now; empty when it does. */
-function movedSince(done: 'reported' | 'run again', at: string | null, head: Head): string[] {
+/** Why a report or rerun at a commit does not cover the branch's current head; empty when it does. */
+function explainMove(done: 'reported' | 'run again', at: string | null, head: Head): string[] {
   if (head === undefined || (head !== null && head === at)) return [];
   if (head === null) return ['where the branch ends cannot be read'];
   return [
     at === null
-      ? `the branch ends at ${short(head)}; it was ${done} without a commit`
-      : `the branch ends at ${short(head)}; it was ${done} at ${short(at)}`,
+      ? `the branch ends at ${shortenCommit(head)}; it was ${done} without a commit`
+      : `the branch ends at ${shortenCommit(head)}; it was ${done} at ${shortenCommit(at)}`,
   ];
 }

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { Tasks } from '../tasks/index.ts';
-import { criteriaInput, criteriaOf, symbolsInput, symbolsOf, testsInput, testsOf } from './claims.ts';
+import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
 import type { Subject, Verify } from './index.ts';
 import { VERIFICATION_STATES } from './rows.ts';
 import { VERIFICATION_WORDS } from './state.ts';
@@ -35,7 +36,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
-      hint: 'leave `session` out to report for yourself',
+      hint: sentence`leave {input.session} out to report for yourself`,
     });
   }
 
@@ -50,7 +51,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
     const { taskId } = tasks.resolve(wanted);
     if (own === null || own === taskId) return taskId;
     throw new SvcError('holder_mismatch', `${sessionId} works on ${own}, not on ${taskId}`, {
-      hint: 'leave `task` out',
+      hint: sentence`leave {input.task} out`,
     });
   }
 
@@ -93,9 +94,9 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           sessionId: whose.sessionId,
           taskId: task,
           summary: input.summary ?? null,
-          criteria: criteriaOf(input.criteria, acceptance),
-          tests: testsOf(input.tests),
-          symbols: symbolsOf(input.symbols, folder, paths),
+          criteria: readCriteria(input.criteria, acceptance),
+          tests: readTests(input.tests),
+          symbols: readSymbols(input.symbols, folder, paths),
           reportedBy: caller.sessionId ?? caller.actor,
         };
         const { verification, uncommitted } = await verify.report(claims, by(caller), call.key);

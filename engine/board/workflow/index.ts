@@ -1,49 +1,50 @@
 import { actorDenied, type By, mayAct, type Policy } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Session } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Bound, Decision, Decisions } from '../decisions/index.ts';
 import {
-  changedNames,
-  changesOf,
   type InputChange,
-  promptInputs,
+  listInputChanges,
+  nameChanges,
   type RunInputs,
   type RunSettings,
+  readPromptInputs,
 } from '../decisions/inputs.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
-/** What the workers room offers to the workflow. */
+/** What the dispatcher offers to the workflow. */
 export interface Dispatch {
-  /** What a run would be made from now. Looks only, and starts no program. */
+  /** The settings that a run would have now. Changes nothing and starts no program. */
   settings(task: Task, options: DispatchOptions): RunSettings;
-  /** Throws `agent_not_found` when the program of the task's agent is not on this machine. */
+  /** Throws `agent_not_found` when the task's agent program is not installed. */
   checkProgram(task: Task, options: DispatchOptions): void;
-  /** Inside `storage.write`: a queued session that consumes `decision`. Throws when agent or project is unknown. */
+  /** Queues a session that consumes `decision`, inside `storage.write`. Throws when agent or project is unknown. */
   enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
-  /** Inside `storage.write`: marks a live session as being stopped; the processes follow after the commit. */
+  /** Marks a live session as stopping, inside `storage.write`; its processes are stopped after the commit. */
   stop(sessionId: string, reason: 'cancelled', by: By): void;
   /**
-   * Inside `storage.write`: as `stop`, but only of a session that waits for its start, or for a time to go on. False for one
-   * that is being started or runs.
+   * As `stop`, but only for a session that waits to start or to resume. False for one that is starting or running. Call
+   * inside `storage.write`.
    */
   drop(sessionId: string, by: By): boolean;
-  /** Inside `storage.write`: what the worker of a session says of its task. False once that has ended. */
+  /** Records how a session's worker marked its task, inside `storage.write`. False once the session has ended. */
   recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
-  /** Whether a session has not ended. */
+  /** Whether the session has not ended. */
   isLive(sessionId: string): boolean;
 }
 
-/** What the workers room asks of the board: whether what it is about to start is what was approved. */
+/** What the dispatcher asks of the board: whether what it is about to start is what was approved. */
 export interface Approvals {
   boundTo(decisionId: string): Bound;
-  /** What differs now from what was approved; the profile of a run is the stronger of both in any case. */
+  /** What differs now from what was approved. A run always gets the stronger of both guard profiles. */
   changesSince(session: Pick<Session, 'decisionId' | 'taskId'>): InputChange[];
-  /** Inside `storage.write`; see `Workflow.loseApproval`. */
+  /** See `Workflow.loseApproval`. */
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
-  /** Inside `storage.write`; see `Workflow.bindOldDecisions`. */
+  /** See `Workflow.bindOldDecisions`. */
   bindOld(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
 
@@ -51,11 +52,11 @@ export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
-  /** Nothing was started: what would run is not what was asked for, and `decision` waits in its place. To be told after the commit. */
+  /** Nothing was started, because what would run has changed; `decision` waits in its place. Throw it after the commit. */
   replaced?: SvcError;
 }
 
-/** What an edit answers: the decision that waits now. */
+/** The result of an edit, with the decision that waits now. */
 export interface Edited {
   task: Task;
   decision: Decision;
@@ -63,34 +64,34 @@ export interface Edited {
 }
 
 /**
- * How work moves: created, approved, dispatched, cancelled, tried again. Receiver, command line and tools all come
- * through here, so there is one path on which a worker can start. Everything runs inside `storage.write`.
+ * Moves tasks through their states: created, approved, dispatched, cancelled, retried. Receiver, command line and tools
+ * all go through here, so there is one path on which a worker can start. Call everything inside `storage.write`.
  */
 export interface Workflow {
   /**
-   * Creates the task; dispatches it when `dispatch` is asked for and `approved`, else leaves a decision
-   * (approved already when only dispatch was not asked for). A task that its ledger holds waits too.
+   * Creates a task. Dispatches it when `dispatch` and `approved` are both set, else leaves a decision (already approved
+   * when only `dispatch` is not set). A task held by its ledger waits too.
    */
   submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
-  /** A person (or the Chair) runs the task: that is the approval. Consumes an open decision, else makes one. */
+  /** Runs a task for a person or the Chair, which approves it. Consumes the open decision, or creates one. */
   run(taskId: string, options: DispatchOptions, by: By): Submitted;
-  /** Approves and dispatches. Doing it again changes nothing and answers the same. */
+  /** Approves and dispatches. Repeating it changes nothing and returns the same. */
   approve(decisionId: string, by: By, options?: DispatchOptions): Submitted & { decision: Decision };
   /** Denies; the task fails with code `denied` and can be retried. */
   deny(decisionId: string, reason: string, by: By): Submitted & { decision: Decision };
   /**
-   * Replaces the prompt of a task that waits for the decision. That one was about another prompt: it expires, and a new
-   * one waits in its place. `changed: false` when the prompt was that already. Throws `already_decided`, `conflict`.
+   * Replaces the prompt of a task that waits for the decision. The decision expires, since it was about another prompt, and
+   * a new one waits in its place. `changed: false` for the same prompt. Throws `already_decided`, `conflict`.
    */
   edit(decisionId: string, body: string, by: By): Edited;
   assign(taskId: string, agent: string, by: By): Task;
-  /** Another project; an approval for the former one no longer holds. */
+  /** Moves a task to another project; an approval for the former one expires. */
   move(taskId: string, project: string | null, by: By): Task;
   cancel(taskId: string, by: By): Task;
   /**
-   * Marks a task. The worker of its session does so while it works, and the end of that run decides. Throws `conflict` for
-   * anybody else while it runs, and once it has ended.
-   * @param speaker the session of the worker that says so; null for anybody else
+   * Marks a task as done or failed. A worker may mark its own task while it runs; the end of the run then decides. Throws
+   * `conflict` for anyone else while it runs, and once it has ended.
+   * @param speaker the session of the worker that marks it; null for anyone else
    */
   done(
     taskId: string,
@@ -98,21 +99,20 @@ export interface Workflow {
     by: By,
   ): Task;
   retry(taskId: string, by: By): Task;
-  /** What a run of the task would be made from now. */
+  /** The inputs that a run of the task would have now. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
-  /** What differs now from what a decision is bound to. */
+  /** What differs now from the inputs that a decision is bound to. */
   changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[];
   /**
-   * Inside `storage.write`: the approval of a session that has not run what was approved, or would go on with something
-   * else, holds no longer; a new decision waits in its place, which goes on with what the session has done.
+   * Revokes the approval of a session that did not run what was approved, or would continue with something else. A new
+   * decision waits in its place, which continues from what the session has done.
    */
   loseApproval(session: Session, why: string, changes: readonly InputChange[]): Decision;
-  /** A person lets a paused session go on without the sandbox. Throws `conflict` for a stranger's task. */
+  /** A person allows a paused session to resume without the sandbox. Throws `conflict` for a stranger's task. */
   approveOutside(session: Session): void;
   /**
-   * Decisions of before the inputs were kept are bound to what they would run now. Inside `storage.write`, before anything
-   * starts.
-   * @param optionsOf what the live session of a decision was asked for; null when it has none
+   * Binds decisions from before inputs were stored to what they would run now. Call it before anything starts.
+   * @param optionsOf the options of a decision's live session; null when it has none
    */
   bindOldDecisions(optionsOf: (decisionId: string) => DispatchOptions | null): void;
 }
@@ -130,7 +130,7 @@ export function createWorkflow({
   tasks: Tasks;
   decisions: Decisions;
   dispatch: Dispatch;
-  /** Who may decide. Clients were asked already; requests from outside come here unasked. */
+  /** Who may decide. Clients were checked already; requests from outside were not. */
   policy?: () => Policy;
   gate?: LedgerGate;
   /** Appends to the event log. */
@@ -140,35 +140,35 @@ export function createWorkflow({
 }): Workflow {
   const inputsOf = (task: Task, options: DispatchOptions): RunInputs => ({
     ...dispatch.settings(task, options),
-    ...promptInputs(task),
+    ...readPromptInputs(task),
   });
 
   function changesSince({ decisionId, taskId }: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[] {
     const { inputs, options } = decisions.boundTo(decisionId);
-    return changesOf(inputs, inputsOf(tasks.get(taskId), options));
+    return listInputChanges(inputs, inputsOf(tasks.get(taskId), options));
   }
 
-  /** A pending decision for what the task would run now, without anything asked for beside. */
-  const ask = (task: Task, why: string, by: By): Decision =>
-    decisions.ask(task, { inputs: inputsOf(task, {}), why: whyHeld(task, why) }, by);
+  /** Creates a pending decision for what the task would run now, without further options. */
+  const askForApproval = (task: Task, why: string, by: By): Decision =>
+    decisions.ask(task, { inputs: inputsOf(task, {}), why: explainHold(task, why) }, by);
 
-  /** Takes the place of an open decision that no longer says what would run. */
-  function askAnew(
+  /** Replaces an open decision that no longer matches what would run. */
+  function replaceDecision(
     task: Task,
     before: Decision,
     changes: readonly InputChange[],
     by: By,
   ): Submitted & { decision: Decision } {
     const { unconfined: _, ...options } = decisions.boundTo(before.decisionId).options;
-    const why = `what would run has changed since ${before.decisionId}: ${changedNames(changes)}`;
+    const why = `what would run has changed since ${before.decisionId}: ${nameChanges(changes)}`;
     decisions.expire(task.taskId, why, by);
-    const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
+    const question = { inputs: inputsOf(task, options), options, changes, why: explainHold(task, why) };
     const decision = decisions.ask(task, question, by);
-    const replaced = replacedBy(before, decision);
+    const replaced = inputsChangedError(before, decision);
     return { task: tasks.get(task.taskId), decision, session: null, replaced };
   }
 
-  /** Approves a pending decision, or takes up an approved one, and starts it; where it says something else, asks anew. */
+  /** Approves a pending decision, or uses an approved one, and starts it; replaces it when the inputs have changed. */
   function approveAndStart(
     before: Decision,
     given: DispatchOptions,
@@ -176,19 +176,19 @@ export function createWorkflow({
   ): Submitted & { decision: Decision } {
     const task = tasks.get(before.taskId);
     const changes = changesSince(before);
-    if (changes.length > 0) return askAnew(task, before, changes, by);
-    const options = { ...decisions.boundTo(before.decisionId).options, ...whatIsAsked(given) };
-    // An approval of what would fail at once would be used up by it.
+    if (changes.length > 0) return replaceDecision(task, before, changes, by);
+    const options = { ...decisions.boundTo(before.decisionId).options, ...pickRequested(given) };
+    // A run that fails at once would use up the approval.
     dispatch.checkProgram(task, options);
     const bound = { inputs: inputsOf(task, options), options };
     if (before.state === 'pending')
-      return start(task, decisions.approve(before.decisionId, task, bound, by), options);
+      return startSession(task, decisions.approve(before.decisionId, task, bound, by), options);
     decisions.bindTo(before.decisionId, bound);
-    return start(task, before, options);
+    return startSession(task, before, options);
   }
 
   /** The only place that turns an approved decision into a session. */
-  function start(
+  function startSession(
     task: Task,
     decision: Decision,
     options: DispatchOptions,
@@ -216,23 +216,25 @@ export function createWorkflow({
           : `${by.actor} is not in policy.actors`;
       const decision = approved
         ? decisions.grant(task, { inputs: inputsOf(task, {}), why }, by)
-        : ask(task, reason, by);
+        : askForApproval(task, reason, by);
       const decided = { ...task, decisionId: decision.decisionId };
-      return wanted && approved ? start(decided, decision, {}) : { task: decided, decision, session: null };
+      return wanted && approved
+        ? startSession(decided, decision, {})
+        : { task: decided, decision, session: null };
     },
 
     run(taskId, options, by) {
       const task = tasks.get(taskId);
       if (task.agent === null && task.status === 'open') {
         throw new SvcError('conflict', `${taskId} has no agent`, {
-          hint: `svc task assign ${taskId} <agent>`,
+          hint: sentence`{task.assign ${taskId} <agent>}`,
         });
       }
       const open = decisions.openOf(taskId);
       if (open) return approveAndStart(open, options, by);
-      const asked = whatIsAsked(options);
+      const asked = pickRequested(options);
       const question = { inputs: inputsOf(task, asked), options: asked, why: `run by ${by.actor}` };
-      return start(task, decisions.grant(task, question, by), options);
+      return startSession(task, decisions.grant(task, question, by), options);
     },
 
     approve(decisionId, by, options = {}) {
@@ -263,7 +265,7 @@ export function createWorkflow({
       if (task === null) return { task: tasks.get(before.taskId), decision: before, changed: false };
       const why = `the prompt was edited by ${by.actor}`;
       decisions.expire(task.taskId, why, by);
-      const decision = ask(task, why, by);
+      const decision = askForApproval(task, why, by);
       return { task: tasks.get(task.taskId), decision, changed: true };
     },
 
@@ -271,9 +273,9 @@ export function createWorkflow({
       const open = decisions.openOf(taskId);
       const task = tasks.assign(taskId, agent, by);
       if (open === null || open.agent === agent) return task;
-      // The approval was for another agent: it no longer holds, and someone has to look again.
+      // The approval was for another agent, so a person has to decide again.
       decisions.expire(taskId, `assigned to ${agent}`, by);
-      ask(task, `the agent was changed to ${agent}`, by);
+      askForApproval(task, `the agent was changed to ${agent}`, by);
       return tasks.get(taskId);
     },
 
@@ -286,7 +288,7 @@ export function createWorkflow({
     cancel(taskId, by) {
       const task = tasks.get(taskId);
       const isMarked = task.status === 'done' || task.status === 'failed';
-      // A worker that has marked its task may work on.
+      // A worker that has marked its task may still be running.
       if (isMarked && (task.sessionId === null || !dispatch.isLive(task.sessionId))) {
         throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
       }
@@ -322,7 +324,7 @@ export function createWorkflow({
           'conflict',
           `${sessionId} works on ${taskId}, and would go on if it were marked ${status}`,
           {
-            hint: `svc worker kill ${sessionId} ends it; its own worker may mark it, and so may you once it has ended`,
+            hint: sentence`{worker.kill ${sessionId}} ends it; its own worker may mark it, and so may you once it has ended`,
             data: { task_id: taskId, status: task.status, session_id: sessionId },
           },
         );
@@ -342,9 +344,9 @@ export function createWorkflow({
       decisions.revoke(decisionId, why, by);
       const task = tasks.get(taskId);
       const { unconfined: _, ...former } = decisions.boundTo(decisionId).options;
-      // What it has done so far is not lost with the approval.
+      // Its work so far is kept.
       const options = { ...former, ...(cwd === null ? {} : { continues: sessionId }) };
-      const question = { inputs: inputsOf(task, options), options, changes, why: whyHeld(task, why) };
+      const question = { inputs: inputsOf(task, options), options, changes, why: explainHold(task, why) };
       return decisions.ask(task, question, by);
     },
 
@@ -355,7 +357,7 @@ export function createWorkflow({
           'conflict',
           `${taskId} is a stranger's, and so ${sessionId} goes on in the sandbox`,
           {
-            hint: `svc worker resume ${sessionId} without --outside`,
+            hint: sentence`{worker.resume ${sessionId}} without --outside`,
           },
         );
       const { inputs, options: before } = decisions.boundTo(decisionId);
@@ -373,26 +375,29 @@ export function createWorkflow({
   };
 }
 
-/** What a call asks for, without what it leaves open: that is as it was asked before. */
-export const whatIsAsked = (options: DispatchOptions): DispatchOptions =>
+/** The options that a call sets; what it leaves open stays as it was asked for before. */
+export const pickRequested = (options: DispatchOptions): DispatchOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
 
-/** Of a stranger's task that comes first, wherever a decision is shown. */
-const whyHeld = ({ stranger }: Task, why: string): string =>
+/** Why a decision waits; that its author is a stranger comes first wherever it is shown. */
+const explainHold = ({ stranger }: Task, why: string): string =>
   stranger === null ? why : `by a stranger: ${stranger}; ${why}`;
 
-/** What is told to whoever approved when nothing was started, and something else waits. */
-const replacedBy = ({ decisionId, taskId }: Decision, { decisionId: next, changes }: Decision): SvcError =>
+/** The error for an approval that started nothing because another decision waits now. */
+const inputsChangedError = (
+  { decisionId, taskId }: Decision,
+  { decisionId: next, changes }: Decision,
+): SvcError =>
   new SvcError(
     'inputs_changed',
-    `${taskId} would not run what ${decisionId} was about (changed: ${changedNames(changes)}); nothing was started`,
+    `${taskId} would not run what ${decisionId} was about (changed: ${nameChanges(changes)}); nothing was started`,
     {
-      hint: `svc decision show ${next} shows what was and what is; it waits in place of ${decisionId}`,
+      hint: sentence`{decision.show ${next}} shows what was and what is; it waits in place of ${decisionId}`,
       data: { decision_id: next, task_id: taskId, changed: changes.map(({ input }) => input) },
     },
   );
 
-/** After the commit that keeps the decision that waits now. Throws `inputs_changed`. */
+/** Throws `inputs_changed` for a replaced decision. Call after the commit that stores the new one. */
 export function checkNotReplaced<S extends Submitted>(submitted: S): S {
   if (submitted.replaced !== undefined) throw submitted.replaced;
   return submitted;

@@ -1,8 +1,9 @@
 import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 
-/** Whom a question goes to. */
+/** The recipient of a question. */
 export interface Addressee {
   /** A session, or the Chair's seat. */
   to: string;
@@ -16,21 +17,21 @@ export interface AddresseeDeps {
   projectId(id: string): string | null;
 }
 
-/** The named session, else the Chair of the named project, else the Chair of the caller's own. */
-export function addresseeOf(
+/** Resolves the recipient: the named session, else the Chair of the named project, else of the caller's project. */
+export function resolveAddressee(
   wish: { to_session?: string | undefined; to_project?: string | undefined },
   caller: Caller,
   deps: AddresseeDeps,
 ): Addressee {
-  const chairOf = (project: string | null): Addressee => ({ to: chairAddress(project), project });
+  const addressChair = (project: string | null): Addressee => ({ to: chairAddress(project), project });
   const { to_session: session, to_project: project } = wish;
-  if (session !== undefined) return sessionCalled(session, caller, deps, chairOf);
-  if (project !== undefined) return chairOf(deps.projectId(project));
+  if (session !== undefined) return resolveNamedSession(session, caller, deps, addressChair);
+  if (project !== undefined) return addressChair(deps.projectId(project));
   const own = caller.sessionId === null ? null : deps.peers.find(caller.sessionId);
-  return chairOf(own === null ? caller.project : own.project);
+  return addressChair(own === null ? caller.project : own.project);
 }
 
-function sessionCalled(
+function resolveNamedSession(
   session: string,
   caller: Caller,
   deps: AddresseeDeps,
@@ -39,7 +40,7 @@ function sessionCalled(
   const seat = projectOfAddress(session);
   if (seat !== undefined) return chairOf(seat === null ? null : deps.projectId(seat));
   const peer = deps.peers.known(isOwnSeat(session, caller) ? (caller.sessionId ?? session) : session);
-  const hint = 'leave to_session out to ask the Chair; msg_peers lists who is here';
+  const hint = sentence`leave {input.to_session} out to ask the Chair; {msg.peers} lists who is here`;
   if (peer.sessionId === caller.sessionId) {
     throw new SvcError('fields_invalid', `to_session: ${session} is who asks`, { hint });
   }

@@ -3,12 +3,13 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { AskNotice } from './notice.ts';
-import { cancelled, closed, closing } from './refusals.ts';
+import { askCancelledError, askClosedError, askInterruptedError } from './refusals.ts';
 import { type Ask, type AskRow, type AskStatus, type SymbolRef, toAsk } from './rows.ts';
 
-export { closed } from './refusals.ts';
+export { askClosedError } from './refusals.ts';
 export { ASK_STATUSES, type Ask, type AskStatus, type SymbolRef } from './rows.ts';
 
 export interface NewAsk {
@@ -41,31 +42,31 @@ export interface AskFilter {
   limit?: number | undefined;
 }
 
-/** Owns questions that somebody waits on. What changes something runs inside `storage.write`. */
+/** Owns the questions that agents wait on. Methods that change something are called inside `storage.write`. */
 export interface Asks {
   /** Throws `not_found`. */
   get(askId: number): Ask;
-  /** The ask that this very call has made; throws `idempotency_conflict` when it asked something else. */
+  /** The ask that the call with this key has made. Throws `idempotency_conflict` when its question differs. */
   byCall(key: string, question: string): Ask | null;
   open(ask: NewAsk, by: By): Ask;
-  /** Throws `ask_closed`, unless it was answered so by the same already. */
+  /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
   answer(askId: number, answer: NewAnswer, by: By): Ask;
   /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
   count(filter: Pick<AskFilter, 'status' | 'from'>): number;
-  /** Whether a question of the session waits. */
+  /** Whether the session has an open ask. */
   isAsking(sessionId: string): boolean;
-  /** Resolves once it is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
+  /** Resolves once the ask is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
   wait(askId: number, signal: AbortSignal): Promise<Ask>;
-  /** Inside the transaction of the session's end: nobody waits for its questions any more. */
+  /** Times out the session's open asks. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
-  /** Closes what ran out while no engine ran, and keeps the time from now on. */
+  /** Times out asks that expired while no engine ran, and from then on each one when it expires. */
   start(): void;
   close(): void;
 }
 
-/** After a write that failed: a full disk is not written to in a loop. */
+/** Pause after a failed write, so that a full disk is not written to in a loop. */
 const PAUSE_MS = 1000;
 
 interface Waiter {
@@ -118,19 +119,19 @@ export function createAsks({
   );
 
   const waiting = new Map<number, Set<Waiter>>();
-  /** Of the transaction under way, and of ones that failed: whether it is so is read after the next commit. */
+  /** Asks touched by the current transaction, or by one that failed; their state is read after the next commit. */
   const changed = new Set<number>();
-  const timer = createDueTimer({ clock, onDue: look });
+  const timer = createDueTimer({ clock, onDue: expireAndSleep });
   let isClosed = false;
 
   function get(askId: number): Ask {
     const row = byId.get(askId);
     if (row) return toAsk(row);
-    throw new SvcError('not_found', `no ask ${askId}`, { hint: 'ask_list shows the open ones' });
+    throw new SvcError('not_found', `no ask ${askId}`, { hint: sentence`{ask.list} shows the open ones` });
   }
 
-  /** Inside the transaction of what happened to it. */
-  function tell(
+  /** Records what happened to an ask, inside the same transaction. */
+  function recordChange(
     kind: 'ask_opened' | 'ask_answered' | 'ask_timeout',
     ask: Ask,
     by: { actor: string | null; via: string },
@@ -144,25 +145,26 @@ export function createAsks({
       taskId: ask.taskId,
       sessionId: asWorkerSession(ask.fromSession),
       ...by,
-      // What is asked and answered is for those two; who follows the events learns that it was.
+      // The texts are for asker and answerer only; whoever follows the events learns just that it happened.
       data: { ask_id: ask.askId, from: ask.fromSession, to: ask.toSession, project: ask.project, ...more },
     });
   }
 
-  function timedOut(rows: readonly AskRow[], reason: string): void {
-    for (const row of rows) tell('ask_timeout', toAsk(row), { actor: null, via: 'engine' }, { reason });
+  function recordTimeouts(rows: readonly AskRow[], reason: string): void {
+    for (const row of rows)
+      recordChange('ask_timeout', toAsk(row), { actor: null, via: 'engine' }, { reason });
   }
 
-  function expire(): void {
-    timedOut(setExpired.all(clock.now()), 'nobody answered in time');
+  function expireOverdue(): void {
+    recordTimeouts(setExpired.all(clock.now()), 'nobody answered in time');
   }
 
   function sleepUntilNext(atLeastMs = 0): void {
     if (!isClosed) timer.sleepUntil(count.get()?.next ?? null, atLeastMs);
   }
 
-  function look(): void {
-    storage.write(expire).then(
+  function expireAndSleep(): void {
+    storage.write(expireOverdue).then(
       () => sleepUntilNext(),
       () => sleepUntilNext(PAUSE_MS),
     );
@@ -208,19 +210,19 @@ export function createAsks({
         ask.key,
       ) as AskRow;
       const opened = toAsk(row);
-      tell('ask_opened', opened, by, { reason: `waits for ${ask.to}` });
+      recordChange('ask_opened', opened, by, { reason: `waits for ${ask.to}` });
       return opened;
     },
     answer(askId, { answer, by: answeredBy, symbolRef }, by) {
       const ref = symbolRef === null ? null : JSON.stringify(symbolRef);
       const row = setAnswered.get(clock.now(), answeredBy, answer, ref, askId);
       if (row !== undefined) {
-        tell('ask_answered', toAsk(row), by, { by: answeredBy, reason: 'answered' });
+        recordChange('ask_answered', toAsk(row), by, { by: answeredBy, reason: 'answered' });
         return toAsk(row);
       }
       const ask = get(askId);
       if (ask.status === 'answered' && ask.answer === answer && ask.answeredBy === answeredBy) return ask;
-      throw closed(ask);
+      throw askClosedError(ask);
     },
     list({ status, from, ids, limit = ids?.length ?? 50 }) {
       const wanted = { from: from ?? null, ids: ids === undefined ? null : JSON.stringify(ids), limit };
@@ -236,14 +238,14 @@ export function createAsks({
     wait(askId, signal) {
       const ask = get(askId);
       if (ask.status !== 'open') return Promise.resolve(ask);
-      if (signal.aborted) return Promise.reject(cancelled(ask));
-      if (isClosed) return Promise.reject(closing(ask));
+      if (signal.aborted) return Promise.reject(askCancelledError(ask));
+      if (isClosed) return Promise.reject(askInterruptedError(ask));
       return new Promise((resolve, reject) => {
         const waiters = waiting.get(askId) ?? new Set();
         const onAbort = (): void => {
           waiters.delete(waiter);
           if (waiters.size === 0 && waiting.get(askId) === waiters) waiting.delete(askId);
-          reject(cancelled(ask));
+          reject(askCancelledError(ask));
         };
         const waiter: Waiter = {
           done(answered) {
@@ -260,14 +262,15 @@ export function createAsks({
       });
     },
     sessionEnded(sessionId) {
-      timedOut(setLeft.all(sessionId), 'the session ended');
+      recordTimeouts(setLeft.all(sessionId), 'the session ended');
     },
-    start: look,
+    start: expireAndSleep,
     close() {
       isClosed = true;
       timer.close();
       unfollow();
-      for (const [askId, waiters] of waiting) for (const waiter of waiters) waiter.fail(closing(get(askId)));
+      for (const [askId, waiters] of waiting)
+        for (const waiter of waiters) waiter.fail(askInterruptedError(get(askId)));
       waiting.clear();
     },
   };

@@ -1,22 +1,32 @@
+import { renderWords } from '../../api/words.ts';
+import { sentence } from '../../base/sentence.ts';
 import { formatAge } from '../../base/text.ts';
 import type { Messages } from '../messages/index.ts';
 import type { Ask } from './rows.ts';
 
-/** Tells whoever is asked, and takes the message back when nobody waits any more. Inside `storage.write`. */
+/** Sends an ask as a message, and acknowledges that message once the ask is closed. Call inside `storage.write`. */
 export interface AskNotice {
   opened(ask: Ask): void;
   closed(ask: Ask): void;
 }
 
-const callOf = (ask: Ask): string => `ask ${ask.askId}`;
+const nameAskCall = (ask: Ask): string => `ask ${ask.askId}`;
 
-function textOf({ askId, fromSession, question, context, options, createdAt, expiresAt }: Ask): string {
+function formatAskNotice({
+  askId,
+  fromSession,
+  question,
+  context,
+  options,
+  createdAt,
+  expiresAt,
+}: Ask): string {
   const waits = formatAge(createdAt, Date.parse(expiresAt));
   const parts = [`${fromSession ?? 'Somebody'} asks, and waits ${waits} for the answer:`, question];
   if (context !== null) parts.push(`Context:\n${context}`);
   if (options.length > 0)
     parts.push(`The answer is one of:\n${options.map((each) => `- ${each}`).join('\n')}`);
-  parts.push(`Answer with ask_answer (id ${askId}), or svc ask answer ${askId} <answer>.`);
+  parts.push(renderWords(sentence`Answer with {ask.answer ${askId} <answer>}.`, 'anyone'));
   return parts.join('\n\n');
 }
 
@@ -26,21 +36,21 @@ export const createAskNotice = (messages: Messages): AskNotice => ({
     messages.send(
       {
         kind: 'note',
-        body: textOf(ask),
+        body: formatAskNotice(ask),
         payloadPath: null,
         fromSession: ask.fromSession,
         fromAgent: null,
         fromName: null,
         parentId: null,
         taskId: ask.taskId,
-        callKey: callOf(ask),
+        callKey: nameAskCall(ask),
       },
       [{ toSession: ask.toSession, toWorker: null, toAgent: null }],
       { actor: null, via: 'engine' },
     );
   },
   closed(ask) {
-    for (const { id, acked_at } of messages.ofCall(callOf(ask))) {
+    for (const { id, acked_at } of messages.ofCall(nameAskCall(ask))) {
       if (acked_at === null) messages.ackAs(id, 'svc', { actor: null, via: 'engine' });
     }
   },

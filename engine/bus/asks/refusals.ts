@@ -1,15 +1,17 @@
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Ask } from './rows.ts';
 
-/** Long answers are named by their beginning. */
-const quoted = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+/** Quotes a text, cut to 200 characters. */
+const quoteStart = (text: string): string =>
+  JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** It takes no answer any more: by whom it was closed, and with what. */
-export function closed(ask: Ask): SvcError {
+/** The error for answering a closed ask: who closed it, and with which answer. */
+export function askClosedError(ask: Ask): SvcError {
   const { askId, status, answeredBy, answer, fromSession } = ask;
   const data = { id: askId, status, by: answeredBy, answer };
   if (status === 'answered') {
-    const message = `ask ${askId} was answered by ${answeredBy} already: ${quoted(answer ?? '')}`;
+    const message = `ask ${askId} was answered by ${answeredBy} already: ${quoteStart(answer ?? '')}`;
     return new SvcError('ask_closed', message, { data });
   }
   return new SvcError('ask_closed', `ask ${askId} timed out; nobody waits for its answer any more`, {
@@ -18,15 +20,15 @@ export function closed(ask: Ask): SvcError {
   });
 }
 
-const stays = (ask: Ask) => ({
-  hint: `ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; svc ask show ${ask.askId} shows it`,
+const describeOpenAsk = (ask: Ask) => ({
+  hint: sentence`ask ${ask.askId} stays open until ${ask.expiresAt} and can be answered; {ask.list} shows it`,
   data: { id: ask.askId },
 });
 
-/** Whoever waited has gone. */
-export const cancelled = (ask: Ask): SvcError =>
-  new SvcError('cancelled', `nobody waits for the answer of ask ${ask.askId} any more`, stays(ask));
+/** The error for a wait that was aborted. */
+export const askCancelledError = (ask: Ask): SvcError =>
+  new SvcError('cancelled', `nobody waits for the answer of ask ${ask.askId} any more`, describeOpenAsk(ask));
 
-/** The engine stops meanwhile. */
-export const closing = (ask: Ask): SvcError =>
-  new SvcError('engine_closing', `the engine stops while ask ${ask.askId} waits`, stays(ask));
+/** The error for a wait that ends because the engine stops. */
+export const askInterruptedError = (ask: Ask): SvcError =>
+  new SvcError('engine_closing', `the engine stops while ask ${ask.askId} waits`, describeOpenAsk(ask));

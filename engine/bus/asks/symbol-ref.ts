@@ -23,18 +23,18 @@ export interface SymbolDeps {
   folder(project: string): string;
 }
 
-/** Larger files are no source code that somebody points into. */
+/** Larger files are not searched for a line. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-const invalid = (field: string, problem: string): SvcError =>
+const symbolRefError = (field: string, problem: string): SvcError =>
   new SvcError('fields_invalid', `symbol_ref.${field}: ${problem}`, {
     data: { fields: [{ field: `symbol_ref.${field}`, problem }] },
   });
 
-/** What an answer points at, as a place that exists. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
-export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
+/** Finds the place that an answer points at. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
+export function resolveSymbolRef(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   if (wish.path === undefined) {
-    throw invalid(
+    throw symbolRefError(
       'path',
       wish.symbol === undefined
         ? 'name the file that the answer points at'
@@ -46,7 +46,7 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   const { absolute, key } = deps.paths.resolveNamed(
     wish.path.trim() === '' ? wish.path : resolve(folder, wish.path),
   );
-  if (wish.project !== undefined && !contains(folder, absolute)) {
+  if (wish.project !== undefined && !isInProject(folder, absolute)) {
     throw new SvcError(
       'path_outside',
       `${JSON.stringify(wish.path)} is outside the project ${wish.project}`,
@@ -59,41 +59,42 @@ export function symbolRefOf(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
   if (!stat?.isFile()) throw new SvcError('not_found', `symbol_ref.path: there is no file ${key}`);
   const symbol = wish.symbol ?? null;
   if (wish.line === undefined && symbol === null) return { path: key, line: null, symbol, project };
-  if (stat.size > MAX_BYTES) throw invalid('path', `${key} is too large to look a line up in`);
-  const lines = textOf(absolute, key).split('\n');
+  if (stat.size > MAX_BYTES) throw symbolRefError('path', `${key} is too large to look a line up in`);
+  const lines = readSource(absolute, key).split('\n');
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   if (wish.line !== undefined) {
-    if (wish.line > lines.length) throw invalid('line', `${key} has ${formatCount(lines.length, 'line')}`);
+    if (wish.line > lines.length)
+      throw symbolRefError('line', `${key} has ${formatCount(lines.length, 'line')}`);
     return { path: key, line: wish.line, symbol, project };
   }
   const at = lines.findIndex((line) => hasWord(line, symbol ?? ''));
-  if (at < 0) throw invalid('symbol', `${JSON.stringify(symbol)} does not occur in ${key}`);
+  if (at < 0) throw symbolRefError('symbol', `${JSON.stringify(symbol)} does not occur in ${key}`);
   return { path: key, line: at + 1, symbol, project };
 }
 
-function textOf(absolute: string, key: string): string {
+function readSource(absolute: string, key: string): string {
   try {
     return readFileSync(absolute, 'utf8');
   } catch (error) {
-    throw invalid('path', `${key} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    throw symbolRefError('path', `${key} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
-function contains(folder: string, absolute: string): boolean {
+function isInProject(folder: string, absolute: string): boolean {
   let real = folder;
   try {
     real = realpathSync.native(folder);
   } catch {
-    // A project's folder that is not there contains nothing.
+    // A missing project folder contains nothing.
   }
   return isInsideFolder(real, absolute);
 }
 
 /** Whether the text occurs with no letter, digit, `_` or `$` right before or after it. */
 function hasWord(line: string, word: string): boolean {
-  const isPart = (letter: string): boolean => /[\p{L}\p{N}_$]/u.test(letter);
+  const isWordCharacter = (letter: string): boolean => /[\p{L}\p{N}_$]/u.test(letter);
   for (let at = line.indexOf(word); at >= 0; at = line.indexOf(word, at + 1)) {
-    if (!isPart(line.charAt(at - 1)) && !isPart(line.charAt(at + word.length))) return true;
+    if (!isWordCharacter(line.charAt(at - 1)) && !isWordCharacter(line.charAt(at + word.length))) return true;
   }
   return false;
 }

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
-import { type AddresseeDeps, addresseeOf } from './addressee.ts';
-import { ASK_STATUSES, type Ask, type Asks, closed, type SymbolRef } from './index.ts';
-import { type SymbolDeps, symbolRefOf } from './symbol-ref.ts';
+import { type AddresseeDeps, resolveAddressee } from './addressee.ts';
+import { ASK_STATUSES, type Ask, type Asks, askClosedError, type SymbolRef } from './index.ts';
+import { resolveSymbolRef, type SymbolDeps } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
   storage: Storage;
@@ -15,24 +16,24 @@ export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
   peers: Pick<Peers, 'find' | 'known' | 'chairOf'>;
 }
 
-const said = (max: number) =>
+const nonEmptyText = (max: number) =>
   z
     .string()
     .max(max)
     .refine((text) => text.trim() !== '', 'is empty');
-/** Of names, a bound that no agent comes near is checked, and not told in the list of tools: every agent pays for its bytes. */
-const named = (max: number) =>
+/** A length that no agent comes near is checked but not listed with the tool: every agent pays for the list's bytes. */
+const shortText = (max: number) =>
   z.string().refine((text) => text.trim() !== '' && text.length <= max, `is empty, or longer than ${max}`);
-const name = named(200);
+const name = shortText(200);
 const id = z.int().min(1);
 
 const askInput = z.strictObject({
-  question: said(20_000).describe(
+  question: nonEmptyText(20_000).describe(
     'What you need to know, in a way that can be answered without your context.',
   ),
   context: z.string().max(100_000).optional().describe('What the other has to know to answer.'),
   options: z
-    .array(named(1000))
+    .array(shortText(1000))
     .max(100)
     .refine((all) => new Set(all).size === all.length, 'two options are the same')
     .optional()
@@ -45,9 +46,9 @@ const askInput = z.strictObject({
 const symbolRef = z
   .strictObject({
     line: z.int().min(1).optional(),
-    path: named(4096).optional(),
+    path: shortText(4096).optional(),
     project: name.optional(),
-    symbol: named(500).optional(),
+    symbol: shortText(500).optional(),
   })
   .optional()
   .describe(
@@ -58,7 +59,7 @@ const symbolRef = z
 const symbolOut = z.unknown();
 
 /** How the wait on an ask ended, in wire form. */
-const outcome = (ask: Ask) => ({
+const toAskOutcome = (ask: Ask) => ({
   id: ask.askId,
   status: ask.status === 'answered' ? ('answered' as const) : ('timeout' as const),
   answer: ask.answer,
@@ -70,13 +71,13 @@ const outcome = (ask: Ask) => ({
       : 'nobody answered; do not take silence for consent, and say so in your report',
 });
 
-const pointed = (ref: unknown): string => {
+const formatSymbolRef = (ref: unknown): string => {
   if (ref === null) return '';
   const { path, line } = ref as SymbolRef;
   return ` (see ${path}${line === null ? '' : `:${line}`})`;
 };
 
-/** What agents are given of an ask in a list. */
+/** An ask as agents see it in a list. */
 const listedAsk = z
   .object({
     ask_id: z.int(),
@@ -94,7 +95,7 @@ const listedAsk = z
   })
   .meta({ unlisted: true });
 
-/** All that somebody needs who is to answer it. */
+/** Formats an ask with everything that is needed to answer it. */
 function sayAsk(ask: z.output<typeof listedAsk>): string {
   const { options, context, answer } = ask;
   const parts = [
@@ -106,12 +107,12 @@ function sayAsk(ask: z.output<typeof listedAsk>): string {
   return parts.map((part) => toPrintable(part, { lines: true }).replaceAll('\n', '\n  ')).join('\n  ');
 }
 
-/** What agents and clients may do about questions. */
+/** The tools and operations for asks. */
 export function askTools(deps: AskToolsDeps) {
   const { storage, asks, peers } = deps;
 
-  /** The row of this call: the one it made before, or a new one. */
-  const opened = (input: z.infer<typeof askInput>, caller: Caller, key: string | null): Promise<Ask> =>
+  /** Opens an ask, or finds the one that the same call opened before. */
+  const openOrFindAsk = (input: z.infer<typeof askInput>, caller: Caller, key: string | null): Promise<Ask> =>
     storage.write(() => {
       const before = key === null ? null : asks.byCall(key, input.question);
       if (before !== null) return before;
@@ -120,32 +121,37 @@ export function askTools(deps: AskToolsDeps) {
       const from = caller.sessionId;
       const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
       const ask = { from, taskId, question, context, options, timeoutSec, key };
-      return asks.open({ ...ask, ...addresseeOf(input, caller, deps) }, by(caller));
+      return asks.open({ ...ask, ...resolveAddressee(input, caller, deps) }, by(caller));
     });
 
-  function whom({ toSession, project }: Ask): string {
+  function describeAddressee({ toSession, project }: Ask): string {
     if (projectOfAddress(toSession) === undefined) return toSession;
     const seat = project === null ? 'the Chair' : `the Chair of ${project}`;
     const live = peers.chairOf(project);
     return live === null ? seat : `${seat} (${live.sessionId})`;
   }
 
-  function waitOn(ask: Ask, call: Call): Promise<Ask> {
+  function waitWithProgress(ask: Ask, call: Call): Promise<Ask> {
     if (ask.status === 'open') {
-      call.progress(`ask ${ask.askId} waits for an answer from ${whom(ask)}, until ${ask.expiresAt}`);
+      call.progress(
+        `ask ${ask.askId} waits for an answer from ${describeAddressee(ask)}, until ${ask.expiresAt}`,
+      );
     }
     return asks.wait(ask.askId, call.signal);
   }
 
   function checkMayAnswer({ askId, fromSession, toSession }: Ask, caller: Caller): void {
-    const refused = (why: string, hint: string): SvcError =>
+    const mayNotAnswerError = (why: string, hint: string): SvcError =>
       new SvcError('holder_mismatch', why, { hint, data: { id: askId, to: toSession } });
     if (fromSession !== null && caller.sessionId === fromSession) {
-      throw refused(`ask ${askId} was asked by ${fromSession} itself`, 'nobody answers their own question');
+      throw mayNotAnswerError(
+        `ask ${askId} was asked by ${fromSession} itself`,
+        'nobody answers their own question',
+      );
     }
     if (caller.seat === 'chair' || (caller.sessionId !== null && caller.sessionId === toSession)) return;
     const who = caller.sessionId ?? `a ${caller.seat} session`;
-    throw refused(
+    throw mayNotAnswerError(
       `ask ${askId} is addressed to ${toSession}; ${who} cannot answer it`,
       projectOfAddress(toSession) === undefined
         ? `the Chair or ${toSession} answers it`
@@ -153,8 +159,8 @@ export function askTools(deps: AskToolsDeps) {
     );
   }
 
-  /** Who answers. Only the Chair does in another's name: that of a person, or of a session, which then has to be known. */
-  function signature(by: string | undefined, caller: Caller): string {
+  /** Resolves who answers. Only the Chair may answer in another's name: a person's, or that of a known session. */
+  function resolveAnswerer(by: string | undefined, caller: Caller): string {
     const own = caller.sessionId ?? caller.actor;
     if (by === undefined || by === own || isOwnSeat(by, caller)) return own;
     if (caller.seat === 'chair') {
@@ -162,7 +168,7 @@ export function askTools(deps: AskToolsDeps) {
       return by;
     }
     throw new SvcError('holder_mismatch', `${own} cannot answer in the name of ${JSON.stringify(by)}`, {
-      hint: 'leave `by` out',
+      hint: sentence`leave {input.by} out`,
     });
   }
 
@@ -184,10 +190,10 @@ export function askTools(deps: AskToolsDeps) {
       }),
       say: ({ id: number, status, answer, by, symbol_ref, note }) =>
         status === 'answered'
-          ? `ask ${number} was answered by ${by}: ${answer}${pointed(symbol_ref)}`
+          ? `ask ${number} was answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`
           : `ask ${number} timed out: ${note}`,
       async run(input, caller, call) {
-        return outcome(await waitOn(await opened(input, caller, call.key), call));
+        return toAskOutcome(await waitWithProgress(await openOrFindAsk(input, caller, call.key), call));
       },
     }),
     tool({
@@ -198,7 +204,7 @@ export function askTools(deps: AskToolsDeps) {
       changes: true,
       idempotent: true,
       input: z.strictObject({
-        answer: said(100_000).describe('One of the options exactly, if the ask has any.'),
+        answer: nonEmptyText(100_000).describe('One of the options exactly, if the ask has any.'),
         id: id.describe('From ask_list.'),
         by: name.optional().describe('Who answers; you, when left out.'),
         symbol_ref: symbolRef,
@@ -211,12 +217,12 @@ export function askTools(deps: AskToolsDeps) {
         symbol_ref: symbolOut,
       }),
       say: ({ id: number, answer, by, symbol_ref }) =>
-        `ask ${number} is answered by ${by}: ${answer}${pointed(symbol_ref)}`,
+        `ask ${number} is answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`,
       async run(input, caller) {
         const ask = asks.get(input.id);
         checkMayAnswer(ask, caller);
         const { options, status } = ask;
-        if (status === 'timeout') throw closed(ask);
+        if (status === 'timeout') throw askClosedError(ask);
         if (status === 'open' && options.length > 0 && !options.includes(input.answer)) {
           const problem = `has to be one of ${options.map((each) => JSON.stringify(each)).join(', ')}`;
           throw new SvcError('fields_invalid', `answer: the answer of ask ${ask.askId} ${problem}`, {
@@ -224,9 +230,11 @@ export function askTools(deps: AskToolsDeps) {
           });
         }
         const ref =
-          status !== 'open' || input.symbol_ref === undefined ? null : symbolRefOf(input.symbol_ref, deps);
-        const answer = { answer: input.answer, by: signature(input.by, caller), symbolRef: ref };
-        const { note: _, ...answered } = outcome(
+          status !== 'open' || input.symbol_ref === undefined
+            ? null
+            : resolveSymbolRef(input.symbol_ref, deps);
+        const answer = { answer: input.answer, by: resolveAnswerer(input.by, caller), symbolRef: ref };
+        const { note: _, ...answered } = toAskOutcome(
           await storage.write(() => asks.answer(input.id, answer, by(caller))),
         );
         return answered;
@@ -283,7 +291,7 @@ export function askTools(deps: AskToolsDeps) {
       seat: 'any',
       changes: true,
       input: askInput,
-      run: (input, caller, call) => opened(input, caller, call.key),
+      run: (input, caller, call) => openOrFindAsk(input, caller, call.key),
     }),
     operation({
       name: 'ask.wait',
@@ -291,7 +299,7 @@ export function askTools(deps: AskToolsDeps) {
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      run: async (input, _caller, call) => outcome(await waitOn(asks.get(input.id), call)),
+      run: async (input, _caller, call) => toAskOutcome(await waitWithProgress(asks.get(input.id), call)),
     }),
   ];
 }

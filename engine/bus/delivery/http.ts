@@ -1,6 +1,6 @@
 import type { AgentNotify } from '../../agents/index.ts';
-import { failed, type Outcome, TOLD } from './outcome.ts';
-import { inHeader, inJson, inUrl, type Values } from './values.ts';
+import { failedOutcome, type Outcome, TOLD } from './outcome.ts';
+import { escapeForHeader, escapeForJson, escapeForUrl, type Values } from './values.ts';
 
 const STEP_MS = 5000;
 
@@ -8,49 +8,49 @@ type Step = NonNullable<AgentNotify['steps']>[number];
 export type Fill = (template: string, values: Values) => string;
 
 /** The requests of an entry, in order. */
-export const stepsOf = (entry: AgentNotify): readonly Step[] =>
+export const listSteps = (entry: AgentNotify): readonly Step[] =>
   entry.steps !== undefined && entry.steps.length > 0 ? entry.steps : [entry];
 
-/** Whether the entry cannot be carried out without the address of the session's own agent. */
+/** Whether the entry needs the address of the session's own agent. */
 export const needsBase = (entry: AgentNotify): boolean =>
-  stepsOf(entry).some(({ url }) => url?.includes('{{notify_base}}'));
+  listSteps(entry).some(({ url }) => url?.includes('{{notify_base}}'));
 
-/** Sends the requests one after the other; the first that fails ends the try. Null when `signal` ended it. */
-export async function push(
+/** Sends an entry's requests in order; the first failure ends the attempt. Null when `signal` ended it. */
+export async function sendRequests(
   entry: AgentNotify,
   values: Values,
   { fill, signal }: { fill: Fill; signal: AbortSignal },
 ): Promise<Outcome | null> {
-  for (const [index, step] of stepsOf(entry).entries()) {
-    const error = await request(step, values, { fill, signal });
+  for (const [index, step] of listSteps(entry).entries()) {
+    const error = await sendRequest(step, values, { fill, signal });
     if (signal.aborted) return null;
-    if (error !== null) return failed(`step ${index + 1}: ${error}`);
+    if (error !== null) return failedOutcome(`step ${index + 1}: ${error}`);
   }
   return TOLD;
 }
 
-/** Null when it was answered with 2xx, else why not, without the address: it may hold credentials. */
-async function request(
+/** Sends one request. Null for a 2xx answer, else the reason without the address, which may hold credentials. */
+async function sendRequest(
   step: Step,
   values: Values,
   { fill, signal }: { fill: Fill; signal: AbortSignal },
 ): Promise<string | null> {
   const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const timer = setTimeout(end, STEP_MS);
-  signal.addEventListener('abort', end);
+  const abortStep = (): void => ending.abort();
+  const timer = setTimeout(abortStep, STEP_MS);
+  signal.addEventListener('abort', abortStep);
   try {
     const method = (step.method ?? 'POST').toUpperCase();
     const headers = new Headers();
     for (const [name, value] of Object.entries(step.headers ?? {})) {
-      headers.set(name, fill(value, inHeader(values)));
+      headers.set(name, fill(value, escapeForHeader(values)));
     }
     const isJson = /\bjson\b/i.test(headers.get('content-type') ?? '');
     const hasBody = step.body !== undefined && method !== 'GET' && method !== 'HEAD';
-    const response = await fetch(fill(step.url ?? '', inUrl(values)), {
+    const response = await fetch(fill(step.url ?? '', escapeForUrl(values)), {
       method,
       headers,
-      ...(hasBody ? { body: fill(step.body ?? '', isJson ? inJson(values) : values) } : {}),
+      ...(hasBody ? { body: fill(step.body ?? '', isJson ? escapeForJson(values) : values) } : {}),
       // A redirect would carry the message to an address that nobody configured.
       redirect: 'manual',
       signal: ending.signal,
@@ -63,6 +63,6 @@ async function request(
     return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? code : 'the request failed';
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', abortStep);
   }
 }

@@ -7,16 +7,16 @@ import type { Peers } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { MessageRow } from '../messages/rows.ts';
 import type { Notices } from '../notices/index.ts';
-import { needsBase, push } from './http.ts';
+import { needsBase, sendRequests } from './http.ts';
 import { createLanes } from './lanes.ts';
 import type { Tried } from './log.ts';
-import { failed, MOST_TRIES, type Outcome, TOLD, tryAgainMs } from './outcome.ts';
-import { pendingRows, type Settled } from './rows.ts';
-import { run } from './shell.ts';
-import { type Target, targetsOf } from './targets.ts';
-import { inBlock, inPath, type Values, valuesOf } from './values.ts';
+import { failedOutcome, MOST_TRIES, type Outcome, retryDelayMs, TOLD } from './outcome.ts';
+import { createPendingRows, type Settled } from './rows.ts';
+import { runNotifyCommand } from './run-command.ts';
+import { findTargets, type Target } from './targets.ts';
+import { buildNoticeValues, escapeForBlock, restrictToFileNames, type Values } from './values.ts';
 
-/** What the templates of `agents.notify` are made of. */
+/** How the templates of `agents.notify` are split and filled in. */
 export interface NotifyTemplates {
   /** The entry of agents without one, of mode `file`. */
   fallback: AgentNotify;
@@ -40,50 +40,50 @@ export interface DeliveryDeps {
   onError(message: string): void;
 }
 
-/** Owns the way of a committed message to its recipient's notice; the inbox is the truth whatever comes of it. */
+/** Delivers notices of committed messages. The inbox stays authoritative whatever becomes of a notice. */
 export interface Delivery {
-  /** There is something new; what the commit holds goes out after it. */
+  /** Marks that a message was written; it is delivered after the commit. */
   pending(): void;
   start(): void;
-  /** Ends what is under way and leaves it pending for the next start. */
+  /** Aborts deliveries in progress and leaves them pending for the next start. */
   close(): Promise<void>;
 }
 
 const STALLED_MS = 5000;
-/** After these a session is there that was not. */
+/** Events after which a new session may be live. */
 const ARRIVALS = new Set(['session_joined', 'dispatched', 'session_started']);
 
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { storage, clock, notices, templates, busLog } = deps;
   const { fill, words, fallback } = templates;
-  const rows = pendingRows(storage);
+  const rows = createPendingRows(storage);
   const lanes = createLanes(clock);
   const closing = new AbortController();
   /** Messages that are being delivered. */
-  const flying = new Map<number, Promise<void>>();
-  /** What of a pending message is done already, so that a retry repeats the rest only. */
-  const done = new Map<number, Set<string>>();
-  /** Up to here an earlier host may have written a block and not lived to say so. */
+  const deliveries = new Map<number, Promise<void>>();
+  /** The finished parts of each pending message, so that a retry repeats only the rest. */
+  const doneParts = new Map<number, Set<string>>();
+  /** Up to this id, an earlier host may have written a block and died before recording it. */
   const earlier = rows.lastId();
   let isStarted = false;
   let mayBeDue = true;
   let mayHaveArrived = true;
-  const timer = createDueTimer({ clock, onDue: wake });
+  const timer = createDueTimer({ clock, onDue: scheduleDelivery });
   let woken: NodeJS.Immediate | undefined;
 
   deps.events.onAppend(({ kind }) => {
     if (ARRIVALS.has(kind)) mayHaveArrived = true;
   });
   const stopListening = storage.onCommit(() => {
-    if (mayBeDue || mayHaveArrived || timer.isDue()) wake();
+    if (mayBeDue || mayHaveArrived || timer.isDue()) scheduleDelivery();
   });
 
-  /** After the answers to whoever wrote, which go out first. */
-  function wake(): void {
-    if (isStarted) woken ??= setImmediate(look);
+  /** Schedules a delivery for after the answers to the writers, which go out first. */
+  function scheduleDelivery(): void {
+    if (isStarted) woken ??= setImmediate(deliverDue);
   }
 
-  function look(): void {
+  function deliverDue(): void {
     woken = undefined;
     if (closing.signal.aborted || !storage.db.open) return;
     try {
@@ -91,7 +91,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       const ids = mayHaveArrived ? [...rows.waiting(), ...rows.due(now)] : rows.due(now);
       mayBeDue = false;
       mayHaveArrived = false;
-      for (const id of ids) if (!flying.has(id)) launch(id);
+      for (const id of ids) if (!deliveries.has(id)) startDelivery(id);
       timer.sleepUntil(rows.nextAfter(now));
     } catch (error) {
       deps.onError(asSvcError(error).message);
@@ -99,75 +99,77 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     }
   }
 
-  function launch(id: number): void {
+  function startDelivery(id: number): void {
     const row = rows.get(id);
     if (row === undefined) return;
-    const targets = targetsOf(row, { ...deps, ...templates });
+    const targets = findTargets(row, { ...deps, ...templates });
     if (targets.length === 0 && row.next_at === null) return;
-    // Files are written here and now, in the order of the messages; only what can hang takes a lane.
-    const outcomes = targets.map((target) => tell(row, target));
+    // Files are written synchronously, in message order; only what can hang takes a lane.
+    const outcomes = targets.map((target) => notifyTarget(row, target));
     const flight = Promise.all(outcomes)
-      .then((all) => settle(id, all))
+      .then((all) => recordOutcomes(id, all))
       .catch(async (error: unknown) => {
         deps.onError(`the delivery of message ${id} was not recorded: ${asSvcError(error).message}`);
-        // Trying again at once would only repeat it.
-        await pause(STALLED_MS, closing.signal);
+        // An immediate retry would fail the same way.
+        await waitUnlessAborted(STALLED_MS, closing.signal);
       })
       .finally(() => {
-        flying.delete(id);
+        deliveries.delete(id);
         mayBeDue = true;
-        wake();
+        scheduleDelivery();
       });
-    flying.set(id, flight);
+    deliveries.set(id, flight);
   }
 
-  async function settle(id: number, outcomes: readonly (Outcome | null)[]): Promise<void> {
+  async function recordOutcomes(id: number, outcomes: readonly (Outcome | null)[]): Promise<void> {
     const known = outcomes.filter((outcome) => outcome !== null);
     if (closing.signal.aborted || known.length < outcomes.length) return;
     const row = rows.get(id);
     if (row === undefined) {
-      done.delete(id);
+      doneParts.delete(id);
       return;
     }
-    const settled = verdict(row, known, clock.now());
+    const settled = judgeOutcomes(row, known, clock.now());
     await storage.write(() => rows.settle(id, settled));
-    if (settled.state !== 'pending') done.delete(id);
+    if (settled.state !== 'pending') doneParts.delete(id);
   }
 
-  /** One session is told by its agent's entry; never throws. Null when closing ended it. */
-  function tell(row: MessageRow, target: Target): Promise<Outcome | null> {
+  /** Notifies one session as its agent's entry says. Never throws. Null when closing aborted it. */
+  function notifyTarget(row: MessageRow, target: Target): Promise<Outcome | null> {
     const { mode } = target.entry;
     if (mode === 'none') return Promise.resolve({ state: 'none' });
-    if (mode === 'file') return Promise.resolve(toFile(row, target, target.entry));
+    if (mode === 'file') return Promise.resolve(writeNoticeFile(row, target, target.entry));
     if (mode === 'http') {
-      // Agents answer yes with nobody at the screen: the file is written too.
-      const written = toFile(row, target, fallback);
+      // An agent may accept a request with nobody at its screen, so the file is written too.
+      const written = writeNoticeFile(row, target, fallback);
       if (needsBase(target.entry) && target.notifyBase === null) {
         const note = 'no address of the agent on this machine (SVC_NOTIFY_URL): only its file was written';
         return Promise.resolve(written.state === 'failed' ? written : { state: 'told', note });
       }
-      return once(row.id, target, (values, signal) => push(target.entry, values, { fill, signal }));
+      return sendInLane(row.id, target, (values, signal) =>
+        sendRequests(target.entry, values, { fill, signal }),
+      );
     }
     const command = target.entry.cmd ?? '';
-    return once(row.id, target, (values, signal) =>
-      run(command, values, { words, fill, cwd: deps.root, prepare: deps.prepare, signal }),
+    return sendInLane(row.id, target, (values, signal) =>
+      runNotifyCommand(command, values, { words, fill, cwd: deps.root, prepare: deps.prepare, signal }),
     );
   }
 
-  function toFile(row: MessageRow, target: Target, entry: AgentNotify): Outcome {
+  function writeNoticeFile(row: MessageRow, target: Target, entry: AgentNotify): Outcome {
     const part = `file ${target.session}`;
     if (isDone(row.id, part)) return TOLD;
-    const values = valuesOf(row, target);
-    const outcome = attempted(() => {
-      const file = notices.file(fill(entry.path ?? fallback.path ?? '', inPath(values)));
-      const block = fill(entry.body ?? fallback.body ?? '', inBlock(values));
+    const values = buildNoticeValues(row, target);
+    const outcome = tryToWrite(() => {
+      const file = notices.file(fill(entry.path ?? fallback.path ?? '', restrictToFileNames(values)));
+      const block = fill(entry.body ?? fallback.body ?? '', escapeForBlock(values));
       if (row.id > earlier || !notices.has(file, block)) notices.append(file, block);
     });
-    return noted(row, target, 'file', part, outcome);
+    return recordTry(row, target, 'file', part, outcome);
   }
 
-  /** In the target's lane, where only its id stands in line: the message itself is read when it is its turn. */
-  async function once(
+  /** Runs `send` in the target's lane. Only the id is queued; the message is read when its turn comes. */
+  async function sendInLane(
     id: number,
     target: Target,
     send: (values: Values, signal: AbortSignal) => Promise<Outcome | null>,
@@ -178,16 +180,16 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return lanes.run(part, async () => {
       if (closing.signal.aborted) return null;
       const row = rows.get(id);
-      // It was read or removed while it stood in line.
+      // It was acknowledged or removed while it was queued.
       if (row === undefined) return TOLD;
-      const outcome = await send(valuesOf(row, target), closing.signal).catch((error: unknown) =>
-        failed(asSvcError(error).message),
+      const outcome = await send(buildNoticeValues(row, target), closing.signal).catch((error: unknown) =>
+        failedOutcome(asSvcError(error).message),
       );
-      return outcome === null ? null : noted(row, target, mode, part, outcome);
+      return outcome === null ? null : recordTry(row, target, mode, part, outcome);
     });
   }
 
-  function noted(row: MessageRow, target: Target, mode: string, part: string, outcome: Outcome): Outcome {
+  function recordTry(row: MessageRow, target: Target, mode: string, part: string, outcome: Outcome): Outcome {
     const error = outcome.state === 'failed' ? outcome.error : null;
     const { id, kind, from_session: from } = row;
     busLog.add({
@@ -200,11 +202,11 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       ok: error === null,
       error,
     });
-    if (error === null) done.set(id, (done.get(id) ?? new Set()).add(part));
+    if (error === null) doneParts.set(id, (doneParts.get(id) ?? new Set()).add(part));
     return outcome;
   }
 
-  const isDone = (id: number, part: string): boolean => done.get(id)?.has(part) === true;
+  const isDone = (id: number, part: string): boolean => doneParts.get(id)?.has(part) === true;
 
   return {
     pending() {
@@ -212,20 +214,20 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     },
     start() {
       isStarted = true;
-      wake();
+      scheduleDelivery();
     },
     async close() {
       closing.abort();
       stopListening();
       timer.close();
       clearImmediate(woken);
-      await Promise.all(flying.values());
+      await Promise.all(deliveries.values());
     },
   };
 }
 
-/** What the outcomes for the sessions of a message mean for it. */
-function verdict(row: MessageRow, outcomes: readonly Outcome[], now: number): Settled {
+/** Derives a message's delivery state from the outcomes for its sessions. */
+function judgeOutcomes(row: MessageRow, outcomes: readonly Outcome[], now: number): Settled {
   const base = { nextAt: null, deliveredAt: null, error: null, tried: true };
   if (outcomes.length === 0) {
     const who = row.to_worker === null ? `agent ${row.to_agent}` : `worker ${row.to_worker}`;
@@ -237,7 +239,7 @@ function verdict(row: MessageRow, outcomes: readonly Outcome[], now: number): Se
   const error = failures[0]?.error ?? null;
   if (again.length > 0 && tries < MOST_TRIES) {
     const until = Math.max(...again.map((outcome) => outcome.until ?? 0));
-    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + tryAgainMs(tries) };
+    return { ...base, state: 'pending', error, nextAt: until > now ? until : now + retryDelayMs(tries) };
   }
   const told = outcomes.filter((outcome) => outcome.state === 'told');
   if (told.length > 0) {
@@ -246,8 +248,8 @@ function verdict(row: MessageRow, outcomes: readonly Outcome[], now: number): Se
   return { ...base, state: failures.length > 0 ? 'failed' : 'none', error };
 }
 
-/** A path or template that is wrong stays so; a file system that fails may be well again. */
-function attempted(work: () => void): Outcome {
+/** Turns an error of `work` into an outcome: a wrong path or template is final, a failing file system is worth a retry. */
+function tryToWrite(work: () => void): Outcome {
   try {
     work();
     return TOLD;
@@ -255,23 +257,23 @@ function attempted(work: () => void): Outcome {
     const error = asSvcError(thrown);
     const code = (thrown as NodeJS.ErrnoException).code ?? error.code;
     const isWrong = thrown instanceof SvcError && error.code !== 'storage_full';
-    return failed(
+    return failedOutcome(
       isWrong ? `${error.code}: ${error.message}` : `the file was not written: ${code}`,
       !isWrong,
     );
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const end = (): void => {
+    const endWait = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      signal.removeEventListener('abort', endWait);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(endWait, ms);
     timer.unref();
-    signal.addEventListener('abort', end);
+    signal.addEventListener('abort', endWait);
   });
 }

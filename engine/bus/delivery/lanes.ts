@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
-import { type Outcome, tryAgainMs } from './outcome.ts';
+import { type Outcome, retryDelayMs } from './outcome.ts';
 
-/** One queue for each address, so that a dead one delays nobody else. */
+/** One queue per address, so that an unreachable one delays no other. */
 export interface Lanes {
-  /** After what was queued for that address before. Postponed without a try while the address is known to be down. */
+  /** Runs `work` after everything queued for that address before. While the address is down, it is postponed untried. */
   run(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null>;
 }
 
@@ -12,7 +12,10 @@ export function createLanes(clock: Clock): Lanes {
   const enqueue = createKeyedQueue();
   const down = new Map<string, { until: number; failures: number; error: string }>();
 
-  async function attempt(address: string, work: () => Promise<Outcome | null>): Promise<Outcome | null> {
+  async function attemptUnlessDown(
+    address: string,
+    work: () => Promise<Outcome | null>,
+  ): Promise<Outcome | null> {
     const known = down.get(address);
     if (known !== undefined && clock.now() < known.until) {
       return { state: 'failed', error: known.error, retry: true, until: known.until };
@@ -23,12 +26,12 @@ export function createLanes(clock: Clock): Lanes {
       return outcome;
     }
     const failures = (known?.failures ?? 0) + 1;
-    const until = clock.now() + tryAgainMs(failures);
+    const until = clock.now() + retryDelayMs(failures);
     down.set(address, { until, failures, error: outcome.error });
     return { ...outcome, until };
   }
 
   return {
-    run: (address, work) => enqueue(address, () => attempt(address, work)),
+    run: (address, work) => enqueue(address, () => attemptUnlessDown(address, work)),
   };
 }

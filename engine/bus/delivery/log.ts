@@ -2,7 +2,7 @@ import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendPrivate, makePrivateFolder } from '../../base/private-files.ts';
 
-/** One try to give notice of a message; never what it says. */
+/** One delivery attempt; never the message's text. */
 export interface Tried {
   at: string;
   id: number;
@@ -14,7 +14,7 @@ export interface Tried {
   error: string | null;
 }
 
-/** Owns `log/bus.log`: one JSON line a try. Writing it never stops a delivery. */
+/** Owns `log/bus.log`: one JSON line per attempt. Failing to write it never stops a delivery. */
 export function createBusLog({ data, maxBytes }: { data: string; maxBytes(): number }): {
   add(tried: Tried): void;
 } {

@@ -1,14 +1,14 @@
 import type { Storage } from '../../storage/index.ts';
 import type { DeliveryState, MessageRow } from '../messages/rows.ts';
 
-/** How far the notice of a message has come, to be written down. */
+/** The delivery state of a message's notice, as it is recorded. */
 export interface Settled {
   state: DeliveryState;
   /** ms; null while it waits for a session to come. */
   nextAt: number | null;
   deliveredAt: number | null;
   error: string | null;
-  /** Whether this was a try. */
+  /** Whether an attempt was made. */
   tried: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface PendingRows {
   settle(id: number, settled: Settled): void;
 }
 
-export function pendingRows({ db }: Storage): PendingRows {
+export function createPendingRows({ db }: Storage): PendingRows {
   const get = db.prepare<unknown[], MessageRow>(
     "SELECT * FROM message WHERE id = ? AND delivery = 'pending'",
   );

@@ -1,6 +1,7 @@
 import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, isOwnSeat, type Peer, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import { isPlainName } from '../../sessions/seats/index.ts';
 import type { Family } from './family.ts';
@@ -35,32 +36,32 @@ export interface AddressDeps {
 
 /** Turns what callers write into sessions, seats, workers and agents. */
 export interface Addresses {
-  /** A session, or the address of a Chair's seat, in its one spelling. Throws `fields_invalid`, `unknown_project`. */
+  /** A session, or the address of a Chair's seat, in canonical spelling. Throws `fields_invalid`, `unknown_project`. */
   session(text: string): string;
   /** Null is the workspace's own. Throws `unknown_project`. */
   project(text: string): string | null;
-  /** The peer behind a session or an address; of a seat that nobody has, the seat itself. Null for an unknown session. */
+  /** The peer behind a session or an address; for a vacant seat, the seat itself. Null for an unknown session. */
   peer(session: string): Peer | null;
   /**
-   * The session that a call is made as; the Chair of no session speaks as its seat, and only the Chair as others, who need
-   * not be known. Throws `holder_mismatch`.
+   * The session that a call is made as. A Chair without a session speaks as its seat. Only a Chair may speak as others,
+   * who need not be known. Throws `holder_mismatch`.
    */
   acting(caller: Caller, named: string | undefined): string | null;
-  /** Throws `not_found` for a session that nobody has ever had; seats of Chairs are there always. */
+  /** Throws `not_found` for a session that never existed; seats of Chairs always exist. */
   checkKnown(session: string): void;
-  /** Whether anybody of that name has been seen, or could be here any time. */
+  /** Whether that recipient was seen before, or can appear at any time because it is configured. */
   isKnown(kind: 'session' | 'worker' | 'agent', name: string): boolean;
   /** Throws `fields_invalid` for none or several kinds, `unknown_project`, and `not_found` when nobody has the role. */
   recipients(wanted: Wanted, from: string | null): Recipient[];
 }
 
 const NOBODY: Recipient = { toSession: null, toWorker: null, toAgent: null };
-const toSession = (session: string): Recipient => ({ ...NOBODY, toSession: session });
+const sessionRecipient = (session: string): Recipient => ({ ...NOBODY, toSession: session });
 
 const NAME_MAX = 200;
 
-/** A name that a caller gave. Agents fill in what they do not use with empty texts. Throws `fields_invalid`. */
-export function given(text: string | undefined): string | undefined {
+/** A name that a caller gave; undefined when empty, as agents fill in fields they do not use. Throws `fields_invalid`. */
+export function readName(text: string | undefined): string | undefined {
   const name = text?.trim() ?? '';
   if (name.length > NAME_MAX) {
     throw new SvcError('fields_invalid', `a name has at most ${NAME_MAX} characters`);
@@ -69,31 +70,31 @@ export function given(text: string | undefined): string | undefined {
 }
 
 export function createAddresses({ peers, family, projectId, isPreset }: AddressDeps): Addresses {
-  function session(name: string): string {
+  function resolveAddress(name: string): string {
     const seat = projectOfAddress(name);
     if (seat !== undefined) return chairAddress(seat === null ? null : projectId(seat));
     const text = /^chair-/i.test(name) ? name.toLowerCase() : name;
     if (asWorkerSession(text) !== null || /^chair-[1-9]\d{0,14}$/.test(text) || isPlainName(text))
       return text;
     throw new SvcError('fields_invalid', `${JSON.stringify(text)} is no session`, {
-      hint: 'a session is s-12, chair-3, chair, chair@project or the name of a plain session; msg_peers lists them',
+      hint: sentence`a session is s-12, chair-3, chair, chair@project or the name of a plain session; {msg.peers} lists them`,
     });
   }
 
-  function peer(id: string): Peer | null {
+  function findPeer(id: string): Peer | null {
     const seat = projectOfAddress(id);
     if (seat === undefined) return peers.find(id);
-    return peers.chairOf(seat) ?? vacant(seat);
+    return peers.chairOf(seat) ?? describeVacantSeat(seat);
   }
 
-  function ofRole(role: Role, from: string | null): Recipient[] {
-    const self = from === null ? null : peer(from);
+  function resolveRole(role: Role, from: string | null): Recipient[] {
+    const self = from === null ? null : findPeer(from);
     if (self === null) {
       throw new SvcError(
         'not_found',
         `to_role is relative to a session, and ${from ?? 'the sender'} is none`,
         {
-          hint: 'msg_peers lists the sessions; name one with to_session',
+          hint: sentence`{msg.peers} lists the sessions; name one with {input.to_session}`,
         },
       );
     }
@@ -103,19 +104,19 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
         : (role === 'child' ? family.childrenOf(self) : family.siblingsOf(self)).map(
             (each) => each.sessionId,
           );
-    if (found.length > 0) return found.map((each) => toSession(each));
+    if (found.length > 0) return found.map((each) => sessionRecipient(each));
     throw new SvcError('not_found', `${self.sessionId} has no live ${role}`, {
-      hint: 'msg_roster shows who is around a session',
+      hint: sentence`{msg.roster} shows who is around a session`,
     });
   }
 
   return {
-    session,
+    session: resolveAddress,
     project: projectId,
-    peer,
+    peer: findPeer,
     acting(caller, named) {
-      const wanted = given(named);
-      const acting = wanted === undefined || isOwnSeat(wanted, caller) ? undefined : session(wanted);
+      const wanted = readName(named);
+      const acting = wanted === undefined || isOwnSeat(wanted, caller) ? undefined : resolveAddress(wanted);
       if (caller.seat !== 'chair' && acting !== undefined && acting !== caller.sessionId) {
         const own = caller.sessionId;
         throw new SvcError('holder_mismatch', `this caller is ${own ?? 'no session'}, not ${acting}`, {
@@ -136,7 +137,7 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
     },
     recipients(wanted, from) {
       const kinds = (Object.keys(wanted) as (keyof Wanted)[]).filter(
-        (each) => given(wanted[each]) !== undefined,
+        (each) => readName(wanted[each]) !== undefined,
       );
       const [kind, second] = kinds;
       if (kind === undefined || second !== undefined) {
@@ -145,23 +146,23 @@ export function createAddresses({ peers, family, projectId, isPreset }: AddressD
           kind === undefined
             ? 'a recipient is missing: give one of to_session, to_agent, to_worker, to_role, to_project'
             : `give one recipient, not ${kinds.join(' and ')}`,
-          { hint: 'msg_peers lists the sessions' },
+          { hint: sentence`{msg.peers} lists the sessions` },
         );
       }
-      const text = given(wanted[kind]) as string;
-      if (kind === 'to_role') return ofRole(text as Role, from);
-      if (kind === 'to_project') return [toSession(chairAddress(projectId(text)))];
+      const text = readName(wanted[kind]) as string;
+      if (kind === 'to_role') return resolveRole(text as Role, from);
+      if (kind === 'to_project') return [sessionRecipient(chairAddress(projectId(text)))];
       if (kind === 'to_worker') {
         return [{ ...NOBODY, toWorker: peers.ofWorker(text)?.workerId ?? text }];
       }
       if (kind === 'to_agent') return [{ ...NOBODY, toAgent: text }];
-      return [toSession(text.toLowerCase() === 'me' && from !== null ? from : session(text))];
+      return [sessionRecipient(text.toLowerCase() === 'me' && from !== null ? from : resolveAddress(text))];
     },
   };
 }
 
-/** The seat of a Chair while nobody has it. */
-const vacant = (project: string | null): Peer => ({
+/** A vacant Chair's seat, as a peer. */
+const describeVacantSeat = (project: string | null): Peer => ({
   sessionId: chairAddress(project),
   seat: 'chair',
   state: 'ended',

@@ -1,6 +1,6 @@
 import { chairAddress, type Peer, type Peers } from '../../sessions/index.ts';
 
-/** Who is above, below and beside a session. */
+/** The parent, children and siblings of a session. */
 export interface Family {
   /** The session that dispatched it while that is live, else the Chair's seat of its project; null for a Chair. */
   parentOf(peer: Peer): string | null;
@@ -10,37 +10,37 @@ export interface Family {
 }
 
 export function createFamily(peers: Peers): Family {
-  function dispatcher(peer: Peer): Peer | null {
+  function findDispatcher(peer: Peer): Peer | null {
     return peer.parent === null ? null : peers.find(peer.parent);
   }
 
   function parentOf(peer: Peer): string | null {
     if (peer.seat === 'chair') return null;
-    const parent = dispatcher(peer);
+    const parent = findDispatcher(peer);
     if (parent?.state === 'live') return parent.sessionId;
     return chairAddress(parent?.seat === 'chair' ? parent.project : peer.project);
   }
 
-  /** A Chair's session and its seat are one parent: what either has dispatched is one family. */
-  function household(peer: Peer): string | null {
-    const parent = dispatcher(peer);
+  /** The parent that siblings share: a Chair's session and its seat count as one. */
+  function findHousehold(peer: Peer): string | null {
+    const parent = findDispatcher(peer);
     return parent?.seat === 'chair' ? chairAddress(parent.project) : parentOf(peer);
   }
 
-  const others = (peer: Peer): Peer[] => peers.live().filter((each) => each.sessionId !== peer.sessionId);
+  const listOthers = (peer: Peer): Peer[] => peers.live().filter((each) => each.sessionId !== peer.sessionId);
 
   return {
     parentOf,
     childrenOf: (peer) =>
-      others(peer).filter((each) => {
+      listOthers(peer).filter((each) => {
         const parent = parentOf(each);
         return parent === peer.sessionId || (peer.seat === 'chair' && parent === chairAddress(peer.project));
       }),
     siblingsOf: (peer) =>
-      others(peer).filter((each) =>
+      listOthers(peer).filter((each) =>
         peer.seat === 'chair'
           ? each.seat === 'chair' && each.project === peer.project
-          : each.seat !== 'chair' && household(each) === household(peer),
+          : each.seat !== 'chair' && findHousehold(each) === findHousehold(peer),
       ),
   };
 }

@@ -1,48 +1,53 @@
+import { renderWords } from '../../api/words.ts';
+import { sentence, type Words } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { chairAddress, type NextStep, type Peers, type Session, workLeftBy } from '../../sessions/index.ts';
 import type { SessionOutcome } from '../deps.ts';
 
-/** Who is told of the end of a session: the Chair's seat, and the session that dispatched it when that is no Chair. */
-export function handoffTo(session: Session, peers: Peers): string[] {
+/** Lists who is told that a session ended: the Chair's seat, and its dispatcher when that is not a Chair. */
+export function listHandoffRecipients(session: Session, peers: Peers): string[] {
   const parent = session.parent === null ? null : peers.find(session.parent);
   if (parent === null) return [chairAddress(session.project)];
   if (parent.seat === 'chair') return [chairAddress(parent.project)];
   return [chairAddress(session.project), parent.sessionId];
 }
 
-/** What the Chair is told when a worker's session has ended. */
-export function handoffText(session: Session, outcome: SessionOutcome, now: number): string {
+/** Formats the message that tells the Chair how a worker's session ended. */
+export function formatHandoff(session: Session, outcome: SessionOutcome, now: number): string {
   const { sessionId, taskId } = session;
   const isSealed = outcome.outcome.status === 'done';
   const facts: [string, string | number | null][] = [
     ['task', `${taskId}: ${toPrintable(session.title)}`],
-    ['verdict', isSealed ? 'sealed' : `failed: ${whyOf(session, outcome)}`],
+    ['verdict', isSealed ? 'sealed' : `failed: ${describeVerdict(session, outcome)}`],
     ['exit code', outcome.exitCode ?? 'none'],
-    ['duration', durationOf(session, now)],
+    ['duration', describeDuration(session, now)],
     ['branch', session.branch],
-    ['commits', commitsOf(session, outcome)],
-    ['files changed', changesOf(outcome)],
+    ['commits', describeCommits(session, outcome)],
+    ['files changed', describeChanges(outcome)],
     ...outcome.left.map((each): [string, string] => [
       'look at',
       toPrintable(each).slice(0, MOST_OF_LINE).toWellFormed(),
     ]),
     ['verification', outcome.verification],
-    ['tokens', tokensOf(session)],
+    ['tokens', describeTokens(session)],
   ];
   return [
     `# ${sessionId} ${isSealed ? 'sealed' : 'failed'}`,
     '',
     ...facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`])),
     '',
-    nextStep(session, outcome),
+    describeNextSteps(session, outcome),
     '',
   ].join('\n');
 }
 
 const MOST_OF_LINE = 1000;
 
-/** In the words of the agent where it has some; those are data, and no longer than a line. */
-function whyOf({ failure }: Session, { reason, outcome: { contradiction } }: SessionOutcome): string {
+/** The agent's own words where it gave any; they are untrusted, so printable and cut to one line. */
+function describeVerdict(
+  { failure }: Session,
+  { reason, outcome: { contradiction } }: SessionOutcome,
+): string {
   const why =
     failure === null
       ? (reason ?? 'no reason was given')
@@ -50,21 +55,21 @@ function whyOf({ failure }: Session, { reason, outcome: { contradiction } }: Ses
   return contradiction === null ? why : `${why} (${contradiction})`;
 }
 
-const commitsOf = (session: Session, { commits }: SessionOutcome): string | number | null =>
+const describeCommits = (session: Session, { commits }: SessionOutcome): string | number | null =>
   workLeftBy({ ...session, commits }) === 'unreadable' ? 'could not be read' : commits;
 
-function tokensOf({ usage }: Session): string {
+function describeTokens({ usage }: Session): string {
   if (usage === null) return 'its agent does not tell';
   const { input, cached, output, costUsd } = usage;
   const cost = costUsd === null ? '' : `, $${costUsd.toFixed(4)}`;
   return `${input} in (${cached} from a cache), ${output} out${cost}`;
 }
 
-function changesOf({ files, insertions, deletions }: SessionOutcome): string | null {
+function describeChanges({ files, insertions, deletions }: SessionOutcome): string | null {
   return files === null ? null : `${files} (+${insertions ?? 0} -${deletions ?? 0})`;
 }
 
-function durationOf({ startedAt, endedAt }: Session, now: number): string {
+function describeDuration({ startedAt, endedAt }: Session, now: number): string {
   if (startedAt === null) return 'it never started';
   const end = endedAt === null ? now : Date.parse(endedAt);
   const seconds = Math.max(0, Math.round((end - Date.parse(startedAt)) / 1000));
@@ -73,21 +78,19 @@ function durationOf({ startedAt, endedAt }: Session, now: number): string {
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
-function nextStep(session: Session, { outcome }: SessionOutcome): string {
+function describeNextSteps(session: Session, { outcome }: SessionOutcome): string {
   if (outcome.next.length === 0)
     return outcome.status === 'done' ? 'Next: nothing; it has changed no file.' : 'Next: nothing.';
-  return `Next: ${outcome.next.map((step) => STEPS[step](session)).join(';\nthen ')}.`;
+  return `Next: ${outcome.next.map((step) => renderWords(STEPS[step](session), 'anyone')).join(';\nthen ')}.`;
 }
 
-/** Each by its tool and by its command, for agents and for people. */
-const STEPS: Readonly<Record<NextStep, (session: Session) => string>> = {
-  read_log: ({ taskId }) => `\`svc task log ${taskId}\` shows what it printed`,
-  look_at_branch: () => 'look at the branch (`git diff` against its base, or `worktree_status`)',
+/** Each step names its tool and its command, for agents and for people. */
+const STEPS: Readonly<Record<NextStep, (session: Session) => Words>> = {
+  read_log: ({ sessionId }) => sentence`{session.log ${sessionId}} shows what it printed`,
+  look_at_branch: () => sentence`look at the branch (\`git diff\` against its base, or {worktree.status})`,
   look_at_folder: () => 'it worked in place: look at the changes in the project folder',
   find_work: ({ worktree }) => `look at ${worktree ?? 'its branch'} by hand: what it left could not be read`,
-  promote: ({ sessionId }) =>
-    `take it over with \`worktree_promote\` (session ${sessionId}) or \`svc worktree promote ${sessionId}\``,
-  retry: ({ taskId }) =>
-    `\`task_run\` or \`svc task retry ${taskId}\` tries it again; what it did is kept on its branch`,
-  decide: ({ taskId }) => `\`svc task show ${taskId}\` names the decision that waits in its place`,
+  promote: ({ sessionId }) => sentence`take it over with {worktree.promote ${sessionId}}`,
+  retry: ({ taskId }) => sentence`{task.run ${taskId}} tries it again; what it did is kept on its branch`,
+  decide: ({ taskId }) => sentence`{task.show ${taskId}} names the decision that waits in its place`,
 };

@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { asWorkerSession, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import { chairAddress, type Peers, projectOfAddress } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { Recipient } from './address.ts';
-import { addressOf, type MessageKind, type MessageRow } from './rows.ts';
+import { type MessageKind, type MessageRow, readRecipient } from './rows.ts';
 
 export type { Message } from './rows.ts';
 
@@ -27,7 +28,7 @@ export interface By {
   via: string;
 }
 
-/** Whose inbox it is: a session (or a Chair's address), and the agent whose mail it may take. */
+/** The owner of an inbox: a session (or a Chair's address), and the agent whose mail it may take. */
 export interface Reader {
   session: string | null;
   agent: string | null;
@@ -40,11 +41,11 @@ export interface MessageFilter {
   unread?: boolean | undefined;
 }
 
-/** Owns the messages: who wrote what to whom, and who took it. */
+/** Owns the messages and their acknowledgements. */
 export interface Messages {
   /** Throws `not_found`. */
   get(id: number): MessageRow;
-  /** Inside `storage.write`: one row for each recipient, in their order. The same `callKey` again gives the rows it made. */
+  /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
   send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
   ofCall(key: string): MessageRow[];
   /** The oldest unread ones first, then the newest read; at most `limit`. With how many there are of each. */
@@ -52,11 +53,11 @@ export interface Messages {
     reader: Reader,
     part: { limit: number; unread: boolean },
   ): { rows: MessageRow[]; unread: number; read: number };
-  /** Whether anything was ever sent to that session and is kept. */
+  /** Whether any kept message is addressed to that session. */
   isAddressed(session: string): boolean;
-  /** Inside `storage.write`. Throws `not_found`, `holder_mismatch` for whom it was not sent to, `conflict`. */
+  /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
   ack(id: number, reader: Reader, by: By): MessageRow;
-  /** Inside `storage.write`: for the person at the dashboard, who may take anything. */
+  /** Acknowledges for the person at the dashboard, who may take any message. Call inside `storage.write`. */
   ackAs(id: number, name: string, by: By): MessageRow;
   /** Unread alerts from before `at`, ms, that are to or from `whose`, null for everyone; oldest first, and how many there are. */
   alertsBefore(
@@ -75,7 +76,7 @@ export interface MessagesDeps {
   events: EventLog;
   clock: Clock;
   peers: Peers;
-  /** There is something to deliver; called inside the transaction. */
+  /** Called inside the transaction that writes something to deliver. */
   onPending(): void;
 }
 
@@ -106,7 +107,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   const addressed = db.prepare<unknown[], { one: number }>(
     'SELECT 1 AS one FROM message WHERE to_session = ? LIMIT 1',
   );
-  // Who has read it needs no notice any more.
+  // A message that was read needs no notice.
   const setAcked = db.prepare(`UPDATE message SET acked_at = ?, acked_by = ?,
     delivery = CASE delivery WHEN 'pending' THEN 'none' ELSE delivery END WHERE id = ? AND acked_at IS NULL`);
   const alerts = db.prepare<unknown[], MessageRow>(
@@ -149,40 +150,42 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     const row = byId.get(id);
     if (row !== undefined) return row;
     throw new SvcError('not_found', `no message ${id}`, {
-      hint: 'msg_inbox shows those that are kept; acknowledged ones are removed after a time',
+      hint: sentence`{msg.inbox} shows those that are kept; acknowledged ones are removed after a time`,
     });
   }
 
-  /** Mail of Chairs who left before they read it: whoever has the seat now takes it over. */
-  function leftBehind(project: string | null): string[] {
+  /** Chairs who left unread mail behind; whoever has the seat now takes it over. */
+  function listUnclaimedSeats(project: string | null): string[] {
     return toChairs.all().filter((session) => {
       const chair = peers.find(session);
       return chair?.state === 'ended' && chair.project === project;
     });
   }
 
-  /** The sessions that are one reader: a Chair reads the mail of its seat too. */
-  function addressesOf({ session }: Reader): {
+  /** The addresses that a reader answers to; a Chair also reads the mail of its seat. */
+  function listReaderAddresses({ session }: Reader): {
     sessions: string[];
     worker: string | null;
     agent: string | null;
   } {
     if (session === null) return { sessions: [], worker: null, agent: null };
     const seat = projectOfAddress(session);
-    if (seat !== undefined) return { sessions: [session, ...leftBehind(seat)], worker: null, agent: null };
+    if (seat !== undefined)
+      return { sessions: [session, ...listUnclaimedSeats(seat)], worker: null, agent: null };
     const peer = peers.find(session);
-    const sessions = peer?.seat === 'chair' ? [chairAddress(peer.project), ...leftBehind(peer.project)] : [];
+    const sessions =
+      peer?.seat === 'chair' ? [chairAddress(peer.project), ...listUnclaimedSeats(peer.project)] : [];
     return { sessions: [session, ...sessions], worker: peer?.workerId ?? null, agent: peer?.agent ?? null };
   }
 
-  function mine(reader: Reader): unknown[] {
-    const { sessions, worker, agent } = addressesOf(reader);
+  function buildReaderParameters(reader: Reader): unknown[] {
+    const { sessions, worker, agent } = listReaderAddresses(reader);
     const takers = JSON.stringify([reader.session, reader.agent].filter((each) => each !== null));
     return [JSON.stringify(sessions), worker, reader.agent ?? agent, takers];
   }
 
   function isTo(row: MessageRow, reader: Reader): boolean {
-    const { sessions, worker, agent } = addressesOf(reader);
+    const { sessions, worker, agent } = listReaderAddresses(reader);
     return (
       (row.to_session !== null && sessions.includes(row.to_session)) ||
       (row.to_worker !== null && row.to_worker === worker) ||
@@ -190,7 +193,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     );
   }
 
-  function take(row: MessageRow, taker: string, by: By): MessageRow {
+  function markAcknowledged(row: MessageRow, taker: string, by: By): MessageRow {
     if (setAcked.run(clock.now(), taker, row.id).changes === 0) {
       if (row.acked_by === taker) return row;
       throw new SvcError('conflict', `message ${row.id} was acknowledged by ${row.acked_by} already`, {
@@ -233,11 +236,11 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       const from = message.fromSession ?? message.fromAgent;
       const about = { taskId: message.taskId, sessionId: asWorkerSession(message.fromSession), ...by };
       for (const row of rows) {
-        const [kind, address] = addressOf(row);
+        const [kind, address] = readRecipient(row);
         const data = { messageId: row.id, kind: row.kind, from, to: address, toKind: kind };
         events.append({ ...about, kind: 'message_sent', data });
         if (row.kind !== 'alert') continue;
-        // This one leaves the machine: who, never what.
+        // This event leaves the machine: it names the sender, never the text.
         const title = `alert from ${message.fromSession ?? 'an agent'}`;
         events.append({ ...about, kind: 'alert', data: { title, messageId: row.id } });
       }
@@ -246,7 +249,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     },
     ofCall: (key) => byCall.all(key),
     inbox(reader, { limit, unread: onlyUnread }) {
-      const whose = mine(reader);
+      const whose = buildReaderParameters(reader);
       const unread = unreadOf.all(...whose, limit);
       const read = onlyUnread ? [] : readOf.all(...whose, limit - unread.length);
       const countOf = (of: typeof unreadCount): number => of.get(...whose)?.n ?? 0;
@@ -259,16 +262,16 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       if (row.acked_by === taker) return row;
       if (!isTo(row, reader)) {
         const who = reader.session ?? `agent ${reader.agent}`;
-        throw new SvcError('holder_mismatch', `message ${id} is to ${addressOf(row)[1]}, not to ${who}`, {
+        throw new SvcError('holder_mismatch', `message ${id} is to ${readRecipient(row)[1]}, not to ${who}`, {
           hint: 'only its recipient acknowledges a message',
         });
       }
-      return take(row, taker, by);
+      return markAcknowledged(row, taker, by);
     },
-    ackAs: (id, name, by) => take(get(id), name, by),
+    ackAs: (id, name, by) => markAcknowledged(get(id), name, by),
     alertsBefore(at, { limit, whose }) {
       if (whose === null) return { rows: alerts.all(at, limit), count: alertCount.get(at)?.n ?? 0 };
-      const part = [at, whose.session, ...mine(whose)];
+      const part = [at, whose.session, ...buildReaderParameters(whose)];
       return { rows: alertsOf.all(...part, limit), count: alertCountOf.get(...part)?.n ?? 0 };
     },
     count: ({ unread = false }) => count.get(unread ? 1 : 0)?.n ?? 0,

@@ -3,7 +3,7 @@ import { by, operation } from '../../api/operation.ts';
 import { maskedAddress } from '../../base/shown-address.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
-import { type MessageToolDeps, readerOf } from './tools.ts';
+import { type MessageToolDeps, resolveReader } from './tools.ts';
 
 /** What the dashboard, the command line and hooks ask about messages and peers. */
 export function messageOperations(deps: MessageToolDeps & { surface(reader: Reader): MessageRow[] }) {
@@ -53,10 +53,10 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
       name: 'message.surface',
       about: 'Unread messages of a session that were not shown to it yet; they count as shown from then on.',
       seat: 'any',
-      // What was shown is no state of anybody: hooks of an actor who may change nothing still show messages.
+      // Marking messages as shown is no change: hooks of an actor who may change nothing show them too.
       changes: false,
       input: z.strictObject({ session: z.string().min(1).optional() }),
-      run: (input, caller) => surface(readerOf(deps, input, caller)).map(toMessage),
+      run: (input, caller) => surface(resolveReader(deps, input, caller)).map(toMessage),
     }),
     operation({
       name: 'peer.list',
@@ -64,7 +64,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      // An address with a secret in it is the engine's own business.
+      // An address may contain a secret, so clients get it masked.
       run: () =>
         peers.live().map((each) => ({
           ...each,

@@ -2,16 +2,17 @@ import { z } from 'zod';
 import type { Caller } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peer } from '../../sessions/index.ts';
-import { given } from './address.ts';
+import { readName } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
 
 const name = z.string();
 const rows = z.array(z.looseObject({}));
 
 /** A session as agents see it. */
-const entry = (peer: Peer) => ({
+const toPeerEntry = (peer: Peer) => ({
   session: peer.sessionId,
   seat: peer.seat,
   state: peer.state,
@@ -32,7 +33,7 @@ const sayPeer = ({
   worker,
   task,
   title,
-}: ReturnType<typeof entry>): string =>
+}: ReturnType<typeof toPeerEntry>): string =>
   [
     `${session} ${seat}`,
     ...(state === 'live' ? [] : [state]),
@@ -40,14 +41,14 @@ const sayPeer = ({
     ...(title === null ? [] : [JSON.stringify(toPrintable(title))]),
   ].join(' ');
 
-/** Who can be written to. */
+/** The tools that list who can be written to. */
 export function peerTools({
   peers,
   family,
   addresses,
 }: Pick<MessageToolDeps, 'peers' | 'family' | 'addresses'>) {
-  /** Throws `not_found`, and `holder_mismatch` where a caller that is nobody means itself. */
-  function known(text: string, caller: Caller): Peer {
+  /** Throws `not_found`, and `holder_mismatch` when a caller without a session means itself. */
+  function resolvePeer(text: string, caller: Caller): Peer {
     const named = isOwnSeat(text, caller) ? addresses.acting(caller, undefined) : text.trim();
     const session = addresses.session(named ?? text.trim());
     return addresses.peer(session) ?? peers.known(session);
@@ -68,26 +69,26 @@ export function peerTools({
       say: ({ peers: found }) =>
         found.length === 0
           ? 'nobody is here'
-          : found.map((each) => sayPeer(each as ReturnType<typeof entry>)).join('\n'),
+          : found.map((each) => sayPeer(each as ReturnType<typeof toPeerEntry>)).join('\n'),
       run(input, caller) {
-        const worker = given(input.to_worker);
+        const worker = readName(input.to_worker);
         if (worker !== undefined) {
           const found = peers.ofWorker(worker);
           if (found === null)
             throw new SvcError('not_found', `no worker ${JSON.stringify(worker)}`, {
-              hint: 'msg_peers lists the live sessions with their workers',
+              hint: sentence`{msg.peers} lists the live sessions with their workers`,
             });
-          return { peers: [entry(found)] };
+          return { peers: [toPeerEntry(found)] };
         }
-        const project = given(input.to_project);
-        const session = given(input.session);
-        const of = session === undefined ? undefined : known(session, caller).project;
+        const project = readName(input.to_project);
+        const session = readName(input.session);
+        const of = session === undefined ? undefined : resolvePeer(session, caller).project;
         const wanted = project === undefined ? of : addresses.project(project);
         return {
           peers: peers
             .live()
             .filter((each) => wanted === undefined || each.project === wanted)
-            .map(entry),
+            .map(toPeerEntry),
         };
       },
     }),
@@ -104,24 +105,24 @@ export function peerTools({
         siblings: rows,
       }),
       say({ session, parent, children, siblings }) {
-        const named = (some: readonly object[]): string =>
-          some.map((each) => sayPeer(each as ReturnType<typeof entry>)).join('; ') || 'none';
+        const formatPeers = (some: readonly object[]): string =>
+          some.map((each) => sayPeer(each as ReturnType<typeof toPeerEntry>)).join('; ') || 'none';
         return [
           `${session}`,
-          `parent: ${named(parent === null ? [] : [parent])}`,
-          `children: ${named(children)}`,
-          `siblings: ${named(siblings)}`,
+          `parent: ${formatPeers(parent === null ? [] : [parent])}`,
+          `children: ${formatPeers(children)}`,
+          `siblings: ${formatPeers(siblings)}`,
         ].join('\n');
       },
       run(input, caller) {
-        const self = known(input.session, caller);
+        const self = resolvePeer(input.session, caller);
         const above = family.parentOf(self);
         const parent = above === null ? null : addresses.peer(above);
         return {
           session: self.sessionId,
-          parent: parent === null ? null : entry(parent),
-          children: family.childrenOf(self).map(entry),
-          siblings: family.siblingsOf(self).map(entry),
+          parent: parent === null ? null : toPeerEntry(parent),
+          children: family.childrenOf(self).map(toPeerEntry),
+          siblings: family.siblingsOf(self).map(toPeerEntry),
         };
       },
     }),

@@ -16,16 +16,16 @@ export interface RetentionDeps {
   onError(message: string): void;
 }
 
-/** Owns what is forgotten: old messages, notices and lists of what was shown. Unread alerts never are. */
+/** Removes old messages, notices and lists of shown messages. Unread alerts are never removed. */
 export interface Retention {
-  /** Once now, then every few minutes. */
+  /** Runs now, then every few minutes. */
   start(): void;
   run(): Promise<void>;
   close(): Promise<void>;
 }
 
 const EVERY_MS = 5 * 60_000;
-/** Rows in one transaction; others write in between. */
+/** Rows per transaction, so that other writes get in between. */
 const AT_ONCE = 500;
 
 export function createRetention({ storage, clock, limits, data, onError }: RetentionDeps): Retention {
@@ -40,7 +40,7 @@ export function createRetention({ storage, clock, limits, data, onError }: Reten
   let running: Promise<void> | null = null;
   let isClosed = false;
 
-  async function rows({ retainAckedMs, retainUnreadMs, maxAcked }: BusLimits): Promise<void> {
+  async function removeOldRows({ retainAckedMs, retainUnreadMs, maxAcked }: BusLimits): Promise<void> {
     const now = clock.now();
     const steps = [
       () => dropAcked.run(now - retainAckedMs),
@@ -52,35 +52,35 @@ export function createRetention({ storage, clock, limits, data, onError }: Reten
     }
   }
 
-  async function once(): Promise<void> {
+  async function removeOld(): Promise<void> {
     const current = limits();
     const now = clock.now();
-    await rows(current);
-    dropFiles(noticesFolder(data), '.md', now - current.noticesRetainMs);
-    dropFiles(surfacedFolder(data), '.ids', now - current.surfacedRetainMs);
+    await removeOldRows(current);
+    removeOldFiles(noticesFolder(data), '.md', now - current.noticesRetainMs);
+    removeOldFiles(surfacedFolder(data), '.ids', now - current.surfacedRetainMs);
   }
 
-  function run(): Promise<void> {
-    running ??= once().finally(() => {
+  function removeOnce(): Promise<void> {
+    running ??= removeOld().finally(() => {
       running = null;
     });
     return running;
   }
 
-  function quietly(): void {
+  function removeQuietly(): void {
     if (isClosed) return;
-    run().catch((error: unknown) => {
+    removeOnce().catch((error: unknown) => {
       if (!isClosed) onError(`old messages were not removed: ${asSvcError(error).message}`);
     });
   }
 
   return {
     start() {
-      quietly();
-      timer = setInterval(quietly, EVERY_MS);
+      removeQuietly();
+      timer = setInterval(removeQuietly, EVERY_MS);
       timer.unref();
     },
-    run,
+    run: removeOnce,
     async close() {
       isClosed = true;
       clearInterval(timer);
@@ -89,8 +89,8 @@ export function createRetention({ storage, clock, limits, data, onError }: Reten
   };
 }
 
-/** Plain files of the folder that were last written before `at`, ms. */
-function dropFiles(folder: string, extension: string, at: number): void {
+/** Removes regular files of the folder that were last written before `at`, ms. */
+function removeOldFiles(folder: string, extension: string, at: number): void {
   let names: string[];
   try {
     names = readdirSync(folder);

@@ -4,7 +4,7 @@ import { formatIdOrNull } from '../../base/ids.ts';
 export const MESSAGE_KINDS = ['note', 'handoff', 'alert'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
-/** How far the notice of a message has come. The inbox is the truth whatever it says. */
+/** Delivery state of a message's notice. The inbox is authoritative whatever it says. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'none';
 
 /** A message, to exactly one of session, worker and agent. Times are RFC 3339 UTC. */
@@ -60,7 +60,7 @@ export interface MessageRow {
   last_error: string | null;
 }
 
-const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
+const formatTimeOrNull = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export const toMessage = (row: MessageRow): Message => ({
   messageId: row.id,
@@ -76,16 +76,16 @@ export const toMessage = (row: MessageRow): Message => ({
   parentId: row.parent_id,
   taskId: formatIdOrNull('t', row.task_id),
   createdAt: rfc3339(row.created_at),
-  ackedAt: time(row.acked_at),
+  ackedAt: formatTimeOrNull(row.acked_at),
   ackedBy: row.acked_by,
   delivery: row.delivery,
   attempts: row.attempts,
-  deliveredAt: time(row.delivered_at),
+  deliveredAt: formatTimeOrNull(row.delivered_at),
   lastError: row.last_error,
 });
 
 /** What a message is sent to: the kind and the name. */
-export function addressOf(row: MessageRow): [kind: 'session' | 'worker' | 'agent', name: string] {
+export function readRecipient(row: MessageRow): [kind: 'session' | 'worker' | 'agent', name: string] {
   if (row.to_session !== null) return ['session', row.to_session];
   if (row.to_worker !== null) return ['worker', row.to_worker];
   return ['agent', row.to_agent ?? ''];

@@ -4,7 +4,7 @@ import type { MessageRow } from './rows.ts';
 
 const MAX = 500;
 
-/** Unread messages that a session was not shown yet, oldest first; they count as shown from then on. */
+/** Lists unread messages that a session has not been shown yet, oldest first, and marks them as shown. */
 export const createSurface =
   ({ messages, surfaced }: { messages: Messages; surfaced: Surfaced }) =>
   (reader: Reader): MessageRow[] => {

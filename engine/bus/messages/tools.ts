@@ -3,14 +3,15 @@ import { by, type Caller } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peer, Peers } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { type Addresses, given, type Recipient, ROLES, type Wanted } from './address.ts';
+import { type Addresses, type Recipient, ROLES, readName, type Wanted } from './address.ts';
 import type { Family } from './family.ts';
 import type { Messages, Reader } from './index.ts';
-import { addressOf, MESSAGE_KINDS, type MessageRow } from './rows.ts';
+import { MESSAGE_KINDS, type MessageRow, readRecipient } from './rows.ts';
 
 export interface MessageToolDeps {
   storage: Storage;
@@ -23,20 +24,20 @@ export interface MessageToolDeps {
 }
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** An answer has at least one message, and otherwise ends here: agents read it whole. */
+/** Limit of an answer, since agents read all of it; the first message is included whatever its length. */
 const ANSWER_MAX_CHARS = 1024 * 1024;
 
 const name = z.string();
 const rows = z.array(z.looseObject({}));
 
 /** A message as agents read it. */
-export const shown = (row: MessageRow) => ({
+export const toMessageEntry = (row: MessageRow) => ({
   id: row.id,
   kind: row.kind,
   from: row.from_session,
   from_agent: row.from_agent,
   ...(row.from_name === null ? {} : { from_name: row.from_name }),
-  to: addressOf(row)[1],
+  to: readRecipient(row)[1],
   body: row.body,
   parent_id: row.parent_id,
   payload_path: row.payload_path,
@@ -44,8 +45,8 @@ export const shown = (row: MessageRow) => ({
   acked: row.acked_at === null ? null : rfc3339(row.acked_at),
 });
 
-/** A message as text: who can be answered, and all that it says. */
-const sayMessage = (message: ReturnType<typeof shown>): string => {
+/** Formats a message with its sender and its full text. */
+const sayMessage = (message: ReturnType<typeof toMessageEntry>): string => {
   const { id, kind, from, from_agent, to, body, parent_id, payload_path, at, acked } = message;
   const head = [
     `${id} ${kind} from ${from ?? from_agent ?? 'nobody known'} to ${to}, ${at}`,
@@ -53,22 +54,22 @@ const sayMessage = (message: ReturnType<typeof shown>): string => {
     ...(parent_id === null ? [] : [`answers ${parent_id}`]),
     ...(payload_path === null ? [] : [`file ${payload_path}`]),
   ];
-  // A line of the text must not pass for another message.
+  // Indented, so that no line of the text can pass for another message.
   return `${head.join(', ')}\n  ${toPrintable(body, { lines: true }).trimEnd().replaceAll('\n', '\n  ')}`;
 };
 
-/** As many as one answer should have. */
-function page(all: readonly MessageRow[]) {
+/** Takes as many messages as fit into one answer. */
+function takePage(all: readonly MessageRow[]) {
   let length = 0;
   const fitting = all.filter((row, index) => {
     length += row.body.length;
     return index === 0 || length <= ANSWER_MAX_CHARS;
   });
-  return fitting.map(shown);
+  return fitting.map(toMessageEntry);
 }
 
-/** Whose inbox a call is about. A worker takes the mail of its own agent only. */
-export function readerOf(
+/** Resolves whose inbox a call reads. A worker may take only the mail of its own agent. */
+export function resolveReader(
   { addresses, messages }: Pick<MessageToolDeps, 'addresses' | 'messages'>,
   input: { session?: string | undefined; agent?: string | undefined },
   caller: Caller,
@@ -77,7 +78,7 @@ export function readerOf(
   // Mail is kept for sessions that have not been seen yet, and can be read.
   if (session !== null && session !== caller.sessionId && !messages.isAddressed(session))
     addresses.checkKnown(session);
-  const agent = given(input.agent) ?? null;
+  const agent = readName(input.agent) ?? null;
   const own = session === null ? null : (addresses.peer(session)?.agent ?? null);
   if (caller.seat === 'worker' && agent !== null && agent !== own) {
     throw new SvcError('holder_mismatch', `${session} runs ${own}, not ${agent}`, {
@@ -92,34 +93,34 @@ export function readerOf(
   return { session, agent };
 }
 
-/** As whom a message goes out. Only the Chair may say so itself: from a worker it would be another's word for the reader. */
-function senderOf(
+/** Resolves the sender's names. Only the Chair may choose them; a worker could pose as another. */
+function resolveSender(
   { from_agent, name: shownName }: { from_agent?: string | undefined; name?: string | undefined },
   { seat, env }: Caller,
   sender: Peer | null,
 ): { fromAgent: string | null; fromName: string | null } {
   if (seat !== 'chair') return { fromAgent: sender?.agent ?? null, fromName: sender?.workerId ?? null };
   return {
-    fromAgent: given(from_agent) ?? given(env.SVC_AGENT) ?? sender?.agent ?? null,
-    fromName: given(shownName) ?? given(env.SVC_NAME) ?? null,
+    fromAgent: readName(from_agent) ?? readName(env.SVC_AGENT) ?? sender?.agent ?? null,
+    fromName: readName(shownName) ?? readName(env.SVC_NAME) ?? null,
   };
 }
 
-/** What agents say to each other. */
+/** The tools for messages. */
 export function messageTools(deps: MessageToolDeps) {
   const { storage, clock, paths, peers, addresses, messages } = deps;
 
-  function payload(path: string | undefined): string | null {
+  function resolvePayload(path: string | undefined): string | null {
     if (path === undefined || path === '') return null;
     const { absolute, key } = paths.resolveNamed(path);
     if (paths.statOf(absolute)?.isFile()) return key;
     throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
   }
 
-  /** Inside `storage.write`. A reply without a recipient goes back to where the message came from. */
-  function recipients(wanted: Wanted, parentId: number | undefined, from: string | null): Recipient[] {
+  /** A reply without a recipient goes back to the sender. Call inside `storage.write`. */
+  function resolveRecipients(wanted: Wanted, parentId: number | undefined, from: string | null): Recipient[] {
     const isReply =
-      parentId !== undefined && Object.values(wanted).every((each) => given(each) === undefined);
+      parentId !== undefined && Object.values(wanted).every((each) => readName(each) === undefined);
     if (!isReply) return addresses.recipients(wanted, from);
     const { from_session, from_agent } = messages.get(parentId);
     if (from_session !== null) return addresses.recipients({ to_session: from_session }, from);
@@ -147,10 +148,10 @@ export function messageTools(deps: MessageToolDeps) {
     name: name.optional().describe('Sender as people know it; only for the Chair'),
   });
 
-  function send(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
+  function sendMessage(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
     if (Buffer.byteLength(input.body) > BODY_MAX_BYTES) {
       throw new SvcError('body_too_large', 'body: a message has at most 256 KiB', {
-        hint: 'write it to a file and name that as payload_path',
+        hint: sentence`write it to a file and name that as {input.payload_path}`,
       });
     }
     const earlier = key === null ? [] : messages.ofCall(key);
@@ -164,14 +165,14 @@ export function messageTools(deps: MessageToolDeps) {
       {
         kind: input.kind ?? 'note',
         body: input.body,
-        payloadPath: payload(input.payload_path),
+        payloadPath: resolvePayload(input.payload_path),
         fromSession: from,
-        ...senderOf(input, caller, sender),
+        ...resolveSender(input, caller, sender),
         parentId: parent_id ?? null,
         taskId: sender?.taskId ?? null,
         callKey: key,
       },
-      recipients({ to_session, to_agent, to_worker, to_role, to_project }, parent_id, from),
+      resolveRecipients({ to_session, to_agent, to_worker, to_role, to_project }, parent_id, from),
       by(caller),
     );
   }
@@ -190,10 +191,10 @@ export function messageTools(deps: MessageToolDeps) {
         delivery: z.string().describe('State of its notice'),
       }),
       async run(input, caller, call) {
-        const sent = await storage.write(() => send(input, caller, call.key));
+        const sent = await storage.write(() => sendMessage(input, caller, call.key));
         return {
-          messages: sent.map((row) => ({ id: row.id, to: addressOf(row)[1] })),
-          known: sent.every((row) => addresses.isKnown(...addressOf(row))),
+          messages: sent.map((row) => ({ id: row.id, to: readRecipient(row)[1] })),
+          known: sent.every((row) => addresses.isKnown(...readRecipient(row))),
           delivery: sent[0]?.delivery ?? 'none',
         };
       },
@@ -224,14 +225,14 @@ export function messageTools(deps: MessageToolDeps) {
       say: ({ session, messages: shownOnes, unread, read, more }) =>
         [
           `${session ?? 'inbox'}: ${unread} unread, ${read} read`,
-          ...shownOnes.map((each) => sayMessage(each as ReturnType<typeof shown>)),
+          ...shownOnes.map((each) => sayMessage(each as ReturnType<typeof toMessageEntry>)),
           ...sayMore(more),
         ].join('\n\n'),
       run(input, caller) {
-        const reader = readerOf(deps, input, caller);
+        const reader = resolveReader(deps, input, caller);
         const part = { limit: input.limit ?? 50, unread: input.unread ?? true };
         const { rows: found, unread, read } = messages.inbox(reader, part);
-        const fitting = page(found);
+        const fitting = takePage(found);
         const more = unread + (part.unread ? 0 : read) - fitting.length;
         return { session: reader.session, messages: fitting, unread, read, more };
       },
@@ -253,7 +254,7 @@ export function messageTools(deps: MessageToolDeps) {
         storage.once('msg_ack', key, () => {
           const { id, acked_at, acked_by } = messages.ack(
             input.id,
-            readerOf(deps, input, caller),
+            resolveReader(deps, input, caller),
             by(caller),
           );
           return { id, acked_at: rfc3339(acked_at ?? clock.now()), acked_by: acked_by ?? '' };
@@ -273,14 +274,15 @@ export function messageTools(deps: MessageToolDeps) {
       say: ({ messages: found, more }) =>
         found.length === 0
           ? 'no alert waits'
-          : [...found.map((each) => sayMessage(each as ReturnType<typeof shown>)), ...sayMore(more)].join(
-              '\n\n',
-            ),
+          : [
+              ...found.map((each) => sayMessage(each as ReturnType<typeof toMessageEntry>)),
+              ...sayMore(more),
+            ].join('\n\n'),
       run({ older_min = 15 }, caller) {
         const at = clock.now() - older_min * 60_000;
         const whose = caller.seat === 'chair' ? null : { session: caller.sessionId, agent: null };
         const { rows: found, count } = messages.alertsBefore(at, { limit: 500, whose });
-        const fitting = page(found);
+        const fitting = takePage(found);
         return { messages: fitting, more: count - fitting.length };
       },
     }),

@@ -17,28 +17,28 @@ import { isBelowFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 
-/** Owns the files in which agents find word of new messages. The inbox is the truth; these only make them look. */
+/** Owns the files that tell agents of new messages. The inbox is authoritative; these only prompt them to look. */
 export interface Notices {
   /** Folder of the default notices, absolute. */
   folder: string;
   /**
-   * The file that a path means: below the data folder for `.svc/…`, else inside the workspace. Throws `path_outside`,
-   * `fields_invalid`.
+   * Resolves a path of the configuration: below the data folder for `.svc/…`, else inside the workspace. Throws
+   * `path_outside`, `fields_invalid`.
    */
   file(path: string): string;
-  /** Appends the block in one write, so that two writers never interleave. A notice file that is full gives way to a new one. */
+  /** Appends the block in one write, so that two writers never interleave. A full notice file is rotated first. */
   append(file: string, block: string): void;
-  /** Whether the file, or the one that gave way to it, has that block. */
+  /** Whether the file, or the one rotated before it, contains that block. */
   has(file: string, block: string): boolean;
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY, O_RDONLY } = constants;
-/** How far back a block that may be there already is looked for. */
+/** How much of a file's end is searched for a block. */
 const TAIL_BYTES = 4 * 1024 * 1024;
 
 export const noticesFolder = (data: string): string => join(data, 'notices');
 
-/** What a full notice file is called from then on. */
+/** The name of a rotated notice file. */
 export const rotatedName = (file: string): string => `${file.replace(/\.md$/, '')}.1.md`;
 
 export function createNotices({
@@ -53,7 +53,7 @@ export function createNotices({
 }): Notices {
   const folder = noticesFolder(data);
 
-  function rotate(file: string, length: number): void {
+  function rotateWhenFull(file: string, length: number): void {
     const limit = maxBytes();
     if (limit === 0 || !isBelowFolder(folder, file) || !file.endsWith('.md')) return;
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -72,25 +72,25 @@ export function createNotices({
       const bytes = Buffer.from(block);
       if (isBelowFolder(data, file)) makePrivateFolder(data, dirname(file));
       else mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      rotate(file, bytes.length);
-      // A symlink, or a pipe that nobody reads, is not what was meant by the path.
+      rotateWhenFull(file, bytes.length);
+      // Neither follows a symlink nor blocks on a pipe that nobody reads.
       const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
       try {
         const before = fstatSync(fd);
-        if (!before.isFile()) throw new SvcError('path_outside', `${file} is no file`);
+        if (!before.isFile()) throw new SvcError('path_outside', `${file} is not a regular file`);
         if (writeSync(fd, bytes) === bytes.length) return;
-        // A full disk took a part of it; nobody should read half a block.
+        // The disk is full; nobody should read half a block.
         ftruncateSync(fd, before.size);
         throw new SvcError('storage_full', `no space left for ${file}`);
       } finally {
         closeSync(fd);
       }
     },
-    has: (file, block) => [file, rotatedName(file)].some((each) => tailOf(each).includes(block)),
+    has: (file, block) => [file, rotatedName(file)].some((each) => readTail(each).includes(block)),
   };
 }
 
-function tailOf(file: string): string {
+function readTail(file: string): string {
   let fd: number | undefined;
   try {
     fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { appendPrivate, makePrivateFolder, readPrivate } from '../../base/private-files.ts';
 
 /**
- * Which messages a hook has shown to a session already: one file a session, one id a line. A file that is missing or
- * damaged only means that a message is shown again.
+ * Records which messages a hook has shown to a session: one file per session, one id per line. A missing or damaged
+ * file only causes a message to be shown again.
  */
 export interface Surfaced {
   of(session: string): ReadonlySet<number>;
@@ -29,7 +29,7 @@ export function createSurfaced({ data }: { data: string }): Surfaced {
       if (ids.length === 0) return;
       try {
         makePrivateFolder(data, folder);
-        // Begins on a line of its own, whatever the last write left.
+        // Starts on a new line, whatever the last write left.
         appendPrivate(file(session), `\n${ids.join('\n')}\n`);
       } catch {
         // Shown again next time.

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../api/operation.ts';
 import { accountName } from '../../base/account.ts';
 import type { Engine } from '../../compose.ts';
-import { admit } from '../admit.ts';
+import { admitCaller } from '../admit.ts';
 import type { McpEndpoint } from './http.ts';
 
 const header = (request: IncomingMessage, name: string): string | undefined => {
@@ -21,7 +21,7 @@ async function admitted(
   request: IncomingMessage,
   token: string,
 ): Promise<Caller> {
-  const caller = await admit(engine, {
+  const caller = await admitCaller(engine, {
     standing: await engine.standingOfClient(request.socket),
     // Its process may have more than one client in it, so it is not what holds the seat.
     holder: null,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { renderWords } from '../../api/words.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { EngineLink } from './link.ts';
 
@@ -17,7 +18,7 @@ export async function readInstructions(link: EngineLink): Promise<string> {
     return (await Promise.race([link.call('seat.instructions', {}, options), patience])).text;
   } catch (thrown) {
     const { message, hint } = asSvcError(thrown);
-    const next = hint === undefined ? '' : ` (${hint})`;
+    const next = hint === undefined ? '' : ` (${renderWords(hint, 'tools')})`;
     return `svc coordinates coding agents in one workspace. Its tools fail here so far: ${message}${next}.`;
   } finally {
     patience.catch(() => undefined);

@@ -17,7 +17,7 @@ import {
   type Tool,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { hintForTools } from '../../api/hints.ts';
+import { renderWords } from '../../api/words.ts';
 import { asSvcError, type SvcError } from '../../base/errors.ts';
 import { followResources } from './follow-resources.ts';
 import type { EngineLink } from './link.ts';
@@ -122,7 +122,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
 
 /** A refusal is a result, so that the model reads it and can do something else. */
 function refusal({ code, message, hint: said, data }: SvcError): CallToolResult {
-  const hint = said === undefined ? undefined : hintForTools(said);
+  const hint = said === undefined ? undefined : renderWords(said, 'tools');
   return {
     isError: true,
     content: [{ type: 'text', text: `${code}: ${message}${hint === undefined ? '' : `\nhint: ${hint}`}` }],

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatId, parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Storage } from '../../storage/index.ts';
+import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 
 /** The run that a gateway call belongs to. */
 export interface KeyHolder {
@@ -13,22 +13,31 @@ export interface KeyHolder {
   budgetTokens: number | null;
 }
 
-/** Owns the virtual keys of runs: one per session while it runs, of which only a hash is kept. */
+/** A key that a person has for agents of their own. */
+export interface PersonKey {
+  name: string;
+  createdAt: string;
+}
+
+/** Owns the virtual keys, of which only hashes are kept: of runs, one per session while it runs, and of persons. */
 export interface Keys {
-  /** Where the gateway is. Throws `gateway_unreachable` when nothing listens there. */
-  findUrl(): Promise<string>;
-  /** The same address, whether anything answers there or not. */
-  buildRoute(): string;
   /** Inside `storage.write`: issues a new key; earlier ones of the session become invalid. */
   issueKey(holder: KeyHolder): string;
   /** Inside `storage.write`. */
   revokeKey(sessionId: string): void;
-  /** Finds the holder of a key; null for one that was never issued or is no longer valid. */
+  /** Finds the holder of a run's key; null for one that was never issued or is no longer valid. */
   verifyKey(key: string): KeyHolder | null;
   /** Inside `storage.write`: a provider has said that the holder must wait until then, Unix ms. */
   limitKey(key: string, until: number): void;
   /** The limit of the session's last key; null when there is none. */
   limitedUntil(sessionId: string): number | null;
+  /** Inside `storage.write`: a key of a person's own, shown this once. Throws `exists`. */
+  addPersonKey(name: string): string;
+  /** Inside `storage.write`. Throws `not_found`. */
+  removePersonKey(name: string): void;
+  listPersonKeys(): PersonKey[];
+  /** Whether any run holds a key. */
+  hasRunKeys(): boolean;
 }
 
 interface Row {
@@ -37,22 +46,7 @@ interface Row {
   budget_tokens: number | null;
 }
 
-/** Long enough that a key cannot be guessed, and with a word that a scanner for secrets can find. */
-const createKey = (): string => `svc-vkey-${randomBytes(32).toString('base64url')}`;
-const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
-
-const PROBE_MS = 2000;
-
-export function createKeys({
-  storage,
-  clock,
-  address,
-}: {
-  storage: Storage;
-  clock: Clock;
-  /** `gateway.addr`. */
-  address(): { host: string; port: number };
-}): Keys {
+export function createKeys({ storage, clock }: { storage: Storage; clock: Clock }): Keys {
   const { db } = storage;
   const insert = db.prepare(
     'INSERT INTO virtual_key (hash, session_id, task_id, budget_tokens, created_at) VALUES (?, ?, ?, ?, ?)',
@@ -65,29 +59,33 @@ export function createKeys({
   const last = db.prepare<unknown[], { limited_until: number | null }>(
     'SELECT limited_until FROM virtual_key WHERE session_id = ? ORDER BY id DESC LIMIT 1',
   );
+  const anyRun = db.prepare('SELECT 1 FROM virtual_key WHERE revoked_at IS NULL LIMIT +1');
+  const insertPerson = db.prepare('INSERT INTO person_key (hash, name, created_at) VALUES (?, ?, ?)');
+  const endPerson = db.prepare('UPDATE person_key SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL');
+  const persons = db.prepare<unknown[], { name: string; created_at: number }>(
+    'SELECT name, created_at FROM person_key WHERE revoked_at IS NULL ORDER BY name',
+  );
 
   const revokeKey = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
+  const listPersonKeys = (): PersonKey[] =>
+    persons.all().map(({ name, created_at }) => ({ name, createdAt: new Date(created_at).toISOString() }));
 
   return {
-    buildRoute: () => `http://${formatHostPort(address())}`,
-    async findUrl() {
-      const { host, port } = address();
-      const where = formatHostPort({ host, port });
-      if (!(await isListening(host, port)))
-        throw new SvcError('gateway_unreachable', `nothing listens at gateway.addr (${where})`, {
-          hint: 'let the agent use its own login: agents.auth, or SVC_GATEWAY_BYPASS=1 for one dispatch; svc brings no gateway yet',
-        });
-      return `http://${where}`;
-    },
     issueKey({ sessionId, taskId, budgetTokens }) {
       revokeKey(sessionId);
-      const key = createKey();
-      insert.run(hashKey(key), parseId('s', sessionId), parseId('t', taskId), budgetTokens, clock.now());
+      const key = createVirtualKey();
+      insert.run(
+        hashVirtualKey(key),
+        parseId('s', sessionId),
+        parseId('t', taskId),
+        budgetTokens,
+        clock.now(),
+      );
       return key;
     },
     revokeKey,
     verifyKey(key) {
-      const row = find.get(hashKey(key));
+      const row = find.get(hashVirtualKey(key));
       return row === undefined
         ? null
         : {
@@ -97,21 +95,25 @@ export function createKeys({
           };
     },
     limitKey(key, until) {
-      setLimit.run(until, hashKey(key));
+      setLimit.run(until, hashVirtualKey(key));
     },
     limitedUntil: (sessionId) => last.get(parseId('s', sessionId))?.limited_until ?? null,
+    addPersonKey(name) {
+      if (listPersonKeys().some((each) => each.name === name))
+        throw new SvcError('exists', `there is a key ${JSON.stringify(name)} already`, {
+          hint: sentence`{gateway.remove_key ${name}} ends it; a key is shown only once`,
+        });
+      const key = createVirtualKey();
+      insertPerson.run(hashVirtualKey(key), name, clock.now());
+      return key;
+    },
+    removePersonKey(name) {
+      if (endPerson.run(clock.now(), name).changes === 0)
+        throw new SvcError('not_found', `no key ${JSON.stringify(name)}`, {
+          hint: sentence`{gateway.keys} lists them`,
+        });
+    },
+    listPersonKeys,
+    hasRunKeys: () => anyRun.get() !== undefined,
   };
 }
-
-const formatHostPort = ({ host, port }: { host: string; port: number }): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`;
-
-const isListening = (host: string, port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect({ host, port, timeout: PROBE_MS });
-    const settleAs = (isThere: boolean) => (): void => {
-      socket.destroy();
-      done(isThere);
-    };
-    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
-  });

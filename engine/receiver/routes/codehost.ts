@@ -1,4 +1,4 @@
-import type { Task, Tasks } from '../../board/tasks/index.ts';
+import { findTemplate, type Task, type Tasks } from '../../board/tasks/index.ts';
 import { parseJsonBody } from '../body.ts';
 import { type Occurrence, readEvent } from '../codehost-event.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
@@ -30,9 +30,9 @@ export function createCodehostRoute({
 }): Route {
   const ignoredAnswer = (reason: string): Answer => jsonAnswer(200, { ignored: true, reason });
 
-  /** The issue as a task of the template `codehost`: its prompt, then what the issue says. */
+  /** Submits an issue as a task of the template `codehost`: the template's prompt, then the issue's text. */
   function submitIssue(work: Work): Task {
-    const { prompt } = intake.findTemplate('codehost');
+    const { prompt } = findTemplate(config().webhook.templates, 'codehost');
     const parts = [prompt, work.title, work.text].filter((part) => part !== undefined && part.trim() !== '');
     const named = intake.fromTemplate('codehost', dropNul(parts.join('\n\n')));
     return submitWork(work, { ...named, title: work.title });

@@ -6,6 +6,7 @@ import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { type ProgramResult, runProgram } from '../../base/run-program.ts';
+import { sentence, type Words } from '../../base/sentence.ts';
 import { SEAT_FOLDER } from '../../workspace/seat-folder.ts';
 import { REAL_OBJECTS } from '../private-git.ts';
 import { resolveProgram } from '../processes/start.ts';
@@ -83,7 +84,7 @@ const TRIAL_MS = 10_000;
 
 const DOCS = 'docs/confinement.md says what it needs';
 
-const unavailableError = (what: string, hint: string, cause?: unknown): SvcError =>
+const unavailableError = (what: string, hint: Words, cause?: unknown): SvcError =>
   new SvcError('confinement_unavailable', `the worker cannot be confined: ${what}`, { hint, cause });
 
 /** bubblewrap's path. Throws `tool_missing`, `confinement_unavailable`. */
@@ -217,7 +218,7 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
     if (home === sep) throw unavailableError('its home folder is /', 'give the engine a HOME of its own');
     const git = findGitFolders(writable);
     if (spec.worktree !== null && git === null)
-      throw unavailableError(`${spec.worktree} is no worktree of git`, 'svc task retry makes a new one');
+      throw unavailableError(`${spec.worktree} is no worktree of git`, sentence`{task.run} makes a new one`);
     const kept = join(spec.sessionFolder, 'agent');
     makePrivateFolder(dirname(spec.sessionFolder), kept);
     const hides = hideFolders(home);

@@ -4,6 +4,7 @@ import type { HomeShare } from '../../agents/presets/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makeFoldersWithin } from '../../base/private-files.ts';
+import { sentence } from '../../base/sentence.ts';
 import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
@@ -16,7 +17,7 @@ function makeOwnFolder(kept: string, path: string): string {
   const inTheWay = makeFoldersWithin(dirname(kept), folder);
   if (inTheWay === null) return folder;
   throw new SvcError('confinement_unavailable', `the worker has put something in the way of ${inTheWay}`, {
-    hint: 'svc task retry begins a new session',
+    hint: sentence`{task.run} begins a new session`,
   });
 }
 

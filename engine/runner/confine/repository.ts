@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import {
   listAlternates,
   locatePrivateGit,
@@ -115,7 +116,7 @@ export function buildWorktreeRules(folders: GitFolders, agentsDir: string): Plac
   const git = preparePrivateGit(agentsDir, worktree, common);
   if (git === null)
     throw new SvcError('confinement_unavailable', `the branch of ${worktree} is gone from ${common}`, {
-      hint: 'svc task retry begins anew, on a branch of its own',
+      hint: sentence`{task.run} begins anew, on a branch of its own`,
     });
   return [
     ...showPath(common, 'read'),

@@ -43,3 +43,9 @@ export function refuseInsideRun(what: string, env: NodeJS.ProcessEnv): void {
     hint: 'ask the person or agent in the Chair seat to do it',
   });
 }
+
+/** The start time of a process, which with its pid names it; null when it is gone, or the machine does not tell. */
+export function readProcessStart(pid: number): string | null {
+  const entry = createSystemProbe().read(pid);
+  return typeof entry === 'object' ? entry.start : null;
+}

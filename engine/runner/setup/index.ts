@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { Placement, Session } from '../../sessions/index.ts';
 import type { CommandConfinement } from '../confine/commands.ts';
 import type { Processes } from '../processes/index.ts';
@@ -41,8 +42,11 @@ export interface SetupDeps {
   teardownMs?: number;
 }
 
+/** What a setup has to know of its session. */
+export type SessionOfSetup = Pick<Session, 'sessionId' | 'taskId' | 'project' | 'profile'>;
+
 export interface Prepared {
-  session: Session;
+  session: SessionOfSetup;
   placement: Placement;
   runId: string;
   /** Whether a worker may have written the contents of the worktree. */
@@ -96,7 +100,7 @@ export function createSetup(deps: SetupDeps): Setup {
   const logPath = (sessionId: string): string => join(agentsDir, sessionId, 'log');
   const markerPath = (worktree: string): string => join(worktree, '.svc', 'set-up');
 
-  const buildEnvironment = ({ sessionId, taskId }: Session): Record<string, string> =>
+  const buildEnvironment = ({ sessionId, taskId }: SessionOfSetup): Record<string, string> =>
     deps.environment({
       SVC_CONFIG: deps.configFile,
       SVC_TASK: taskId,
@@ -186,7 +190,7 @@ export function createSetup(deps: SetupDeps): Setup {
 
     async prepareWorktree(run, follow) {
       const { session, placement, runId } = run;
-      const { sessionId, taskId } = session;
+      const { sessionId } = session;
       const logFile = run.logFile ?? logPath(sessionId);
       const { worktree, cwd } = placement;
       if (worktree === null || existsSync(markerPath(worktree))) return false;
@@ -195,7 +199,9 @@ export function createSetup(deps: SetupDeps): Setup {
       const failed = (what: string): SvcError =>
         new SvcError('setup_failed', `setup of the project ${project.id}: ${what}`, {
           hint:
-            run.logFile === undefined ? `svc task log ${taskId} has its output` : `${logFile} has its output`,
+            run.logFile === undefined
+              ? sentence`{session.log ${sessionId}} has its output`
+              : `${logFile} has its output`,
         });
       makePrivateFolder(agentsDir, join(agentsDir, sessionId));
       makePrivateFolder(worktree, join(worktree, '.svc'));

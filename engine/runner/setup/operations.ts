@@ -3,6 +3,7 @@ import { writeProjectConsent } from '../../access/index.ts';
 import { by, operation } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { readProjectSetup, readProjectSetups, type Where } from './projects.ts';
 
@@ -48,7 +49,7 @@ export function projectOperations({
         const { id, digest: now, consent } = readProjectSetup(at, asked);
         if (now !== digest)
           throw new SvcError('conflict', `what the project ${id} carries has changed since it was shown`, {
-            hint: `svc project trust ${id} shows it again`,
+            hint: sentence`{project.trust ${id}} shows it again`,
           });
         if (consent === 'not_needed')
           throw new SvcError('conflict', `the project ${id} carries nothing that needs a consent`, {

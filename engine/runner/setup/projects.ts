@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import { type Consents, digestSetup, readConsents } from '../../access/index.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
+import { sentence } from '../../base/sentence.ts';
 
 /** The parts of the configuration about projects and their setup. */
 export interface SetupConfig {
@@ -85,7 +86,7 @@ const digestEntry = (root: string, { folder, setup, teardown, env_files: envFile
 
 const unknownProjectError = (project: string | null): SvcError =>
   new SvcError('unknown_project', `no project ${JSON.stringify(project)} in projects`, {
-    hint: 'svc project list',
+    hint: sentence`{project.list}`,
   });
 
 /** The digest of a project's setup, without checking consent. Throws `unknown_project`. */
@@ -166,7 +167,7 @@ function consentMissingError({ id, folder, consent, folderWaits, problem }: Proj
       ? `what the project ${id} runs in its worktrees has changed since somebody on this machine agreed to it`
       : `the project ${id} has commands or files for its worktrees that nobody on this machine has agreed to`;
   return new SvcError('consent_missing', problem === null ? why : `${why}: ${problem}`, {
-    hint: `svc project trust ${id} shows them and asks`,
+    hint: sentence`{project.trust ${id}} shows them and asks`,
     data: { project: id, consent },
   });
 }

@@ -11,6 +11,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
@@ -194,7 +195,7 @@ export async function createWorktree(
   }
   const existsError = (what: string): SvcError =>
     new SvcError('exists', `${what} already exists and holds something else`, {
-      hint: 'see `svc worktree list`',
+      hint: sentence`see {worktree.status}`,
       data: { path, branch },
     });
 

@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import type { Git } from './git.ts';
 import { resolveCommit, sessionNameOf } from './refs.ts';
@@ -78,7 +79,7 @@ export function foreignCommitsError(
     'conflict',
     `a merge of ${branch} would bring ${formatCount(count, 'commit')} into ${base} that it does not hold and that the session did not make: ${shown.join(', ')}${more}; nothing was changed`,
     {
-      hint: `svc worktree promote ${sessionNameOf(branch)} --strategy rebase takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
+      hint: sentence`{worktree.promote ${sessionNameOf(branch)} strategy=rebase} takes the session’s own commits alone; to have the others as well, merge them into ${base} first`,
       data: { branch, base, newest: foreign.newest, count },
     },
   );

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { makePrivateFolder, replacePrivate } from '../../base/private-files.ts';
+import { sentence } from '../../base/sentence.ts';
 
 /**
  * Remembers which repository each folder that workers start in belongs to: the one at its first use, until a person
@@ -57,7 +58,7 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
         'worktree_unsafe',
         `${path} was in the repository ${before}, and is in ${now ?? 'none'} now; nothing was done there`,
         {
-          hint: 'when that is meant, svc project repin <project> takes the new one; else remove what was put there',
+          hint: sentence`when that is meant, {project.repin <project>} takes the new one; else remove what was put there`,
           data: { path, before, now },
         },
       );

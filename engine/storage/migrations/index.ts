@@ -7,6 +7,7 @@ import { outcomes } from './0006-outcomes.ts';
 import { counts } from './0007-counts.ts';
 import { runs } from './0008-runs.ts';
 import { reviews } from './0009-reviews.ts';
+import { gateway } from './0010-gateway.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly string[] = [
   counts,
   runs,
   reviews,
+  gateway,
 ];

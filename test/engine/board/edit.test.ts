@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
 import type { NewTask } from '../../../engine/board/tasks/index.ts';
-import type { Decision, Edited, Task, Wire } from '../../../engine/index.ts';
+import type { Decision, Edited, SvcError, Task, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -88,10 +88,12 @@ describe('editing the prompt of what waits', () => {
     assert.deepEqual(since(seq), []);
 
     const edited = await edit(decision_id, 'new');
-    await assert.rejects(edit(decision_id, 'newer'), {
-      code: 'already_decided',
-      hint: `svc task show ${task_id} names the decision that waits now`,
-    });
+    await assert.rejects(
+      edit(decision_id, 'newer'),
+      ({ code, hint }: SvcError) =>
+        code === 'already_decided' &&
+        String(hint) === `svc task show ${task_id} names the decision that waits now`,
+    );
     await assert.rejects(here.call('decision.approve', { id: decision_id }), { code: 'already_decided' });
     await here.call('decision.approve', { id: edited.decision.decision_id });
     await assert.rejects(edit(edited.decision.decision_id, 'too late'), { code: 'already_decided' });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import {
-  changedNames,
-  changesOf,
-  hashOfInputs,
-  promptInputs,
+  hashInputs,
+  listInputChanges,
+  nameChanges,
   type RunInputs,
+  readPromptInputs,
 } from '../../../engine/board/decisions/inputs.ts';
 import type { Decision, Session, Task, Wire } from '../../../engine/index.ts';
 import { engineHere } from '../../support/engine.ts';
@@ -16,20 +16,23 @@ import { makeWorkspace } from '../../support/workspace.ts';
 import { fakeSettings } from '../receiver/rig.ts';
 
 const text = { title: 'a', body: 'do it', context: null, acceptanceCriteria: ['done'], ledger: null };
-const inputs: RunInputs = { ...fakeSettings({ agent: 'scripted', project: null }), ...promptInputs(text) };
+const inputs: RunInputs = {
+  ...fakeSettings({ agent: 'scripted', project: null }),
+  ...readPromptInputs(text),
+};
 
 test('the hash is of the values alone: no order, and no sentence that svc may word anew', () => {
-  assert.equal(hashOfInputs(inputs), '9124379191b2fd48550ae3279bd569d711176ab18b15c932881ae0635cd11203');
+  assert.equal(hashInputs(inputs), '9124379191b2fd48550ae3279bd569d711176ab18b15c932881ae0635cd11203');
   const turned = Object.fromEntries(Object.entries(inputs).reverse()) as unknown as RunInputs;
-  assert.equal(hashOfInputs(turned), hashOfInputs(inputs));
+  assert.equal(hashInputs(turned), hashInputs(inputs));
 });
 
 test('every one of them counts', () => {
   for (const name of Object.keys(inputs) as (keyof RunInputs)[]) {
     const other = { ...inputs, [name]: 'another' } as RunInputs;
-    assert.notEqual(hashOfInputs(other), hashOfInputs(inputs), name);
+    assert.notEqual(hashInputs(other), hashInputs(inputs), name);
     assert.deepEqual(
-      changesOf(inputs, other).map(({ input }) => input),
+      listInputChanges(inputs, other).map(({ input }) => input),
       [name],
     );
   }
@@ -41,19 +44,22 @@ test('every one of them counts', () => {
     { ledger: 'x.md' },
   ];
   for (const part of parts)
-    assert.equal(changesOf(inputs, { ...inputs, ...promptInputs({ ...text, ...part }) }).length, 1);
+    assert.equal(
+      listInputChanges(inputs, { ...inputs, ...readPromptInputs({ ...text, ...part }) }).length,
+      1,
+    );
 });
 
 test('a stronger profile is no change, a weaker one or another is; of nothing that is known all is', () => {
   const of = (before: string, after: string) =>
-    changesOf({ ...inputs, profile: before }, { ...inputs, profile: after }).length;
+    listInputChanges({ ...inputs, profile: before }, { ...inputs, profile: after }).length;
   assert.deepEqual(
     [of('none', 'lite'), of('lite', 'strict'), of('strict', 'lite'), of('lite', 'none'), of('lite', 'bring')],
     [0, 0, 1, 1, 1],
   );
-  assert.equal(changesOf(null, inputs).length, Object.keys(inputs).length);
+  assert.equal(listInputChanges(null, inputs).length, Object.keys(inputs).length);
   assert.equal(
-    changedNames(changesOf(inputs, { ...inputs, base: 'x', route: 'y' })),
+    nameChanges(listInputChanges(inputs, { ...inputs, base: 'x', route: 'y' })),
     'gateway route, base branch',
   );
 });

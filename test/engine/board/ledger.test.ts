@@ -220,7 +220,7 @@ describe('a claim', () => {
     await assert.rejects(claim('a', 4), refusal('not_found', /has 3 items and no item 4/));
     await assert.rejects(claim('a', 1, 'none.md'), refusal('not_found', /no ledger none.md/));
     await assert.rejects(claim('a', 1, 'plan.md/x'), refusal('not_found'));
-    await assert.rejects(claim('a', 1, '.'), refusal('fields_invalid', /is no file/));
+    await assert.rejects(claim('a', 1, '.'), refusal('fields_invalid', /is not a file/));
     await assert.rejects(claim('a', 1, '../plan.md'), refusal('path_outside'));
     symlinkSync('/etc/hostname', join(rig.root, 'out.md'));
     await assert.rejects(claim('a', 1, 'out.md'), refusal('path_outside'));

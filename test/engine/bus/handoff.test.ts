@@ -52,7 +52,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     const { body } = await handoff('#agent: fail 7');
     assert.match(body, /^- verdict: failed: .*code 7$/m);
     assert.match(body, /^- exit code: 7$/m);
-    assert.match(body, /svc task log t-\d+/);
+    assert.match(body, /svc worker log s-\d+/);
     assert.doesNotMatch(body, /promote/);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type BusLimits, busLimits, busSchema } from '../../../engine/bus/config.ts';
+import { type BusLimits, busSchema, readBusLimits } from '../../../engine/bus/config.ts';
 import { createBusLog } from '../../../engine/bus/delivery/log.ts';
 import { createMessages, type Messages } from '../../../engine/bus/messages/index.ts';
 import { createRetention, type Retention } from '../../../engine/bus/messages/retention.ts';
@@ -27,7 +27,7 @@ describe('what the bus keeps', () => {
     folder = temporaryFolder();
     clock = fakeClock(Date.now());
     spine = openSpine(join(folder, 'svc.db'), clock);
-    limits = busLimits(busSchema.parse({}));
+    limits = readBusLimits(busSchema.parse({}));
     const { storage, events, sessions } = spine;
     const peers = createPeers({
       sessions,

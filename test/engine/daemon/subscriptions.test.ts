@@ -4,7 +4,7 @@ import { connect as connectSocket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
-  connect,
+  connectToEngine,
   type Engine,
   type EngineClient,
   type Host,
@@ -51,7 +51,7 @@ describe('a subscription that its client ends', () => {
         },
       },
     });
-    client = await connect({ cwd: ws.root, env: ws.env });
+    client = await connectToEngine({ cwd: ws.root, env: ws.env });
     for (const title of ['one', 'two']) {
       const { task_id } = await client.call('task.add', { title, agent: 'scripted' });
       await client.call('task.run', { id: task_id });
@@ -112,7 +112,7 @@ describe('a subscription that its client ends', () => {
   });
 
   test('to a log: a worker follows that of its own session only', async () => {
-    const worker = await connect({ cwd: ws.root, env: { ...ws.env, SVC_SESSION: 's-1' } });
+    const worker = await connectToEngine({ cwd: ws.root, env: { ...ws.env, SVC_SESSION: 's-1' } });
     const own = await worker.subscribe<{ subscription: number }>(
       'log.follow',
       { session: 's-1' },
@@ -149,7 +149,7 @@ describe('a subscription that its client ends', () => {
     await assert.rejects(client.callByName('unsubscribe', { subscription }), notFound);
     await client.unsubscribe(subscription);
     await assert.rejects(client.unsubscribe(subscription), notFound);
-    const stranger = await connect({ cwd: ws.root, env: ws.env });
+    const stranger = await connectToEngine({ cwd: ws.root, env: ws.env });
     const theirs = await follow('events.subscribe', {});
     await assert.rejects(stranger.unsubscribe(theirs.subscription), notFound);
     stranger.close();
@@ -198,7 +198,7 @@ describe('a subscription that its client ends', () => {
   });
 
   test('a client that goes away leaves no follower behind', async () => {
-    const gone = await connect({ cwd: ws.root, env: ws.env });
+    const gone = await connectToEngine({ cwd: ws.root, env: ws.env });
     await gone.subscribe('events.subscribe', {}, () => undefined);
     await gone.subscribe('log.follow', { session: 's-1' }, () => undefined);
     assert.equal(listeners, 1);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineStatus, Wire } from '../../../engine/index.ts';
-import { connect } from '../../../engine/index.ts';
+import { connectToEngine } from '../../../engine/index.ts';
 import { processStat } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
 import { isRunning, makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
@@ -52,7 +52,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     await ws.svc(['down']);
     const env = { ...ws.env, ...OF_A_RUN };
     await assert.rejects(
-      connect({ cwd: ws.root, env, daemon: [process.execPath, SVC, 'daemon'], patienceMs: 300 }),
+      connectToEngine({ cwd: ws.root, env, daemon: [process.execPath, SVC, 'daemon'], patienceMs: 300 }),
       {
         code: 'engine_not_running',
         message: /and a worker cannot start one$/,

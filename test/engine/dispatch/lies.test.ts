@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { createAcpReader } from '../../../engine/agents/streams/acp.ts';
 import { createClaudeReader } from '../../../engine/agents/streams/claude.ts';
 import type { StreamFacts, StreamReader } from '../../../engine/agents/streams/stream.ts';
-import { createHearing } from '../../../engine/dispatch/hear.ts';
+import { createRunOutput } from '../../../engine/runner/runs/output.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 /** What is known of a run that has printed this. */
@@ -15,10 +15,10 @@ async function heard(printed: string | Buffer, reader: StreamReader): Promise<St
   try {
     const file = join(folder, 'log');
     writeFileSync(file, printed);
-    const hearing = createHearing(file, 0, reader);
-    hearing.look();
-    await hearing.finish();
-    return hearing.facts();
+    const output = createRunOutput(file, 0, reader);
+    output.readNew();
+    await output.readRest();
+    return output.facts();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

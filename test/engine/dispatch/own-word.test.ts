@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Host, Session, Task, Wire } from '../../../engine/index.ts';
+import type { Host, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { ended, openHere } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -96,10 +96,11 @@ describe("a worker's word of its task, and the end of its run", () => {
       ['task.done', 'done'],
       ['task.done', 'failed'],
     ] as const)
-      await assert.rejects(here.call(name, { id: task_id, status }), {
-        code: 'conflict',
-        hint: new RegExp(`svc worker kill ${session_id}`),
-      });
+      await assert.rejects(
+        here.call(name, { id: task_id, status }),
+        ({ code, hint }: SvcError) =>
+          code === 'conflict' && String(hint).startsWith(`svc worker kill ${session_id} ends it`),
+      );
     assert.deepEqual([(await task(task_id)).status, (await session(session_id)).own_word], ['running', null]);
     writeFileSync(go, '');
     assert.equal((await ended(here, session_id)).failure, null);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
@@ -11,8 +10,7 @@ import { temporaryFolder } from '../../support/git.ts';
 describe('virtual keys', () => {
   const folder = temporaryFolder('svc-keys-');
   const storage = openStorage({ path: join(folder, 'svc.db') });
-  let port = 1;
-  const keys = createKeys({ storage, clock: systemClock, address: () => ({ host: '127.0.0.1', port }) });
+  const keys = createKeys({ storage, clock: systemClock });
   after(async () => {
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
@@ -48,12 +46,23 @@ describe('virtual keys', () => {
     assert.equal(keys.limitedUntil('s-5'), 5000);
   });
 
-  test('the address is given only while something listens there', async () => {
-    await assert.rejects(keys.findUrl(), { code: 'gateway_unreachable' });
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((done) => server.once('listening', done));
-    port = (server.address() as { port: number }).port;
-    assert.equal(await keys.findUrl(), `http://127.0.0.1:${port}`);
-    server.close();
+  test('a person has keys by name, one of each, until they are removed', async () => {
+    const key = await storage.write(() => keys.addPersonKey('laptop'));
+    assert.match(key, /^svc-vkey-/);
+    assert.deepEqual(
+      keys.listPersonKeys().map(({ name }) => name),
+      ['laptop'],
+    );
+    await assert.rejects(
+      storage.write(() => keys.addPersonKey('laptop')),
+      { code: 'exists' },
+    );
+    await storage.write(() => keys.removePersonKey('laptop'));
+    await assert.rejects(
+      storage.write(() => keys.removePersonKey('laptop')),
+      { code: 'not_found' },
+    );
+    assert.deepEqual(keys.listPersonKeys(), []);
+    await storage.write(() => keys.addPersonKey('laptop'));
   });
 });

@@ -14,7 +14,7 @@ test('a port that is taken is named, with what to do', async (t) => {
   const { port } = one.address() as AddressInfo;
   await assert.rejects(listenOn(other, { host: '127.0.0.1', port }), (error: SvcError) => {
     assert.deepEqual([error.code, error.message], ['address_in_use', `127.0.0.1:${port} is in use`]);
-    assert.match(error.hint ?? '', /another port/);
+    assert.match(String(error.hint), /another port/);
     return true;
   });
   // The same server may try again elsewhere.

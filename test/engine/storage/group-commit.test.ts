@@ -7,7 +7,7 @@ import { openStorage } from '../../../engine/storage/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
 const folder = temporaryFolder('svc-commit-');
-const { db, write, onCommit, close } = openStorage({ path: join(folder, 'svc.db') });
+const { db, write, onCommit, afterCommit, close } = openStorage({ path: join(folder, 'svc.db') });
 const insert = db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
 const keys = () => db.prepare("SELECT key FROM meta WHERE key LIKE 'of %' ORDER BY key").pluck().all();
 
@@ -49,4 +49,24 @@ test('work that throws among others is undone alone', async () => {
   ]);
   assert.deepEqual([first.status, second.status, third.status], ['fulfilled', 'rejected', 'fulfilled']);
   assert.deepEqual(keys(), ['of after', 'of first', 'of third']);
+});
+
+test('what is to follow a commit follows it once, and not when the change was undone', async () => {
+  const ran: string[] = [];
+  const follow = () => {
+    ran.push(db.inTransaction ? 'too early' : 'follow');
+  };
+  const asking = (key: string, error?: unknown) =>
+    write(() => {
+      insert.run(`of asked ${key}`, '');
+      afterCommit(follow);
+      afterCommit(() => void ran.push(key));
+      if (error !== undefined) throw error;
+    });
+  await Promise.allSettled([asking('a'), asking('b', new Error('no')), asking('c')]);
+  assert.deepEqual(ran, ['follow', 'a', 'c']);
+  await assert.rejects(asking('alone', new Error('no')));
+  await keep('nothing that follows');
+  assert.deepEqual(ran, ['follow', 'a', 'c']);
+  assert.throws(() => afterCommit(follow), /inside storage.write/);
 });

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { connect } from '../../../engine/index.ts';
+import { connectToEngine } from '../../../engine/index.ts';
 import { runHere } from '../../support/command-line.ts';
 import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
@@ -52,7 +52,7 @@ function makeClone(files: (about: { trace: string; folder: string }) => Record<s
     trace,
     svc: (...args) => runHere(args, { cwd: root, env, input: '' }),
     async close() {
-      const client = await connect({ cwd: root, env }).catch(() => null);
+      const client = await connectToEngine({ cwd: root, env }).catch(() => null);
       if (client !== null) {
         const { pid } = client.welcome;
         await client.call('engine.stop', { stop_workers: true }).catch(() => undefined);
@@ -264,7 +264,7 @@ hostile(
     const clone = makeClone(({ trace }) => ({ 'svc.yaml': yaml(trace) }));
     t.after(clone.close);
     await clone.svc('up');
-    const client = await connect({
+    const client = await connectToEngine({
       cwd: clone.root,
       env: clone.env,
       daemon: [process.execPath, SVC, 'daemon'],

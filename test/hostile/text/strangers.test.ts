@@ -140,6 +140,7 @@ hostile(
     const listed = await here.call<{ decision_id: string; stranger: string | null }[]>('decision.list', {});
     assert.ok(listed.filter(({ stranger }) => stranger !== null).length >= 4);
     const asked = here.engine.events.listAfter(0).filter(({ kind }) => kind === 'needs_approval');
+    assert.ok(asked.length >= 4);
     assert.ok(asked.every(({ data }) => String(data.why).startsWith('by a stranger: ')));
   },
 );

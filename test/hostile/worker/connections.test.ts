@@ -3,7 +3,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
+import { connectToEngine, type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { hostile } from '../../support/hostile.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -83,7 +83,7 @@ hostile(
     strict: 'refused with the limit, the others go on',
   },
   async () => {
-    const client: EngineClient = await connect({ cwd: ws.root, env: ws.env });
+    const client: EngineClient = await connectToEngine({ cwd: ws.root, env: ws.env });
     const subscribe = () =>
       client.subscribe<{ subscription: number }>('events.subscribe', {}, () => undefined);
     const first = await subscribe();
@@ -92,7 +92,7 @@ hostile(
     await client.unsubscribe(first.subscription);
     await subscribe();
     const many = await Promise.all(Array.from({ length: 511 }, rawConnection));
-    await assert.rejects(connect({ cwd: ws.root, env: ws.env }), { code: 'limit_reached' });
+    await assert.rejects(connectToEngine({ cwd: ws.root, env: ws.env }), { code: 'limit_reached' });
     assert.equal(typeof (await client.call('engine.status')).pid, 'number');
     for (const { socket } of many) socket.destroy();
     await until(async () => (await ws.svc(['status'])).code === 0, 'room for others');

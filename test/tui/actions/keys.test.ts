@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KEYMAP } from '../../../tui/keymap/index.ts';
+import { getDisabledReason, isBindingHere, KEYMAP } from '../../../tui/keymap/index.ts';
 import { reduceState } from '../../../tui/reducer.ts';
 import { PANE_IDS } from '../../../tui/state/model.ts';
 import {
+  askRow,
   type Bench,
   bench,
   decisionRow,
+  lockRow,
+  messageRow,
+  peerRow,
   sessionRow,
   showDecision,
   showEvidence,
@@ -457,13 +461,32 @@ describe('the keymap', () => {
     }
   });
 
-  it('lets nothing that spends, destroys or sends act on its first key', () => {
-    const acting = ['approve', 'deny', 'run', 'cancel', 'done', 'stop', 'promote', 'retry'];
-    acting.push('redeliver', 'rerun', 'release', 'resume', 'unhold');
-    for (const id of acting) {
-      const binding = KEYMAP.find((each) => each.id === id)!;
-      assert.ok(binding.ask !== undefined && binding.run === undefined, id);
+  it('lets no first key change anything in the engine but that a message has been read', () => {
+    const called = new Set<string>();
+    for (const focus of PANE_IDS) {
+      for (const [id, status] of (['open', 'assigned', 'running', 'done', 'failed'] as const).entries()) {
+        const state = (['queued', 'starting', 'running', 'ended', 'ended'] as const)[id];
+        const dash = bench(200, 60).data({
+          tasks: [taskRow(1, { status })],
+          decisions: [decisionRow(1)],
+          sessions: [sessionRow(1, { state: state ?? 'ended' })],
+          asks: [askRow(1)],
+          messages: [messageRow(1)],
+          peers: [peerRow('s-1')],
+          locks: [lockRow('app')],
+        });
+        for (const view of ['list', 'full'] as const) {
+          const here = { ...dash.state(), focus, view };
+          for (const binding of KEYMAP.filter((each) => isBindingHere(each, here))) {
+            if (getDisabledReason(binding, here) !== null) continue;
+            assert.notEqual(binding.run === undefined, binding.ask === undefined, binding.id);
+            for (const effect of binding.run?.(here).effects ?? [])
+              if (effect.do === 'call') called.add(effect.operation);
+          }
+        }
+      }
     }
+    assert.deepEqual([...called], ['message.ack']);
   });
 
   it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {

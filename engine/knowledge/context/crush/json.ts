@@ -62,9 +62,12 @@ function countLines(text: string, end: number): number {
   return lines;
 }
 
+/** What a program may print before its JSON. */
+const BEFORE_JSON = 10_000;
+
 /** Where the one JSON value of a text is. */
 function findJson(text: string): { start: number; end: number; value: Json } | null {
-  const start = /^[ \t]*[[{]/m.exec(text);
+  const start = /^[ \t]*[[{]/m.exec(text.slice(0, BEFORE_JSON));
   if (start === null || countLines(text, start.index) > 20) return null;
   const end = Math.max(text.lastIndexOf(']'), text.lastIndexOf('}')) + 1;
   if (text.length - end > 2000) return null;

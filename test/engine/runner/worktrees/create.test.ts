@@ -231,7 +231,7 @@ describe('a second try for the same session', () => {
         assert.ok(error instanceof SvcError);
         assert.equal(error.code, 'conflict');
         assert.match(error.message, new RegExp(`has a branch called ${name}`));
-        assert.match(error.hint ?? '', new RegExp(`git branch -m ${name} `));
+        assert.match(String(error.hint), new RegExp(`git branch -m ${name} `));
         return true;
       });
       if (name === 'svc') await assert.rejects(create('s-1'), failsWith('conflict'));

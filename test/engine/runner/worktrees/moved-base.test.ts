@@ -46,7 +46,7 @@ describe('a base that is not where the session began', () => {
     assert.ok(error instanceof SvcError);
     assert.equal(error.code, 'conflict', error.message);
     assert.match(error.message, text);
-    assert.match(error.hint ?? '', hint);
+    assert.match(String(error.hint), hint);
     assert.equal(repository.git('for-each-ref'), before);
   };
 

@@ -126,7 +126,7 @@ const debian: Recogniser = {
 const others: Recogniser = {
   kind: 'packages',
   evidence:
-    /^(?:go: downloading |Fetching \S+ [\d.]+$|Using \S+ [\d.]+$|Installing \S+ [\d.]+| {2}- (?:Downloading|Installing|Locking) \S+ \(|\s+(?:GET|CACHE|OK) https?:\/\/\S+ )/,
+    /^(?:go: downloading |Fetching \S+ [\d.]+$|Using \S+ [\d.]+$|Installing \S+ [\d.]+| {2}- (?:Downloading|Installing|Locking) \S+ \(|[ \t]+(?:GET|CACHE|OK) https?:\/\/\S+ )/,
   classes: [
     { what: fetched, pattern: /^go: (?:downloading|finding|extracting) \S+ v\S+$/ },
     { what: installed, pattern: /^(?:Fetching|Using|Installing) \S+ [\d.]+\S*(?: with native extensions)?$/ },

@@ -1,0 +1,20 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SvcError } from './errors.ts';
+import { makeFoldersWithin } from './private-files.ts';
+
+/**
+ * Writes a file anew where a worker may have written before: a link that it left there must not lead us to a file of
+ * somebody else. `top` has to be there; the folders below it are made when they are missing. Throws `worktree_unsafe`.
+ */
+export async function writeFreshFile(top: string, file: string, text: string): Promise<void> {
+  const inTheWay = makeFoldersWithin(top, dirname(file));
+  if (inTheWay !== null) {
+    throw new SvcError('worktree_unsafe', `${inTheWay} is a link or a file, and svc writes nothing there`, {
+      hint: 'take it out of the branch, or begin from another one',
+      data: { path: inTheWay },
+    });
+  }
+  await rm(file, { recursive: true, force: true });
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+}

@@ -1,0 +1,149 @@
+import { quoteForShell } from './text.ts';
+
+/** An operation that a sentence names: each reader is told its own word for it. */
+export interface Mention {
+  /** `task.run`; `input.to_session` is the parameter to_session of the call that the sentence answers. */
+  readonly operation: string;
+  /** What it is called on, ready for a shell, e.g. `t-3` or `<agent>`. */
+  readonly on: readonly string[];
+  /** Its options by the names that its input has. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export type Part = string | Mention;
+
+const PARAMETER = 'input.';
+
+/** Operations whose command is not their own two words. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  'agent.held': 'agents',
+  'agent.reset': 'agents reset',
+  'dispatch.worker': 'task add --run',
+  ask: 'ask open',
+  'engine.status': 'status',
+  'gateway.remove_key': 'gateway keys remove',
+  'lock.status': 'lock list',
+  'message.list': 'msg list',
+  'msg.roster': 'tool call msg_roster',
+  'msg.stale': 'tool call msg_stale',
+  'session.list': 'worker list',
+  'session.log': 'worker log',
+  'session.show': 'worker show',
+  'task.claim': 'ledger claim',
+  'task.release': 'ledger release',
+  'tool.list': 'tool list',
+  'verify.status': 'verify show',
+  'worktree.status': 'worktree list',
+};
+
+/** The name of a parameter; null where an operation is mentioned. */
+export const parameterOf = ({ operation }: Mention): string | null =>
+  operation.startsWith(PARAMETER) ? operation.slice(PARAMETER.length) : null;
+
+/** Ids and names stand as they are; what a shell would take apart is quoted. */
+const quoteValue = (value: unknown): string => {
+  const text = String(value);
+  return /^[\w@%+:,./-]+$/.test(text) ? text : quoteForShell(text);
+};
+
+/** Parameters whose flag is not their own name. */
+const FLAGS: Readonly<Record<string, string>> = { parent_id: 'reply-to', payload_path: 'payload' };
+
+const formatFlag = (name: string): string => `--${FLAGS[name] ?? name.replaceAll('_', '-')}`;
+
+/** What somebody types to do it, without the leading `svc`, and what it is called on. */
+export function nameCommand(mention: Mention): string {
+  const parameter = parameterOf(mention);
+  if (parameter !== null) return formatFlag(parameter);
+  const { operation, on, options } = mention;
+  const flags = Object.entries(options).map(([name, value]) =>
+    value === 'true' ? formatFlag(name) : `${formatFlag(name)} ${value}`,
+  );
+  return ['svc', COMMANDS[operation] ?? operation.replace('.', ' '), ...on, ...flags].join(' ');
+}
+
+/**
+ * Words of ours for whoever calls, with the operations in them that each reader has a word of its own for. Written out by
+ * anything that knows of no reader (in a text, as JSON) it has the words of the command line.
+ */
+export class Sentence {
+  readonly parts: readonly Part[];
+
+  constructor(parts: readonly Part[]) {
+    this.parts = parts;
+  }
+
+  /** @param name the word for what is mentioned */
+  render(name: (mention: Mention) => string): string {
+    return this.parts.map((part) => (typeof part === 'string' ? part : name(part))).join('');
+  }
+
+  toString(): string {
+    return this.render(nameCommand);
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+const isStrings = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+const isMention = (value: Partial<Mention> | null): boolean =>
+  typeof value === 'object' &&
+  typeof value?.operation === 'string' &&
+  isStrings(value.on) &&
+  typeof value.options === 'object' &&
+  isStrings(Object.values(value.options ?? {}));
+
+/** Reads `Sentence.parts` as another program has sent them; undefined for anything else. */
+export const readParts = (value: unknown): Sentence | undefined =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string' || isMention(each))
+    ? new Sentence(value as Part[])
+    : undefined;
+
+/** A sentence for whoever calls: as it stands, or with operations in it. */
+export type Words = string | Sentence;
+
+interface Draft {
+  operation: string;
+  on: string[];
+  options: Record<string, string>;
+}
+
+/**
+ * Writes a sentence in which `{operation …}` is a mention: sentence`{worker.kill ${id}} ends it; {task.run ${id}} tries it
+ * again`. Options are `name=value`. Only braces that stand in the code mean something: a value never does, whatever it holds.
+ */
+export function sentence(texts: TemplateStringsArray, ...values: readonly unknown[]): Sentence {
+  const parts: Part[] = [];
+  let draft: Draft | null = null;
+  /** Of the option whose value comes next. */
+  let option: string | null = null;
+  texts.forEach((text, index) => {
+    for (const piece of text.split(/([{}])/)) {
+      if (piece === '{') draft = { operation: '', on: [], options: {} };
+      else if (piece === '}') {
+        parts.push(draft as unknown as Mention);
+        draft = null;
+      } else if (draft === null) parts.push(piece);
+      else {
+        for (const word of piece.split(' ').filter((each) => each !== '')) {
+          const [name = '', value] = word.split('=', 2);
+          option = value === '' ? name : null;
+          if (draft.operation === '') draft.operation = word;
+          else if (value === undefined) draft.on.push(word);
+          else draft.options[name] = value;
+        }
+      }
+    }
+    if (index === values.length) return;
+    const value = values[index];
+    if (draft === null) parts.push(...(value instanceof Sentence ? value.parts : [String(value)]));
+    else if (option === null) draft.on.push(quoteValue(value));
+    else draft.options[option] = quoteValue(value);
+    option = null;
+  });
+  return new Sentence(parts);
+}

@@ -1,0 +1,204 @@
+import { type AgentCommand, findCommandOfSession, findPresetOfCommand } from '../agents/index.ts';
+import type { GatewayRoute } from '../agents/presets/index.ts';
+import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
+import type { Task } from '../board/tasks/index.ts';
+import type { Prepared, RunName, RunTexts } from '../runner/runs/index.ts';
+import { findPlacement, type Placement, type RunProcess, type Session } from '../sessions/index.ts';
+import { checkApproved, checkBase, chooseProfile } from './approval.ts';
+import { checkBudget } from './budget.ts';
+import type { DispatchDeps } from './context.ts';
+import { mayHoldEarlierWork } from './earlier-work.ts';
+import { changesHome, findFormerSession } from './former-session.ts';
+import { enforceLimits } from './limits.ts';
+import type { Persist } from './persist.ts';
+import { composeText } from './texts/index.ts';
+
+/** A run under way to its process. */
+interface Beginning {
+  deps: DispatchDeps;
+  persist: Persist;
+  looks: Set<() => void>;
+  run: RunName;
+}
+
+const cancelledError = (): SvcError => new SvcError('conflict', 'cancelled before it started');
+
+/**
+ * Brings a queued session to its running process: checks, record, place, setup, start. Throws what is in the way; nothing
+ * of it runs then. A start that is broken off with its host is made again.
+ */
+export async function beginRun(beginning: Beginning): Promise<RunProcess> {
+  const { deps, run } = beginning;
+  const queued = deps.sessions.get(run.sessionId);
+  if (queued.stopReason !== null) throw cancelledError();
+  checkApproved(deps, queued);
+  checkBudget(deps, queued);
+  deps.projects.checkConsent(queued);
+  const gateway = await recordStart(beginning, queued);
+  const placement = await placeSession(beginning, queued);
+  const prepared = await prepareSession(beginning, placement);
+  const session = deps.sessions.get(run.sessionId);
+  if (session.stopReason !== null) throw cancelledError();
+  // Making it ready may have taken minutes; the command is read once, at this moment.
+  checkApproved(deps, session);
+  const command = findCommandOfSession(deps, session);
+  const task = deps.tasks.get(session.taskId);
+  const { agentSession, texts } = await composeTexts(deps, {
+    session,
+    task,
+    command,
+    placement,
+    prepared,
+    interruption: queued.pause?.text ?? null,
+  });
+  return deps.runner.start({
+    run,
+    profile: session.profile,
+    placement,
+    agent: session.agent,
+    command,
+    worker: session.workerId,
+    texts,
+    agentSession,
+    variables: {
+      SVC_TASK: task.taskId,
+      SVC_SESSION: session.sessionId,
+      SVC_ROLE: 'worker',
+      SVC_AGENT: session.agent,
+      SVC_NAME: session.workerId,
+      SVC_SESSION_NAME: session.title,
+    },
+    gateway,
+  });
+}
+
+/** Records how the run is made, with its key. */
+async function recordStart(
+  { deps, persist, run: { sessionId, runId } }: Beginning,
+  queued: Session,
+): Promise<GatewayRoute | null> {
+  const { sessions, keys } = deps;
+  const { transport } = findCommandOfSession(deps, queued);
+  const { bypassesGateway } = sessions.private(sessionId);
+  const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
+  const url = auth === 'gateway' ? await keys.findUrl() : null;
+  return persist(`the start of ${sessionId}`, () => {
+    // In the transaction that starts: nothing can come in between.
+    checkApproved(deps, queued);
+    const profile = chooseProfile(deps, queued);
+    sessions.starting(sessionId, { runId, transport, auth, profile });
+    if (changesHome(queued, profile)) sessions.forgetConversation(sessionId);
+    const { taskId, tokenBudget } = queued;
+    return url === null
+      ? null
+      : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+  });
+}
+
+/** Finds or makes its folder, and records that. */
+async function placeSession({ deps, persist }: Beginning, queued: Session): Promise<Placement> {
+  const { sessions, runner } = deps;
+  const { sessionId, project, inplace, baseWanted, continues, runs, pause, state } = queued;
+  const own = findPlacement(queued);
+  const others = sessions.listLive();
+  const { placement, outputFrom } = await runner.place({
+    sessionId,
+    project,
+    inplace,
+    base: baseWanted,
+    placement: own,
+    former: own === null && continues !== null ? findFormerPlacement(deps, continues) : null,
+    isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
+    // A start that is made again has its line.
+    note: state === 'queued' && pause !== null ? `[svc: run ${runs + 1}, after ${pause.code}]` : null,
+  });
+  if (own === null && continues === null) checkBase(deps, queued, placement);
+  await persist(`the worktree of ${sessionId}`, () => {
+    sessions.place(sessionId, placement);
+    sessions.outputFrom(sessionId, outputFrom);
+    if (continues !== null && own === null) sessions.worktreeGone(continues);
+  });
+  return placement;
+}
+
+/** The worktree of the session that another one goes on with; that one's no longer. Throws `conflict`. */
+function findFormerPlacement({ sessions }: DispatchDeps, sessionId: string): Placement | null {
+  const former = sessions.get(sessionId);
+  if (former.worktree !== null || former.inplace) return findPlacement(former);
+  throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+    hint: sentence`dispatch the task anew: {task.run}`,
+  });
+}
+
+/** Makes a new worktree ready, under the limits of the session: it can be cancelled, and has the time that the agent has. */
+async function prepareSession({ deps, looks, run }: Beginning, placement: Placement): Promise<Prepared> {
+  const { sessions, clock, storage } = deps;
+  const session = sessions.get(run.sessionId);
+  const { value: prepared } = await enforceLimits(deps, {
+    run,
+    startedAt: clock.monotonic(),
+    activity: null,
+    looks,
+    over: deps.runner.prepare({
+      run,
+      taskId: session.taskId,
+      project: session.project,
+      profile: session.profile,
+      placement,
+      mayHoldWork: mayHoldEarlierWork(sessions, session),
+      agentFolderOf: findFormerSession(deps, session)?.sessionId ?? null,
+    }),
+  });
+  const { outputFrom } = prepared;
+  if (outputFrom !== null) await storage.write(() => sessions.outputFrom(run.sessionId, outputFrom));
+  return prepared;
+}
+
+/** Finds the agent's own session that a run of this one may resume; null when it begins one. */
+export const findConversation = (deps: Pick<DispatchDeps, 'sessions'>, session: Session): string | null =>
+  // A later run of its own without one has lost it.
+  session.agentSession ?? findFormerSession(deps, session)?.agentSession ?? null;
+
+/** A person's own prompt may be a command of the agent on purpose; one from elsewhere is a text. */
+function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: string): string {
+  const isOfPerson = source === 'cli' || source === 'tui';
+  return isOfPerson ? prompt : (findPresetOfCommand(command, agent)?.literal?.(prompt) ?? prompt);
+}
+
+async function composeTexts(
+  deps: DispatchDeps,
+  {
+    session,
+    task,
+    command,
+    placement,
+    prepared,
+    interruption,
+  }: {
+    session: Session;
+    task: Task;
+    command: AgentCommand;
+    placement: Placement;
+    prepared: Prepared;
+    /** Why the run before was interrupted, a clause; null for a first run, or when that is not known. */
+    interruption: string | null;
+  },
+): Promise<{ texts: RunTexts; agentSession: string | null }> {
+  const source = { session, task, placement, svc: prepared.svc, earlier: null };
+  const prompt = wordPrompt(task, command, session.agent);
+  const brief = composeText(deps, 'brief', source);
+  if (session.runs <= 1 && session.continues === null)
+    return { texts: { prompt, brief, resumption: null }, agentSession: null };
+  const former = session.continues === null ? null : deps.sessions.get(session.continues);
+  const conversation = findConversation(deps, session);
+  const canResume =
+    command.transport === 'acp' || findPresetOfCommand(command, session.agent)?.resume != null;
+  const agentSession = canResume ? conversation : null;
+  const isRemembered = agentSession !== null;
+  const commits = isRemembered ? null : await deps.runner.listCommits(placement);
+  const cause = interruption ?? former?.failure?.text ?? null;
+  const earlier = { cause, isRemembered, commits };
+  const resumption = composeText(deps, 'resumption', { ...source, earlier });
+  return { texts: { prompt, brief, resumption }, agentSession };
+}

@@ -1,0 +1,72 @@
+/** What the order of a queue depends on. */
+export interface Waiting {
+  sessionId: string;
+  agent: string;
+  project: string | null;
+  priority: number;
+}
+
+/**
+ * Chooses which of those that wait begin now, at most `room`. The higher priority goes first; among the same, the project that
+ * has the fewest workers, so that a long queue of one does not starve the others; then the older.
+ * @param waiting older ones first
+ * @param working the projects of those that work already
+ * @param limits how many more of an agent may begin; of one that is not named as many as there is room for
+ */
+export function chooseNext(
+  waiting: readonly Waiting[],
+  {
+    room,
+    working,
+    limits,
+  }: { room: number; working: readonly (string | null)[]; limits: ReadonlyMap<string, number> },
+): Waiting[] {
+  const busy = new Map<string | null, number>();
+  const add = (project: string | null): void => void busy.set(project, (busy.get(project) ?? 0) + 1);
+  for (const project of working) add(project);
+  const left = new Map(limits);
+  const lines = groupLines(waiting);
+  const begun: Waiting[] = [];
+  while (begun.length < room) {
+    let best: Line | null = null;
+    for (const line of lines) {
+      // Ones whose agent may not begin stand aside, and do not hold up those behind them.
+      while (line.waiting[0] !== undefined && left.get(line.waiting[0].agent) === 0) line.waiting.shift();
+      const [head] = line.waiting;
+      if (head !== undefined && (best === null || goesBefore(line, best, busy))) best = line;
+    }
+    const next = best?.waiting.shift();
+    if (next === undefined) break;
+    begun.push(next);
+    add(next.project);
+    const more = left.get(next.agent);
+    if (more !== undefined) left.set(next.agent, more - 1);
+  }
+  return begun;
+}
+
+/** Those of one project and priority, the older first: only its head can be next. */
+interface Line {
+  priority: number;
+  project: string | null;
+  waiting: (Waiting & { at: number })[];
+}
+
+function groupLines(waiting: readonly Waiting[]): Line[] {
+  const lines = new Map<string, Line>();
+  waiting.forEach((each, at) => {
+    const { priority, project } = each;
+    const key = JSON.stringify([priority, project]);
+    const line = lines.get(key) ?? { priority, project, waiting: [] };
+    line.waiting.push({ ...each, at });
+    lines.set(key, line);
+  });
+  return [...lines.values()];
+}
+
+function goesBefore(one: Line, other: Line, busy: ReadonlyMap<string | null, number>): boolean {
+  if (one.priority !== other.priority) return one.priority > other.priority;
+  const loads = (busy.get(one.project) ?? 0) - (busy.get(other.project) ?? 0);
+  if (loads !== 0) return loads < 0;
+  return (one.waiting[0]?.at ?? 0) < (other.waiting[0]?.at ?? 0);
+}

@@ -1,0 +1,36 @@
+import type { StreamFacts, Usage } from '../agents/index.ts';
+import type { Session, Sessions } from '../sessions/index.ts';
+
+/**
+ * Reduces what a run has said to the tokens of this run alone: of an agent that counts its whole conversation what it has told
+ * before is taken off. Without any tokens it is not known what the run took, which is null and not 0.
+ */
+export function takeOwnUsage(
+  { sessions }: { sessions: Pick<Sessions, 'conversationUsage'> },
+  { taskId }: Pick<Session, 'taskId'>,
+  facts: StreamFacts,
+): StreamFacts {
+  const { agentSession, conversation } = facts;
+  const before = agentSession === null ? null : sessions.conversationUsage(taskId, agentSession);
+  const own =
+    conversation === null
+      ? facts.usage
+      : before === null
+        ? conversation
+        : subtractUsage(conversation, before);
+  const usage = own === null || own.input + own.output === 0 ? null : own;
+  // A total of nothing is one that a run without an answer has told.
+  const isTotal = conversation !== null && conversation.input + conversation.output > 0;
+  return { ...facts, usage, conversation: isTotal ? conversation : null };
+}
+
+function subtractUsage(whole: Usage, part: Usage): Usage {
+  // It has begun to count anew.
+  if (whole.input < part.input || whole.output < part.output) return whole;
+  return {
+    input: whole.input - part.input,
+    cached: Math.max(0, whole.cached - part.cached),
+    output: whole.output - part.output,
+    costUsd: whole.costUsd === null ? null : Math.max(0, whole.costUsd - (part.costUsd ?? 0)),
+  };
+}

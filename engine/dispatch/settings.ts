@@ -1,0 +1,101 @@
+import type { AgentOverrides } from '../agents/index.ts';
+import { findPreset } from '../agents/presets/index.ts';
+import { chooseStrongerProfile } from '../base/guard-profile.ts';
+import type { RunSettings } from '../board/decisions/index.ts';
+import type { DispatchOptions } from '../board/index.ts';
+import type { Task } from '../board/tasks/index.ts';
+import type { DispatchDeps } from './context.ts';
+
+type Deps = Pick<
+  DispatchDeps,
+  'agents' | 'sessions' | 'projects' | 'keys' | 'configuration' | 'profile' | 'permissions'
+>;
+
+/** What the configuration says of one agent and project; the same until that changes. */
+type Configured = Omit<RunSettings, 'inplace' | 'base' | 'continues' | 'folder'> & { path: string | null };
+
+/** What is not there is null: a plan says what is in the way. */
+function readOrNull<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+/** Tells what a run would be made from now: synchronously, and starting no program. */
+export type ReadSettings = (task: Task, options: DispatchOptions) => RunSettings;
+
+export function createReadSettings(deps: Deps): ReadSettings {
+  const { sessions, projects } = deps;
+  /** The configuration that `known` was read from. */
+  let configuration: object | null = null;
+  const known = new Map<string, Configured>();
+
+  function readConfigured(
+    given: string | null,
+    project: string | null,
+    overrides: AgentOverrides | undefined,
+  ): Configured {
+    const now = deps.configuration();
+    if (now !== configuration) {
+      known.clear();
+      configuration = now;
+    }
+    const agents = deps.agents.withOverrides(overrides);
+    const agent = given ?? agents.findDefaultAgent();
+    const key = JSON.stringify([agent, project, overrides]);
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const command = agent === null ? null : readOrNull(() => agents.findCommand(agent));
+    const auth = agent === null ? null : agents.findAuth(agent);
+    const made: Configured = {
+      agent,
+      command: command?.template ?? null,
+      long:
+        agent !== null && command?.isBuiltIn && command.transport === 'subprocess'
+          ? (findPreset(agent)?.headlessLong ?? null)
+          : null,
+      transport: command?.transport ?? null,
+      auth,
+      route: auth === 'gateway' ? deps.keys.buildRoute() : null,
+      permissions: command?.transport === 'acp' ? deps.permissions() : null,
+      profile: deps.profile(),
+      project: readOrNull(() => agents.resolveProjectId(project)) ?? project,
+      path: readOrNull(() => agents.resolveFolder(project)),
+      setup: readOrNull(() => projects.digestSetup(project)),
+    };
+    // Names of agents and projects come from outside as well.
+    if (known.size > 1000) known.clear();
+    known.set(key, made);
+    return made;
+  }
+
+  return (task, options) => {
+    const { path, ...rest } = readConfigured(task.agent, task.project, options.agents);
+    const { base = null, folder = null } = path === null ? {} : projects.readCheckout(path);
+    const former = options.continues === undefined ? null : sessions.get(options.continues);
+    const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};
+    return {
+      ...rest,
+      ...(rest.auth === null ? {} : own),
+      profile: requireProfile(rest.profile, task, options, former?.profile ?? null),
+      folder,
+      inplace: options.inplace ?? false,
+      // What it goes on in was made from a branch then.
+      base: options.base ?? (former === null ? base : (former.base ?? former.baseCommit)),
+      continues: options.continues ?? null,
+    };
+  };
+}
+
+/** A stranger's text, and what a confined worker has left, are for confined workers only, unless a person has said otherwise. */
+function requireProfile(
+  profile: string,
+  { stranger }: Task,
+  { outside, unconfined }: DispatchOptions,
+  former: string | null,
+): string {
+  const needsStrict = !unconfined && (stranger !== null || (former === 'strict' && !outside));
+  return needsStrict ? chooseStrongerProfile(profile, 'strict') : profile;
+}

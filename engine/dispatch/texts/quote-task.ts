@@ -1,0 +1,12 @@
+import type { TextContributor } from './texts.ts';
+
+/** The task in the brief, by its id and title and to the letter. */
+export const quoteTask = (): TextContributor[] => [
+  {
+    name: 'title',
+    text: 'brief',
+    section: 'title',
+    write: ({ task }) => [`# ${task.taskId}: ${task.title}`],
+  },
+  { name: 'task', text: 'brief', section: 'task', write: ({ task }) => [task.prompt.trimEnd()] },
+];

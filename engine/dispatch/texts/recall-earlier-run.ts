@@ -1,0 +1,45 @@
+import type { TextContributor } from './texts.ts';
+
+const MOST_COMMITS = 20;
+
+const explainCause = (cause: string | null): string => (cause === null ? '' : ` The reason: ${cause}.`);
+
+/** Tells a run that goes on with an earlier one what that did: by itself where its agent remembers, else with the task. */
+export const recallEarlierRun = (): TextContributor[] => [
+  {
+    name: 'task',
+    text: 'resumption',
+    section: 'task',
+    write: ({ task, earlier }) => (earlier === null || earlier.isRemembered ? [] : [task.prompt.trimEnd()]),
+  },
+  {
+    name: 'earlier run',
+    text: 'resumption',
+    section: 'context',
+    write({ earlier }) {
+      if (earlier === null) return [];
+      const why = explainCause(earlier.cause);
+      if (earlier.isRemembered)
+        return [
+          `You were interrupted.${why} Go on with your task from where you were; look at git status first.`,
+        ];
+      return [
+        '---',
+        `An earlier run of this task was interrupted.${why} You are in its folder: what it did is here. Look at it, keep what is good, and finish the task.`,
+        ...listCommits(earlier.commits),
+      ];
+    },
+  },
+];
+
+function listCommits(commits: readonly { id: string; subject: string }[] | null): string[] {
+  if (commits === null) return [];
+  if (commits.length === 0) return ['Nothing was committed yet.'];
+  const newest = commits.slice(0, MOST_COMMITS);
+  const more = commits.length - newest.length;
+  return [
+    'Its commits, newest first:',
+    ...newest.map(({ id, subject }) => `- ${id.slice(0, 10)} ${subject}`),
+    ...(more === 0 ? [] : [`- and ${more} more`]),
+  ];
+}

@@ -1,0 +1,17 @@
+/** Agent presets, which of their programs are installed, and how one is started for a person. */
+export { describeAbility } from '../agents/presets/ability.ts';
+export { detectAgents } from '../agents/presets/detect.ts';
+export {
+  ACP,
+  findPreset,
+  findPresetOfProgram,
+  HEADLESS,
+  INTERACTIVE,
+  NOTIFY,
+  PASSED_ON,
+  PRESETS,
+  withArguments,
+} from '../agents/presets/index.ts';
+export { findProgram } from '../agents/program.ts';
+export { renderCommand, splitCommand } from '../agents/template.ts';
+export { writeFreshFile } from '../base/fresh-file.ts';

@@ -1,0 +1,4 @@
+/** What codes and events mean, for help texts and docs. */
+export { findFailure, SESSION_FAILURES } from '../agents/failures.ts';
+export { ERROR_MEANINGS } from '../base/error-meanings.ts';
+export { EVENTS } from '../notify/events.ts';

@@ -1,0 +1,89 @@
+import type * as z from 'zod';
+import type { aiSchema, gatewaySchema } from './config.ts';
+import type { Protocol } from './protocol.ts';
+import type { GatewaySettings, Provider } from './settings.ts';
+
+/** The sections of the configuration that are the gateway's. */
+export interface GatewayConfig {
+  ai: z.output<typeof aiSchema>;
+  gateway: z.output<typeof gatewaySchema>;
+}
+
+const USUAL_CACHE_ENTRIES = 256;
+
+/** What an address speaks: the services' own are known, and whatever else there is speaks OpenAI's chat completions. */
+export function findProtocols(baseUrl: string): Protocol[] {
+  const { hostname, pathname } = new URL(baseUrl);
+  if (hostname === 'api.anthropic.com' || /\/anthropic(?:\/|$)/.test(pathname)) return ['messages'];
+  if (hostname === 'generativelanguage.googleapis.com' && !/\/openai(?:\/|$)/.test(pathname))
+    return ['gemini'];
+  return hostname === 'api.openai.com' ? ['chat', 'responses'] : ['chat'];
+}
+
+const trimSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
+export function buildSettings(
+  { ai, gateway }: GatewayConfig,
+  lookup: (name: string) => string | undefined,
+): GatewaySettings {
+  const keyOf = (own: string, variable: string): string | null =>
+    own || (variable === '' ? null : lookup(variable)) || null;
+  const providers: Provider[] = ai.providers
+    .filter(({ enabled }) => enabled !== false)
+    .map(({ name, base_url, api_key, api_key_env, model, tier, priority }) => ({
+      name,
+      baseUrl: trimSlash(base_url),
+      key: keyOf(api_key, api_key_env),
+      takesClientKey: false,
+      model,
+      tier,
+      priority,
+      protocols: findProtocols(base_url),
+    }));
+  if (ai.ollama.host !== '')
+    providers.push({
+      name: 'ollama',
+      baseUrl: buildOllamaUrl(ai.ollama.host),
+      key: null,
+      takesClientKey: false,
+      model: ai.ollama.model,
+      tier: 'local',
+      priority: 0,
+      protocols: ['chat'],
+    });
+  const { base_url, api_key, api_key_env } = ai.passthrough.anthropic;
+  if (base_url !== '') {
+    const key = keyOf(api_key, api_key_env);
+    providers.push({
+      name: 'anthropic',
+      baseUrl: trimSlash(base_url),
+      key,
+      takesClientKey: key === null,
+      model: '',
+      tier: 'paid',
+      priority: 0,
+      protocols: ['messages'],
+    });
+  }
+  return {
+    mode: ai.mode,
+    providers,
+    budgetTokensDay: ai.budget_tokens_day,
+    cacheTtlSec: gateway.cache.ttl_sec,
+    cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
+    probeIntervalSec: ai.probe_interval_sec,
+  };
+}
+
+/** `host:port` or a URL; what it serves for OpenAI's clients is below `/v1`. */
+function buildOllamaUrl(host: string): string {
+  const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
+  return url.endsWith('/v1') ? url : `${url}/v1`;
+}
+
+/** Variables that hold keys of upstreams, which no agent is given. */
+export const listProviderVariables = ({ ai }: GatewayConfig): string[] =>
+  [...ai.providers.map(({ api_key_env }) => api_key_env), ai.passthrough.anthropic.api_key_env].filter(
+    (name) => name !== '',
+  );

@@ -1,0 +1,140 @@
+import { type Clock, rfc3339 } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
+import { formatId, parseId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { parseAddress } from '../base/values/address.ts';
+import { version } from '../base/version.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+import { type BooksReader, createBooksReader } from './books/read.ts';
+import { buildSettings, type GatewayConfig } from './build-settings.ts';
+import { createKeys, type Keys } from './keys/index.ts';
+import { createGatewayProcess, type GatewayProcess } from './process.ts';
+
+export { listProviderVariables } from './build-settings.ts';
+export { gatewayOperations } from './operations.ts';
+export type { GatewayState } from './server/control.ts';
+
+/** What the engine has of the gateway: its keys, its process and its books. */
+export interface GatewayRoom {
+  /** What dispatch needs. */
+  runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
+    Pick<GatewayProcess, 'findUrl' | 'buildRoute'>;
+  keys: Keys;
+  process: GatewayProcess;
+  books: BooksReader;
+  /** Takes over a gateway that runs, and tells of budgets that are met. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+export interface GatewayRoomDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  log: Log;
+  /** The data folder, its id, and the database. */
+  data: string;
+  dataId: string;
+  db: string;
+  config(): GatewayConfig;
+  /** The value of a secret's variable. */
+  secret(name: string): string | undefined;
+  env: NodeJS.ProcessEnv;
+  /** `SVC_SKIP_GATEWAY_AUTOSTART`. */
+  skipsStart: boolean;
+}
+
+/** Between two looks at the books for budgets that were met. */
+const LOOK_MS = 1000;
+/** Up to which of them the workspace has been told. */
+const TOLD = 'gateway_budgets_told';
+
+/** Builds the engine's side of the gateway. */
+export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
+  const { storage, events, clock, log, data } = deps;
+  const keys = createKeys({ storage, clock });
+  const books = createBooksReader(data);
+  const gateway = createGatewayProcess({
+    data,
+    dataId: deps.dataId,
+    db: deps.db,
+    version,
+    address: () => parseAddress(deps.config().gateway.addr),
+    settings: () => buildSettings(deps.config(), deps.secret),
+    mayStart: () => !deps.skipsStart,
+    isNeeded: keys.hasRunKeys,
+    env: deps.env,
+    log,
+  });
+  const readTold = storage.db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
+  const setTold = storage.db.prepare(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  );
+  let timer: NodeJS.Timeout | null = null;
+  let isTelling = false;
+
+  /** Each budget that was met is told of once, also when no engine ran at the time. */
+  async function tellOfBudgets(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    try {
+      const met = books.listMetBudgets(Number(readTold.get(TOLD)?.value ?? 0));
+      if (met.length === 0) return;
+      await storage.write(() => {
+        for (const { scope, subject, limit_tokens, until, session_id, task_id } of met)
+          events.append({
+            kind: 'budget_exhausted',
+            taskId: task_id === null ? null : formatId('t', task_id),
+            sessionId: session_id === null ? null : formatId('s', session_id),
+            via: 'engine',
+            data: {
+              scope,
+              subject,
+              limitTokens: limit_tokens,
+              resetsAt: until === null ? null : rfc3339(until),
+              reason:
+                scope === 'day'
+                  ? `the ${limit_tokens} tokens of ai.budget_tokens_day are spent`
+                  : `the task has spent its ${limit_tokens} tokens`,
+            },
+          });
+        setTold.run(TOLD, String(met.at(-1)?.id ?? 0));
+      });
+    } catch (error) {
+      log.warn({ error: (error as Error).message }, 'the books of the gateway cannot be read');
+    } finally {
+      isTelling = false;
+    }
+  }
+
+  return {
+    keys,
+    process: gateway,
+    books,
+    runKeys: {
+      findUrl: gateway.findUrl,
+      buildRoute: gateway.buildRoute,
+      issueKey: keys.issueKey,
+      revokeKey: keys.revokeKey,
+      limitedUntil: (sessionId) =>
+        keys.limitedUntil(sessionId) ?? books.limitedUntil(parseId('s', sessionId)),
+    },
+    async start() {
+      timer = setInterval(() => void tellOfBudgets(), LOOK_MS);
+      timer.unref();
+      await gateway
+        .adopt()
+        .catch((error: unknown) =>
+          log.warn(
+            { error: error instanceof SvcError ? error.message : String(error) },
+            'the gateway is not taken over',
+          ),
+        );
+    },
+    close() {
+      if (timer !== null) clearInterval(timer);
+      gateway.close();
+      books.close();
+    },
+  };
+}

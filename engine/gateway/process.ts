@@ -1,0 +1,384 @@
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { backoffMs } from '../base/backoff.ts';
+import { isErrorCode, SvcError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
+import { sentence } from '../base/sentence.ts';
+import { type Address, formatAddress, isLoopback } from '../base/values/address.ts';
+import { isStillRunning } from '../runner/processes/own.ts';
+import {
+  type GatewayRecord,
+  readGatewayRecord,
+  removeGatewayRecord,
+  tagWorkspace,
+  WORKSPACE_HEADER,
+} from './record.ts';
+import type { GatewayState, ProviderTrial } from './server/control.ts';
+import type { GatewaySettings, GatewayStart } from './settings.ts';
+
+const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
+/** It holds streams, not documents. */
+const NODE_OPTIONS = ['--max-semi-space-size=8', '--initial-old-space-size=16'];
+
+const LOOK_MS = 2000;
+const START_MS = 20_000;
+const PROBE_MS = 2000;
+const IDENTIFY_MS = 500;
+const ASK_MS = 5000;
+/** A provider may take its time. */
+const TRY_MS = 45_000;
+const END_MS = 3000;
+const PAUSES = { firstMs: 200, longestMs: 30_000 };
+
+/** What the gateway's process inherits: its own business is on standard input. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'TZ',
+  'TMPDIR',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
+
+/** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */
+export interface GatewayProcess {
+  /** Where the gateway is, which is started when none runs. Throws `gateway_unreachable`, `address_in_use`. */
+  findUrl(): Promise<string>;
+  /** The same, because a person asks for it: also where none is started by itself. */
+  open(options: { allowRemote: boolean }): Promise<string>;
+  /** Where it is to be, whether anything answers there or not. */
+  buildRoute(): string;
+  /** Takes over one that an earlier engine has started. */
+  adopt(): Promise<void>;
+  /** Tells a running one what the configuration says now. */
+  applySettings(): Promise<void>;
+  /** How it does; null while none of the workspace's runs. */
+  readState(): Promise<GatewayState | null>;
+  tryProviders(): Promise<ProviderTrial[]>;
+  readMetrics(): Promise<string>;
+  /** Ends it as soon as its calls are over; waits a moment for that. */
+  stop(): Promise<void>;
+  /** Looks after it no longer; it goes on. */
+  close(): void;
+}
+
+export interface GatewayProcessDeps {
+  /** The data folder, its id, and the engine's database. */
+  data: string;
+  dataId: string;
+  db: string;
+  version: string;
+  address(): Address;
+  settings(): GatewaySettings;
+  /** Whether one may be started at all: `SVC_SKIP_GATEWAY_AUTOSTART`. */
+  mayStart(): boolean;
+  /** Whether one that has died is to be started again although nobody has asked. */
+  isNeeded(): boolean;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
+
+const formatUrl = (address: Address): string => `http://${formatAddress(address)}`;
+
+export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
+  const { data, dataId, log } = deps;
+  let starting: Promise<GatewayRecord> | null = null;
+  let isWanted = false;
+  let isClosed = false;
+  let failures = 0;
+  let pausedUntil = 0;
+  const timer = setInterval(() => void look(), LOOK_MS);
+  timer.unref();
+
+  /** The record of a gateway of ours that runs. */
+  function findRunning(): GatewayRecord | null {
+    const record = readGatewayRecord(data, dataId);
+    return record !== null && isStillRunning(record) ? record : null;
+  }
+
+  async function ask<T>(
+    path: string,
+    { method = 'GET', body, ms = ASK_MS }: { method?: string; body?: object; ms?: number } = {},
+  ): Promise<T | null> {
+    const record = findRunning();
+    if (record === null) return null;
+    const headers = { authorization: `Bearer ${record.token}` };
+    const { status, type, text } = await askHttp(
+      `${formatUrl(record)}${path}`,
+      { method, headers, ms },
+      body,
+    );
+    if (status !== 200)
+      throw new SvcError('gateway_unreachable', `the gateway answered with status ${status}`);
+    return (type.startsWith('text/plain') ? text : JSON.parse(text)) as T;
+  }
+
+  /** Keeps one that is wanted running, and shows one that runs that there is an engine. */
+  async function look(): Promise<void> {
+    if (isClosed || starting !== null) return;
+    try {
+      if (findRunning() !== null) {
+        failures = 0;
+        await ask('/-/status');
+        return;
+      }
+      if (!isWanted || !deps.mayStart() || performance.now() < pausedUntil) return;
+      failures += 1;
+      pausedUntil = performance.now() + backoffMs(failures, PAUSES);
+      log.warn({}, 'the gateway has ended, and is started again');
+      await start();
+    } catch (error) {
+      log.warn({ error: (error as Error).message }, 'the gateway does not answer');
+    }
+  }
+
+  function start({ allowRemote } = { allowRemote: false }): Promise<GatewayRecord> {
+    starting ??= launch(allowRemote).finally(() => {
+      starting = null;
+    });
+    return starting;
+  }
+
+  async function launch(allowRemote: boolean): Promise<GatewayRecord> {
+    const before = readGatewayRecord(data, dataId);
+    const { host, port } = deps.address();
+    const shown = host === '' ? '0.0.0.0' : host;
+    if (!allowRemote && !isLoopback(shown))
+      throw new SvcError(
+        'gateway_unreachable',
+        `gateway.addr (${formatAddress({ host: shown, port })}) can be reached from other machines, and is not opened by itself`,
+        {
+          hint: sentence`{config.set gateway.addr 127.0.0.1:8788} keeps it to this machine; {gateway.serve allow_remote=true} opens it on purpose`,
+        },
+      );
+    const { db, version, env } = deps;
+    const start = { data, dataId, db, version, env, settings: deps.settings(), host: shown };
+    // Where runs go already, if the port is free to choose.
+    await spawnGateway({ ...start, port: port === 0 ? (before?.port ?? 0) : port }).catch(
+      (error: unknown) => {
+        if (port !== 0 || before === null) throw error;
+        return spawnGateway({ ...start, port: 0 });
+      },
+    );
+    const record = findRunning();
+    if (record === null)
+      throw new SvcError('gateway_unreachable', 'the gateway ended right after its start', {
+        hint: 'see .svc/log/gateway.out',
+      });
+    isWanted = true;
+    log.info({ pid: record.pid, port: record.port }, 'gateway started');
+    return record;
+  }
+
+  /** A gateway that serves another address than the configuration says, or is of another version, makes room for one that does. */
+  async function findCurrent(): Promise<GatewayRecord | null> {
+    const record = findRunning();
+    if (record === null) return null;
+    const { host, port } = deps.address();
+    const isRight =
+      record.version === deps.version &&
+      (port === 0 || (record.port === port && record.host === (host || '0.0.0.0')));
+    if (isRight) {
+      isWanted = true;
+      return record;
+    }
+    await stop();
+    return null;
+  }
+
+  async function stop(): Promise<void> {
+    isWanted = false;
+    const record = findRunning();
+    if (record === null) {
+      const left = readGatewayRecord(data, dataId);
+      if (left !== null) removeGatewayRecord(data, dataId, left.token);
+      return;
+    }
+    await ask('/-/stop', { method: 'POST' }).catch(() => process.kill(record.pid, 'SIGTERM'));
+    const deadline = performance.now() + END_MS;
+    while (isStillRunning(record) && performance.now() < deadline) await delay(20);
+  }
+
+  return {
+    buildRoute: () => formatUrl(deps.address()),
+    async findUrl() {
+      const running = await findCurrent();
+      if (running !== null) return formatUrl(running);
+      const { host, port } = deps.address();
+      const where = formatAddress({ host, port });
+      if (port !== 0 && (await isListening(host, port))) {
+        await refuseNeighbour(`http://${where}`, dataId);
+        return `http://${where}`;
+      }
+      if (!deps.mayStart())
+        throw new SvcError(
+          'gateway_unreachable',
+          `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
+          {
+            hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
+          },
+        );
+      return formatUrl(await start());
+    },
+    async open(options) {
+      return formatUrl((await findCurrent()) ?? (await start(options)));
+    },
+    async adopt() {
+      const record = readGatewayRecord(data, dataId);
+      if (record === null) return;
+      isWanted = isStillRunning(record) || deps.isNeeded();
+      if (!isStillRunning(record)) return look();
+      await ask('/-/settings', { method: 'POST', body: deps.settings() }).catch((error: Error) =>
+        log.warn({ error: error.message }, 'the gateway does not take the configuration'),
+      );
+    },
+    async applySettings() {
+      await ask('/-/settings', { method: 'POST', body: deps.settings() });
+    },
+    readState: () => ask<GatewayState>('/-/status').catch(() => null),
+    async tryProviders() {
+      return (await ask<ProviderTrial[]>('/-/try', { method: 'POST', ms: TRY_MS })) ?? [];
+    },
+    async readMetrics() {
+      return (await ask<string>('/metrics')) ?? '';
+    },
+    stop,
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Starts the gateway's process and waits until it listens. Throws what it says itself. */
+export async function spawnGateway({
+  env,
+  ...start
+}: GatewayStart & { env: NodeJS.ProcessEnv }): Promise<void> {
+  const folder = join(start.data, 'log');
+  makePrivateFolder(start.data, folder);
+  const output = openPrivate(join(folder, 'gateway.out'), 'add');
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
+  const child = spawn(process.execPath, [...NODE_OPTIONS, PROGRAM], {
+    cwd: start.data,
+    env: { ...inherited, MALLOC_ARENA_MAX: '2', NODE_ENV: 'production' },
+    stdio: ['pipe', output, output, 'pipe'],
+    detached: true,
+  });
+  closeSync(output);
+  child.unref();
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(JSON.stringify(start satisfies GatewayStart));
+  const said = await hearReady(child.stdio[3] as Readable);
+  if ('ready' in said) return;
+  throw new SvcError(
+    isErrorCode(said.code) ? said.code : 'gateway_unreachable',
+    `the gateway did not start: ${said.message}`,
+    {
+      hint: said.hint ?? 'see .svc/log/gateway.out',
+    },
+  );
+}
+
+type Said = { ready: true } | { code: string; message: string; hint?: string };
+
+function hearReady(stream: Readable): Promise<Said> {
+  return new Promise((resolve) => {
+    let text = '';
+    const late = setTimeout(
+      () => done({ code: 'gateway_unreachable', message: 'it did not get ready in time' }),
+      START_MS,
+    );
+    function done(said: Said): void {
+      clearTimeout(late);
+      stream.destroy();
+      resolve(said);
+    }
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    stream.once('error', () =>
+      done({ code: 'gateway_unreachable', message: 'its program could not be started' }),
+    );
+    stream.once('end', () => {
+      try {
+        done(JSON.parse(text) as Said);
+      } catch {
+        done({ code: 'gateway_unreachable', message: 'it ended before it was ready' });
+      }
+    });
+  });
+}
+
+const isListening = (host: string, port: number): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = connect({ host, port, timeout: PROBE_MS });
+    const settleAs = (isThere: boolean) => (): void => {
+      socket.destroy();
+      done(isThere);
+    };
+    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
+  });
+
+/** What listens may be a gateway of the person's choice; that of another workspace would refuse our keys. */
+async function refuseNeighbour(url: string, dataId: string): Promise<void> {
+  const tag = await askHttp(url, { method: 'HEAD', headers: {}, ms: IDENTIFY_MS })
+    .then((answer) => answer.workspace)
+    .catch(() => null);
+  if (tag === null || tag === tagWorkspace(dataId)) return;
+  throw new SvcError(
+    'gateway_unreachable',
+    `the gateway of another workspace listens at gateway.addr (${url})`,
+    {
+      hint: sentence`give each workspace an address of its own: {config.set gateway.addr 127.0.0.1:PORT}`,
+    },
+  );
+}
+
+interface Answer {
+  status: number;
+  type: string;
+  workspace: string | null;
+  text: string;
+}
+
+/** One request on a connection of its own. `fetch` would load a client that the engine otherwise never needs. */
+function askHttp(
+  url: string,
+  { method, headers, ms }: { method: string; headers: Record<string, string>; ms: number },
+  body?: object,
+): Promise<Answer> {
+  const { request } = process.getBuiltinModule('node:http');
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      { method, headers, agent: false, signal: AbortSignal.timeout(ms) },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.once('error', reject);
+        answer.once('end', () => {
+          const workspace = answer.headers[WORKSPACE_HEADER];
+          resolve({
+            status: answer.statusCode ?? 0,
+            type: answer.headers['content-type'] ?? '',
+            workspace: typeof workspace === 'string' ? workspace : null,
+            text: Buffer.concat(chunks).toString('utf8'),
+          });
+        });
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

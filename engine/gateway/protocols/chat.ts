@@ -1,0 +1,109 @@
+import type { SseEvent } from '../protocol.ts';
+import { readCount, type TokenUsage } from '../tokens.ts';
+import { isRecord, type Meter, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
+
+const TYPES = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+  500: 'server_error',
+};
+
+/** The body of an error as OpenAI's services have it. */
+export const formatOpenaiError: ProtocolFace['formatError'] = ({ status, code, message }) => ({
+  error: { message, type: typeOfStatus(status, TYPES), param: null, code },
+});
+
+/** `usage` of a chat completion, of embeddings too. */
+export function readChatUsage(usage: unknown): TokenUsage | null {
+  if (!isRecord(usage)) return null;
+  const prompt = readCount(usage.prompt_tokens);
+  const { prompt_tokens_details: details } = usage;
+  const cacheRead = Math.min(prompt, isRecord(details) ? readCount(details.cached_tokens) : 0);
+  return { input: prompt - cacheRead, output: readCount(usage.completion_tokens), cacheRead, cacheWrite: 0 };
+}
+
+// Inside a string of JSON these quotes would have backslashes before them.
+const HAS_USAGE = /"usage"\s*:\s*\{/;
+const HAS_REASON = /"finish_reason"\s*:\s*"/;
+const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
+const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
+
+/** Whether an event of a stream has nothing but usage, as those have that a client has to ask for. */
+export const isUsageOnly = (bytes: Buffer): boolean => {
+  const text = bytes.toString('latin1');
+  return HAS_USAGE.test(text) && /"choices"\s*:\s*\[\s*\]/.test(text);
+};
+
+function createChatMeter(): Meter {
+  let usage: TokenUsage | null = null;
+  let isDone = false;
+  let hasReason = false;
+  let hasFailed = false;
+  return {
+    readEvent(bytes) {
+      const text = bytes.toString('latin1');
+      // A stream may tell its usage again and again: the last number counts, and it ends nothing.
+      if (HAS_USAGE.test(text)) usage = readChatUsage(parseEventData(bytes)?.usage) ?? usage;
+      hasReason ||= HAS_REASON.test(text);
+      isDone ||= IS_DONE.test(text);
+      hasFailed ||= IS_ERROR.test(text);
+    },
+    readAnswer(body) {
+      if (isRecord(body)) usage = readChatUsage(body.usage);
+    },
+    usage: () => usage,
+    // Not every service that speaks this protocol says [DONE].
+    isComplete: () => isDone || hasReason,
+    hasFailed: () => hasFailed,
+  };
+}
+
+/** OpenAI's chat completions, which most services speak. */
+export const chat: ProtocolFace = {
+  name: 'chat',
+  formatError: formatOpenaiError,
+  formatStreamError: (failure) => ({ event: null, data: JSON.stringify(formatOpenaiError(failure)) }),
+  keepAlive: null,
+  createMeter: createChatMeter,
+  outputLimits: ['max_completion_tokens', 'max_tokens'],
+  formatAnswer: ({ model, text, usage }) => ({
+    id: 'chatcmpl-svc',
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: text, refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: formatChatUsage(usage),
+  }),
+  formatStream({ model, text, usage }) {
+    const head = { id: 'chatcmpl-svc', object: 'chat.completion.chunk', created: 0, model };
+    const chunk = (delta: object, reason: string | null): SseEvent =>
+      dataEvent({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }] });
+    return [
+      chunk({ role: 'assistant', content: '' }, null),
+      chunk({ content: text }, null),
+      chunk({}, 'stop'),
+      dataEvent({ ...head, choices: [], usage: formatChatUsage(usage) }),
+      { event: null, data: '[DONE]' },
+    ];
+  },
+};
+
+const dataEvent = (data: object): SseEvent => ({ event: null, data: JSON.stringify(data) });
+
+const formatChatUsage = ({ input, output, cacheRead }: TokenUsage): object => ({
+  prompt_tokens: input + cacheRead,
+  completion_tokens: output,
+  total_tokens: input + cacheRead + output,
+  prompt_tokens_details: { cached_tokens: cacheRead },
+});

@@ -1,0 +1,89 @@
+import { readCount, type TokenUsage } from '../tokens.ts';
+import {
+  isRecord,
+  type Meter,
+  type PlainAnswer,
+  type ProtocolFace,
+  parseEventData,
+  typeOfStatus,
+} from './face.ts';
+
+const STATUSES = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'PERMISSION_DENIED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
+  error: { code: status, message, status: typeOfStatus(status, STATUSES) },
+});
+
+function readGeminiUsage(usage: unknown): TokenUsage | null {
+  if (!isRecord(usage)) return null;
+  const prompt = readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount);
+  const cacheRead = Math.min(prompt, readCount(usage.cachedContentTokenCount));
+  return {
+    input: prompt - cacheRead,
+    output: readCount(usage.candidatesTokenCount) + readCount(usage.thoughtsTokenCount),
+    cacheRead,
+    cacheWrite: 0,
+  };
+}
+
+const HAS_USAGE = /"usageMetadata"\s*:\s*\{/;
+const HAS_REASON = /"(?:finishReason|blockReason)"\s*:\s*"/;
+const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*\{/m;
+
+function createGeminiMeter(): Meter {
+  /** Each chunk has it; only the last one is read. */
+  let last: Buffer | null = null;
+  let answered: TokenUsage | null = null;
+  let isComplete = false;
+  let hasFailed = false;
+  return {
+    readEvent(bytes) {
+      const text = bytes.toString('latin1');
+      if (HAS_USAGE.test(text)) last = bytes;
+      isComplete ||= HAS_REASON.test(text);
+      hasFailed ||= IS_ERROR.test(text);
+    },
+    readAnswer(body) {
+      // Without `alt=sse` a stream is a list of answers.
+      const whole: unknown = Array.isArray(body) ? body.at(-1) : body;
+      if (isRecord(whole)) answered = readGeminiUsage(whole.usageMetadata);
+    },
+    usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
+    isComplete: () => isComplete,
+    hasFailed: () => hasFailed,
+  };
+}
+
+/** Google's generateContent. */
+export const gemini: ProtocolFace = {
+  name: 'gemini',
+  formatError,
+  formatStreamError: (failure) => ({ event: null, data: JSON.stringify(formatError(failure)) }),
+  keepAlive: null,
+  createMeter: createGeminiMeter,
+  outputLimits: [],
+  formatAnswer: (answer) => buildContent(answer),
+  formatStream: (answer) => [{ event: null, data: JSON.stringify(buildContent(answer)) }],
+};
+
+const buildContent = ({ model, text, usage }: PlainAnswer): object => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP', index: 0 }],
+  usageMetadata: {
+    promptTokenCount: usage.input + usage.cacheRead,
+    candidatesTokenCount: usage.output,
+    totalTokenCount: usage.input + usage.cacheRead + usage.output,
+    ...(usage.cacheRead === 0 ? {} : { cachedContentTokenCount: usage.cacheRead }),
+  },
+  modelVersion: model,
+  responseId: 'svc',
+});

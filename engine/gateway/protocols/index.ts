@@ -1,0 +1,82 @@
+import type { Protocol } from '../protocol.ts';
+import { chat } from './chat.ts';
+import type { ProtocolFace } from './face.ts';
+import { gemini } from './gemini.ts';
+import { messages } from './messages.ts';
+import { responses } from './responses.ts';
+
+export { isUsageOnly } from './chat.ts';
+export type { CallFailure, Meter, ProtocolFace } from './face.ts';
+export { isRecord } from './face.ts';
+
+export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };
+
+/** What a request is for. */
+export interface Route {
+  /** In whose shape it is answered. */
+  protocol: Protocol;
+  kind: 'generate' | 'count' | 'embed' | 'models' | 'root';
+  /** Where the path names the model; null where the body does, or nothing has to. */
+  model: string | null;
+  /** Where the path says that the answer is a stream. */
+  isStream: boolean;
+}
+
+const POSTS: Readonly<Record<string, Pick<Route, 'protocol' | 'kind'>>> = {
+  '/v1/chat/completions': { protocol: 'chat', kind: 'generate' },
+  '/v1/responses': { protocol: 'responses', kind: 'generate' },
+  '/v1/embeddings': { protocol: 'chat', kind: 'embed' },
+  '/v1/messages': { protocol: 'messages', kind: 'generate' },
+  '/v1/messages/count_tokens': { protocol: 'messages', kind: 'count' },
+};
+
+const GEMINI_CALL = /^\/v1(?:beta|alpha)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
+
+/** Recognises a request by its method and path; null for one that is served by nothing here. */
+export function findRoute(
+  method: string,
+  path: string,
+  headers: NodeJS.Dict<string | string[]>,
+): Route | null {
+  if (method === 'POST') {
+    const known = Object.hasOwn(POSTS, path) ? POSTS[path] : undefined;
+    if (known !== undefined) return { ...known, model: null, isStream: false };
+    const [, name, verb] = GEMINI_CALL.exec(path) ?? [];
+    if (name === undefined) return null;
+    return {
+      protocol: 'gemini',
+      kind: verb === 'countTokens' ? 'count' : 'generate',
+      model: decodeName(name),
+      isStream: verb === 'streamGenerateContent',
+    };
+  }
+  if (method !== 'GET' && method !== 'HEAD') return null;
+  if (path === '/') return { protocol: 'chat', kind: 'root', model: null, isStream: false };
+  const [, version, name] = /^\/(v1|v1beta)\/models(?:\/(.+))?$/.exec(path) ?? [];
+  if (version === undefined) return null;
+  return {
+    protocol: guessProtocol(path, headers),
+    kind: 'models',
+    model: name === undefined ? null : decodeName(name),
+    isStream: false,
+  };
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** In whose shape a request that is served by nothing here is answered. */
+export function guessProtocol(path: string, headers: NodeJS.Dict<string | string[]>): Protocol {
+  if (path.startsWith('/v1beta') || isOfGoogle(headers)) return 'gemini';
+  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined) return 'messages';
+  return path.startsWith('/v1/responses') ? 'responses' : 'chat';
+}
+
+/** Its libraries ask for `/v1/models` as well, which others have too. */
+const isOfGoogle = (headers: NodeJS.Dict<string | string[]>): boolean =>
+  headers['x-goog-api-key'] !== undefined || headers['x-goog-api-client'] !== undefined;

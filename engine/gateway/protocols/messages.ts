@@ -1,0 +1,118 @@
+import type { SseEvent } from '../protocol.ts';
+import { readCount, type TokenUsage } from '../tokens.ts';
+import {
+  isRecord,
+  type Meter,
+  type PlainAnswer,
+  type ProtocolFace,
+  parseEventData,
+  typeOfStatus,
+} from './face.ts';
+
+const TYPES = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  529: 'overloaded_error',
+};
+
+const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
+  type: 'error',
+  error: { type: typeOfStatus(status, TYPES), message },
+});
+
+/** What is told later goes over what was told before; the start has the input, the end the output. */
+function mergeUsage(before: TokenUsage | null, usage: unknown): TokenUsage | null {
+  if (!isRecord(usage)) return before;
+  const count = (name: string, earlier: number | undefined): number =>
+    usage[name] === undefined || usage[name] === null ? (earlier ?? 0) : readCount(usage[name]);
+  return {
+    input: count('input_tokens', before?.input),
+    output: count('output_tokens', before?.output),
+    cacheRead: count('cache_read_input_tokens', before?.cacheRead),
+    cacheWrite: count('cache_creation_input_tokens', before?.cacheWrite),
+  };
+}
+
+const MATTERS = /"type"\s*:\s*"(?:message_start|message_delta|message_stop|error)"/;
+
+function createMessagesMeter(): Meter {
+  let usage: TokenUsage | null = null;
+  let isComplete = false;
+  let hasFailed = false;
+  return {
+    readEvent(bytes) {
+      if (!MATTERS.test(bytes.toString('latin1'))) return;
+      const data = parseEventData(bytes);
+      if (data?.type === 'message_start' && isRecord(data.message))
+        usage = mergeUsage(usage, data.message.usage);
+      else if (data?.type === 'message_delta') usage = mergeUsage(usage, data.usage);
+      else if (data?.type === 'message_stop') isComplete = true;
+      else if (data?.type === 'error') hasFailed = true;
+    },
+    readAnswer(body) {
+      if (isRecord(body)) usage = mergeUsage(null, body.usage);
+    },
+    usage: () => usage,
+    isComplete: () => isComplete,
+    hasFailed: () => hasFailed,
+  };
+}
+
+/** Anthropic's messages, the protocol of claude. */
+export const messages: ProtocolFace = {
+  name: 'messages',
+  formatError,
+  formatStreamError: (failure) => ({ event: 'error', data: JSON.stringify(formatError(failure)) }),
+  // Its clients count a comment as silence.
+  keepAlive: { event: 'ping', data: '{"type":"ping"}' },
+  createMeter: createMessagesMeter,
+  outputLimits: ['max_tokens'],
+  formatAnswer: (answer) => ({
+    ...buildMessage(answer),
+    content: [{ type: 'text', text: answer.text }],
+    stop_reason: 'end_turn',
+  }),
+  formatStream(answer) {
+    const { output_tokens } = formatUsage(answer.usage);
+    const steps: { type: string; [key: string]: unknown }[] = [
+      {
+        type: 'message_start',
+        message: { ...buildMessage(answer), usage: { ...formatUsage(answer.usage), output_tokens: 0 } },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: answer.text } },
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { output_tokens },
+      },
+      { type: 'message_stop' },
+    ];
+    return steps.map((step): SseEvent => ({ event: step.type, data: JSON.stringify(step) }));
+  },
+};
+
+const formatUsage = ({ input, output, cacheRead, cacheWrite }: TokenUsage) => ({
+  input_tokens: input,
+  cache_creation_input_tokens: cacheWrite,
+  cache_read_input_tokens: cacheRead,
+  output_tokens: output,
+});
+
+const buildMessage = ({ model, usage }: PlainAnswer) => ({
+  id: 'msg_svc',
+  type: 'message',
+  role: 'assistant',
+  model,
+  content: [] as object[],
+  stop_reason: null as string | null,
+  stop_sequence: null,
+  usage: formatUsage(usage),
+});

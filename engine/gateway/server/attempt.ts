@@ -1,0 +1,410 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { type CallFailure, FACES, isRecord, isUsageOnly, type Meter } from '../protocols/index.ts';
+import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import type { Translation } from '../translate/index.ts';
+import type { Call } from './call.ts';
+import { buildClientHeaders } from './credentials.ts';
+import type { Candidate } from './routing.ts';
+import { createEventSplitter, formatEvent, parseEvent } from './sse.ts';
+import type { Exchange, UpstreamFault, UpstreamHeaders, UpstreamRequest, Upstreams } from './upstream.ts';
+
+/** What came of asking one upstream. */
+export type Attempted =
+  /** The client has got its answer, or as much of it as there was. */
+  | {
+      kind: 'answered';
+      outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
+      status: number;
+      fault: string | null;
+    }
+  /** Nothing was sent to the client. */
+  | {
+      kind: 'failed';
+      failure: CallFailure;
+      /** The upstream's own error, which the client gets as it is when nobody else answers; null for none it would understand. */
+      relayed: Buffer | null;
+      headers: OutgoingHttpHeaders;
+      /** The provider's own: it counts against it, and another one is asked. */
+      isFault: boolean;
+      /** The same provider may answer the next time. */
+      mayRepeat: boolean;
+      retryAfterMs: number | null;
+    };
+
+/** What an attempt needs beside the call. */
+export interface AttemptTools {
+  upstreams: Upstreams;
+  /** Answers, and single events, that are larger are refused, bytes. */
+  mostBytes: number;
+  /** Between two signs of life, ms. */
+  keepAliveMs: number;
+  /** How long a client may take nothing of what waits for it, ms. */
+  slowClientMs: number;
+  /** Called at most a few times a second while an answer comes in. */
+  onProgress(usage: TokenUsage | null, events: number, bytes: number): void;
+  /** Called with what the client was sent. */
+  onSent(chunk: Buffer): void;
+}
+
+const PROGRESS_MS = 250;
+const MOST_ERROR_BYTES = 1024 * 1024;
+const LONGEST_QUOTE = 500;
+
+/** The provider, not the request, is at fault: another one may answer. */
+const isProviderStatus = (status: number): boolean =>
+  status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
+
+/** Asks one upstream and passes its answer on. Never rejects. */
+export function tryUpstream(
+  call: Call,
+  { provider, protocol, model }: Candidate,
+  request: UpstreamRequest,
+  tools: AttemptTools,
+  { stripsUsage, translator }: { stripsUsage: boolean; translator: Translation | null },
+): Promise<
+  Attempted & {
+    usage: TokenUsage | null;
+    events: number;
+    bytes: number;
+    firstByteAt: number | null;
+    /** It is a stream of events. */
+    isEvents: boolean;
+  }
+> {
+  const { response, face, row } = call;
+  const meter: Meter = FACES[protocol].createMeter();
+  const splitter = createEventSplitter();
+  const translated = translator?.stream() ?? null;
+  const marks: OutgoingHttpHeaders = { 'x-svc-provider': provider.name, 'x-svc-model': model };
+  let events = 0;
+  let bytes = 0;
+  let firstByteAt: number | null = null;
+  let progressAt = 0;
+
+  return new Promise((resolve) => {
+    let isOver = false;
+    let status = 0;
+    let headers: UpstreamHeaders = {};
+    let isEventStream = false;
+    let whole: Buffer[] = [];
+    let size = 0;
+    let pinging: NodeJS.Timeout | null = null;
+    let slow: NodeJS.Timeout | null = null;
+    /** It is over as soon as the client has taken what is left. */
+    let exchange: Exchange | null = null;
+
+    function finish(attempted: Attempted): void {
+      if (isOver) return;
+      isOver = true;
+      if (pinging !== null) clearInterval(pinging);
+      if (slow !== null) clearTimeout(slow);
+      call.gone.removeEventListener('abort', onGone);
+      response.off('drain', onDrain);
+      resolve({ ...attempted, usage: meter.usage(), events, bytes, firstByteAt, isEvents: isEventStream });
+    }
+
+    function onGone(): void {
+      exchange?.abort();
+      // Some clients close as soon as they have read the last event.
+      const isDone = meter.isComplete();
+      finish({
+        kind: 'answered',
+        outcome: isDone ? 'ok' : 'client_gone',
+        status: isDone ? status : 499,
+        fault: null,
+      });
+    }
+
+    const failed = (
+      failure: CallFailure,
+      more: Partial<Omit<Extract<Attempted, { kind: 'failed' }>, 'kind' | 'failure'>> = {},
+    ): void => {
+      exchange?.abort();
+      finish({
+        kind: 'failed',
+        failure,
+        relayed: null,
+        headers: {},
+        isFault: true,
+        mayRepeat: false,
+        retryAfterMs: null,
+        ...more,
+      });
+    };
+
+    function onDrain(): void {
+      if (slow !== null) clearTimeout(slow);
+      slow = null;
+      exchange?.resume();
+    }
+
+    function write(chunk: Buffer | string): void {
+      bytes += chunk.length;
+      tools.onSent(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      if (response.write(chunk) || isOver) return;
+      exchange?.pause();
+      slow ??= setTimeout(() => response.destroy(), tools.slowClientMs);
+    }
+
+    function begin(): void {
+      if (response.headersSent) return;
+      firstByteAt = performance.now();
+      response.writeHead(200, {
+        ...buildClientHeaders(headers, provider.key),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache',
+        ...marks,
+      });
+    }
+
+    /** Ends an answer that was begun so that nobody takes it for a whole one: an error in its own words, then a reset. */
+    function cut(message: string): void {
+      exchange?.abort();
+      const last = formatEvent(face.formatStreamError({ status: 502, code: 'upstream_cut', message }));
+      response.write(last, () => response.destroy());
+      finish({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
+    }
+
+    function passEvents(found: readonly Buffer[]): void {
+      const out: (Buffer | string)[] = [];
+      for (const event of found) {
+        events += 1;
+        meter.readEvent(event);
+        if (translated !== null) {
+          const parsed = parseEvent(event);
+          if (parsed !== null) for (const each of translated.push(parsed)) out.push(formatEvent(each));
+        } else if (!stripsUsage || !isUsageOnly(event)) out.push(event);
+      }
+      if (out.length === 0) return;
+      begin();
+      write(out.length === 1 ? out[0]! : Buffer.concat(out.map((each) => Buffer.from(each))));
+    }
+
+    function tellProgress(): void {
+      const now = performance.now();
+      if (now - progressAt < PROGRESS_MS) return;
+      progressAt = now;
+      tools.onProgress(meter.usage(), events, bytes);
+    }
+
+    function onHead(given: number, givenHeaders: UpstreamHeaders): void {
+      status = given;
+      headers = givenHeaders;
+      const type = String(headers['content-type'] ?? '');
+      isEventStream = status < 300 && call.isStream && type.startsWith('text/event-stream');
+      const { keepAlive } = face;
+      if (!isEventStream || keepAlive === null) return;
+      pinging = setInterval(() => {
+        begin();
+        write(formatEvent(keepAlive));
+      }, tools.keepAliveMs);
+    }
+
+    function onData(chunk: Buffer) {
+      if (!isEventStream) {
+        size += chunk.length;
+        if (size > (status < 300 ? tools.mostBytes : MOST_ERROR_BYTES)) {
+          failed({
+            status: 502,
+            code: 'upstream_invalid',
+            message: `the answer of ${provider.name} is too large`,
+          });
+          return;
+        }
+        whole.push(chunk);
+        return;
+      }
+      pinging?.refresh();
+      try {
+        passEvents(splitter.push(chunk));
+      } catch (error) {
+        return endBadly(
+          `the answer of ${provider.name} could not be translated: ${(error as Error).message}`,
+        );
+      }
+      if (splitter.pending() > tools.mostBytes) return endBadly(`an event of ${provider.name} is too large`);
+      tellProgress();
+    }
+
+    function endBadly(message: string): void {
+      if (response.headersSent) cut(message);
+      else failed({ status: 502, code: 'upstream_cut', message }, { mayRepeat: true });
+    }
+
+    function onEnd(): void {
+      if (isEventStream) endStream();
+      else if (status >= 300) endError(Buffer.concat(whole));
+      else endAnswer(Buffer.concat(whole));
+      whole = [];
+    }
+
+    function endStream() {
+      // The last event may lack its blank line.
+      if (splitter.pending() > 0) {
+        try {
+          passEvents(splitter.push(Buffer.from('\n\n')));
+        } catch {
+          return endBadly(`the answer of ${provider.name} could not be translated`);
+        }
+      }
+      if (!meter.isComplete() && !meter.hasFailed())
+        return endBadly(`${provider.name} ended its answer before the end`);
+      try {
+        for (const each of translated?.end() ?? []) {
+          begin();
+          write(formatEvent(each));
+        }
+      } catch {
+        return endBadly(`the answer of ${provider.name} could not be translated`);
+      }
+      response.end();
+      const fault = meter.hasFailed() ? `${provider.name} told of an error within its answer` : null;
+      finish({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
+    }
+
+    function endAnswer(body: Buffer) {
+      const parsed = parseJson(body);
+      if (parsed === undefined)
+        return failed(
+          {
+            status: 502,
+            code: 'upstream_invalid',
+            message: `the answer of ${provider.name} is cut, or not JSON`,
+          },
+          { mayRepeat: true },
+        );
+      meter.readAnswer(parsed);
+      let out: Buffer = body;
+      try {
+        if (translator !== null && isRecord(parsed))
+          out = Buffer.from(JSON.stringify(translator.response(parsed)));
+      } catch (error) {
+        const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
+        return failed({ status: 502, code: 'upstream_invalid', message });
+      }
+      out = withoutSecret(out, provider.key);
+      firstByteAt = performance.now();
+      bytes += out.length;
+      tools.onSent(out);
+      const type = translator === null ? headers['content-type'] : undefined;
+      response.writeHead(status, {
+        ...buildClientHeaders(headers, provider.key),
+        'content-type': String(type ?? 'application/json'),
+        ...marks,
+        'content-length': out.length,
+      });
+      response.end(out);
+      finish({ kind: 'answered', outcome: 'ok', status, fault: null });
+    }
+
+    function endError(body: Buffer) {
+      if (status < 400)
+        return failed({
+          status: 502,
+          code: 'upstream_redirect',
+          message: `${provider.name} redirects elsewhere (${status}), where no key is sent; correct its base_url`,
+        });
+      const kept = pickErrorHeaders(buildClientHeaders(headers, provider.key));
+      const parsed = parseJson(body);
+      const own = { isFault: isProviderStatus(status), headers: { ...kept, ...marks } };
+      const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after']) : null;
+      const isKeyRefused = status === 401 && provider.key !== null;
+      if (isKeyRefused || parsed === undefined || !isRecord(parsed)) {
+        const said = isKeyRefused
+          ? `${provider.name} refuses the key that the gateway has for it`
+          : `${provider.name} answered with status ${status}`;
+        const shown = parsed === undefined && status >= 500 ? 502 : status;
+        return failed(
+          { status: shown, code: isKeyRefused ? 'upstream_auth' : 'upstream_error', message: said },
+          { ...own, mayRepeat: status >= 500, retryAfterMs },
+        );
+      }
+      const safe = withoutSecret(body, provider.key);
+      const message = readMessage(parseJson(safe)) ?? `${provider.name} answered with status ${status}`;
+      failed(
+        { status, code: 'upstream_error', message },
+        {
+          ...own,
+          relayed:
+            translator === null
+              ? safe
+              : Buffer.from(JSON.stringify(translator.error(status, parseJson(safe)))),
+          mayRepeat: status >= 500 && status !== 529,
+          retryAfterMs,
+        },
+      );
+    }
+
+    function onFault(fault: UpstreamFault) {
+      const message = `${provider.name}: ${fault.message}`;
+      if (response.headersSent) return cut(message);
+      const failure = fault.isTimeout
+        ? { status: 504, code: 'upstream_timeout', message }
+        : { status: 502, code: fault.isUnreached ? 'upstream_unreachable' : 'upstream_cut', message };
+      failed(failure, { mayRepeat: !fault.isTimeout });
+    }
+
+    if (call.gone.aborted) {
+      onGone();
+      return;
+    }
+    call.gone.addEventListener('abort', onGone, { once: true });
+    response.on('drain', onDrain);
+    row.attempts += 1;
+    exchange = tools.upstreams.send(provider.baseUrl, request, { onHead, onData, onEnd, onFault });
+  });
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Services quote the key that they refuse. */
+function withoutSecret(body: Buffer, secret: string | null): Buffer {
+  if (secret === null || secret === '' || !body.includes(secret)) return body;
+  return Buffer.from(body.toString('utf8').replaceAll(secret, '[key]'));
+}
+
+function readMessage(body: unknown): string | null {
+  const error = isRecord(body) ? body.error : undefined;
+  const message = isRecord(error) ? error.message : error;
+  return typeof message === 'string' ? message.slice(0, LONGEST_QUOTE) : null;
+}
+
+/** What tells a client when to come again, and how to name the call to the service. */
+const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) =>
+      /^(?:retry-after|x-should-retry|(?:x-)?request-id|.*ratelimit)/.test(name),
+    ),
+  );
+
+/** Ms from now; seconds or a date on the wire. Null where there is none. */
+export function readRetryAfter(value: string | string[] | undefined): number | null {
+  const text = String(value ?? '').trim();
+  if (text === '') return null;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
+}
+
+/** What a call has used, when its upstream has not told all of it. */
+export function estimateUsage(
+  told: TokenUsage | null,
+  {
+    bytesIn,
+    bytesOut,
+    events,
+    isStream,
+  }: { bytesIn: number; bytesOut: number; events: number; isStream: boolean },
+): TokenUsage {
+  // A stream has about one token in each of its events.
+  const output = isStream ? events : estimateTokens(bytesOut);
+  return told === null
+    ? { input: estimateTokens(bytesIn), output, cacheRead: 0, cacheWrite: 0 }
+    : { ...told, output: Math.max(told.output, output) };
+}

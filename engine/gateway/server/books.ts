@@ -1,0 +1,145 @@
+import { closeSync, fchmodSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { SvcError } from '../../base/errors.ts';
+import { openPrivate } from '../../base/private-files.ts';
+import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
+
+/** What was refused for a budget. */
+export interface Exhaustion {
+  at: number;
+  scope: 'day' | 'task';
+  subject: string;
+  limitTokens: number;
+  /** Unix ms; null when waiting does not help. */
+  until: number | null;
+  sessionId: number | null;
+  taskId: number | null;
+}
+
+/** The gateway's own database: each call once, from before it is forwarded until it is over. */
+export interface Books {
+  /** A number that no other call has, also of another gateway's process; larger than those before. */
+  nextId(): number;
+  /** Notes a call as it is now; it is saved at most `SAVE_MS` later, together with what else is new. */
+  note(call: CallRow): void;
+  noteExhausted(found: Exhaustion): void;
+  spentOnDay(day: string): number;
+  spentByTask(taskId: number): number;
+  /** Saves what is new, now. */
+  save(): void;
+  close(): void;
+}
+
+/**
+ * What a kill -9 may take: calls that began less than that before, and what came of a call since its last note. Nothing is
+ * synchronised with the disk: what was saved is the kernel's, and outlives the process but not a power cut.
+ */
+export const SAVE_MS = 10;
+
+const SUM = 'coalesce(sum(input + output + cache_read + cache_write), 0) AS tokens';
+
+/** What a stub or the cache has answered costs nothing. */
+const IS_SPENT = "outcome NOT IN ('stub', 'cached', 'denied')";
+
+export function openBooks(data: string, { now, isAlone }: { now(): number; isAlone: boolean }): Books {
+  const path = booksPath(data);
+  const file = openPrivate(path, 'add');
+  fchmodSync(file, 0o600);
+  closeSync(file);
+  const db = new Database(path, { timeout: 1000 });
+  db.pragma('trusted_schema = OFF');
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.pragma('cache_size = -2000');
+  migrateBooks(db, path);
+  // Who was killed during a call has noted what it had set aside, or seen.
+  if (isAlone) db.prepare("UPDATE call SET outcome = 'lost', ended_at = ? WHERE outcome = 'open'").run(now());
+
+  const columns = CALL_COLUMNS.join(', ');
+  const put = db.prepare(
+    `INSERT OR REPLACE INTO call (${columns}) VALUES (${CALL_COLUMNS.map((name) => `@${name}`).join(', ')})`,
+  );
+  const exhaust = db.prepare(
+    `INSERT OR IGNORE INTO exhausted (at, scope, subject, limit_tokens, until, session_id, task_id)
+     VALUES (@at, @scope, @subject, @limitTokens, @until, @sessionId, @taskId)`,
+  );
+  const refuse = db.prepare(
+    'INSERT INTO refused_session (session_id, until) VALUES (?, ?) ON CONFLICT (session_id) DO UPDATE SET until = excluded.until',
+  );
+  const byDay = db.prepare<[string], { tokens: number }>(
+    `SELECT ${SUM} FROM call WHERE day = ? AND ${IS_SPENT}`,
+  );
+  const byTask = db.prepare<[number], { tokens: number }>(
+    `SELECT ${SUM} FROM call WHERE task_id = ? AND ${IS_SPENT}`,
+  );
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+
+  const changed = new Map<number, CallRow>();
+  let exhausted: Exhaustion[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let lastId = 0;
+
+  function save(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (changed.size === 0 && exhausted.length === 0) return;
+    try {
+      begin.run();
+      for (const call of changed.values()) put.run(call);
+      for (const each of exhausted) {
+        exhaust.run(each);
+        if (each.sessionId !== null && each.until !== null) refuse.run(each.sessionId, each.until);
+      }
+      commit.run();
+    } catch {
+      // A full disk or a reader that is in the way: it stays noted, and is tried again.
+      if (db.inTransaction) rollback.run();
+      saveSoon(1000);
+      return;
+    }
+    changed.clear();
+    exhausted = [];
+  }
+
+  function saveSoon(ms: number): void {
+    timer ??= setTimeout(save, ms);
+  }
+
+  return {
+    nextId() {
+      lastId = Math.max(lastId + 1, now() * 1000 + Math.floor(Math.random() * 1000));
+      return lastId;
+    },
+    note(call) {
+      changed.set(call.id, call);
+      saveSoon(SAVE_MS);
+    },
+    noteExhausted(found) {
+      exhausted.push(found);
+      saveSoon(SAVE_MS);
+    },
+    spentOnDay: (day) => byDay.get(day)?.tokens ?? 0,
+    spentByTask: (taskId) => byTask.get(taskId)?.tokens ?? 0,
+    save,
+    close() {
+      save();
+      if (timer !== null) clearTimeout(timer);
+      db.close();
+    },
+  };
+}
+
+function migrateBooks(db: Database.Database, path: string): void {
+  const have = db.pragma('user_version', { simple: true }) as number;
+  if (have > BOOKS_MIGRATIONS.length)
+    throw new SvcError('storage_newer', `${path} was written by a newer svc`, { hint: 'update svc' });
+  for (const [at, sql] of BOOKS_MIGRATIONS.entries()) {
+    if (at < have) continue;
+    db.transaction(() => {
+      db.exec(sql);
+      db.pragma(`user_version = ${at + 1}`);
+    }).immediate();
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { Call } from './call.ts';
+
+/** An answer as its client got it. */
+export interface CachedAnswer {
+  type: string;
+  bytes: Buffer;
+}
+
+/** Keeps whole answers for requests that come again exactly as they were. */
+export interface AnswerCache {
+  find(key: string): CachedAnswer | null;
+  keep(key: string, answer: CachedAnswer): void;
+  configure(limits: { ttlSec: number; entries: number }): void;
+  isOn(): boolean;
+}
+
+const MOST_BYTES = 64 * 1024 ** 2;
+/** Larger answers are not kept. */
+export const MOST_ANSWER_BYTES = 4 * 1024 ** 2;
+/** Headers that change what is answered. */
+const MATTER = ['anthropic-beta', 'anthropic-version', 'openai-beta', 'accept'];
+
+/** Over all that decides about the answer: the whole request, not its last message. */
+export function keyOfCall({ body, request, credentials, route, asked, isStream }: Call): string {
+  const headers = MATTER.map((name) => request.headers[name] ?? '');
+  return createHash('sha256')
+    .update(
+      JSON.stringify([
+        route.protocol,
+        route.kind,
+        asked,
+        isStream,
+        credentials.path,
+        credentials.query,
+        headers,
+      ]),
+    )
+    .update(body)
+    .digest('base64url');
+}
+
+/** Forgets what is older than its time, and what was asked for the longest ago. */
+export function createAnswerCache(now: () => number): AnswerCache {
+  const kept = new Map<string, CachedAnswer & { until: number }>();
+  let bytes = 0;
+  let ttlMs = 0;
+  let most = 0;
+
+  function drop(key: string): void {
+    bytes -= kept.get(key)?.bytes.length ?? 0;
+    kept.delete(key);
+  }
+
+  function trim(): void {
+    for (const key of kept.keys()) {
+      if (kept.size <= most && bytes <= MOST_BYTES) return;
+      drop(key);
+    }
+  }
+
+  return {
+    isOn: () => ttlMs > 0,
+    find(key) {
+      const found = kept.get(key);
+      if (found === undefined) return null;
+      kept.delete(key);
+      if (found.until <= now()) {
+        bytes -= found.bytes.length;
+        return null;
+      }
+      kept.set(key, found);
+      return found;
+    },
+    keep(key, answer) {
+      if (ttlMs === 0 || answer.bytes.length > MOST_ANSWER_BYTES) return;
+      drop(key);
+      kept.set(key, { ...answer, until: now() + ttlMs });
+      bytes += answer.bytes.length;
+      trim();
+    },
+    configure({ ttlSec, entries }) {
+      ttlMs = ttlSec * 1000;
+      most = ttlSec === 0 ? 0 : entries;
+      trim();
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallRow, Outcome } from '../books/schema.ts';
+import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
+import { estimateTokens, sumTokens, type TokenUsage } from '../tokens.ts';
+import type { Books } from './books.ts';
+import { dayOf, type Reservation } from './budget.ts';
+import type { Credentials } from './credentials.ts';
+import type { Holder } from './holders.ts';
+import { findJsonMembers, type JsonMember, readJsonValue } from './json-members.ts';
+
+/** One request for a model, from its body on. */
+export interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+  route: Route;
+  face: ProtocolFace;
+  credentials: Credentials;
+  holder: Holder;
+  body: Buffer;
+  members: readonly JsonMember[];
+  /** The model as it was asked for; '' for none. */
+  asked: string;
+  isStream: boolean;
+  row: CallRow;
+  /** By `performance.now`. */
+  startedAt: number;
+  /** Aborted when the client goes away before its answer is complete. */
+  gone: AbortSignal;
+}
+
+/** How long an answer may be where the request does not say, in tokens. */
+const USUAL_OUTPUT = 1024;
+/** A request that allows more than it will get must not lock the budget. */
+const MOST_RESERVED_OUTPUT = 8192;
+
+/** Reads the body of a request; null when it is not a JSON object. */
+export function readCallBody(
+  body: Buffer,
+  route: Route,
+): { members: JsonMember[]; asked: string; isStream: boolean } | null {
+  const members = findJsonMembers(body);
+  if (members === null) return null;
+  const read = (key: string): unknown => {
+    const found = members.findLast((member) => member.key === key);
+    return found === undefined ? undefined : readJsonValue(body, found);
+  };
+  const model = route.model ?? read('model');
+  return {
+    members,
+    asked: typeof model === 'string' ? model.replace(/^models\//, '') : '',
+    isStream: route.protocol === 'gemini' ? route.isStream : read('stream') === true,
+  };
+}
+
+/** What is set aside for a call: what it sends, and what it allows to be answered. */
+export function estimateCall(body: Buffer, members: readonly JsonMember[], face: ProtocolFace): number {
+  const limits = members
+    .filter(({ key }) => face.outputLimits.includes(key))
+    .map((member) => readJsonValue(body, member))
+    .filter((value): value is number => typeof value === 'number' && value > 0);
+  return (
+    estimateTokens(body.length) +
+    Math.min(...limits, limits.length === 0 ? USUAL_OUTPUT : MOST_RESERVED_OUTPUT)
+  );
+}
+
+/** Headers by which clients name their conversation. */
+const SESSION_HEADERS = [
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+  'x-session-affinity',
+];
+const LONGEST_NAME = 200;
+
+const readClientSession = ({ headers }: IncomingMessage): string | null => {
+  const found = SESSION_HEADERS.map((name) => headers[name]).find((value) => typeof value === 'string');
+  return typeof found === 'string' ? found.slice(0, LONGEST_NAME) : null;
+};
+
+/** The row of a call that begins; what it sends is estimated until its upstream counts. */
+export function beginRow(
+  books: Pick<Books, 'nextId'>,
+  now: number,
+  call: Pick<Call, 'request' | 'route' | 'holder' | 'body' | 'asked' | 'isStream'>,
+): CallRow {
+  const { holder, route } = call;
+  return {
+    id: books.nextId(),
+    started_at: now,
+    ended_at: null,
+    day: dayOf(now),
+    session_id: holder.kind === 'run' ? holder.sessionId : null,
+    task_id: holder.kind === 'run' ? holder.taskId : null,
+    person: holder.kind === 'person' ? holder.name : null,
+    client_session: readClientSession(call.request),
+    protocol: route.protocol,
+    kind: route.kind,
+    is_stream: call.isStream ? 1 : 0,
+    asked_model: call.asked.slice(0, LONGEST_NAME),
+    provider: null,
+    model: null,
+    status: null,
+    outcome: 'open',
+    input: 0,
+    output: 0,
+    cache_read: 0,
+    cache_write: 0,
+    is_estimated: 0,
+    reserved: 0,
+    attempts: 0,
+    first_byte_ms: null,
+    total_ms: null,
+    bytes_in: call.body.length,
+    bytes_out: 0,
+    prompt_hash: createHash('sha1').update(call.body).digest('base64url'),
+  };
+}
+
+export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean): void {
+  row.input = usage.input;
+  row.output = usage.output;
+  row.cache_read = usage.cacheRead;
+  row.cache_write = usage.cacheWrite;
+  row.is_estimated = isEstimated ? 1 : 0;
+}
+
+/** What a row has used, together. */
+export const tokensOfRow = ({ input, output, cache_read, cache_write }: CallRow): number =>
+  sumTokens({ input, output, cacheRead: cache_read, cacheWrite: cache_write });
+
+/** Ends a call in the books, once. */
+export function settleCall(
+  { row, startedAt }: Pick<Call, 'row' | 'startedAt'>,
+  { books, reservation, now }: { books: Books; reservation: Reservation | null; now: number },
+  { status, outcome }: { status: number; outcome: Outcome },
+): void {
+  if (row.outcome !== 'open') return;
+  row.status = status;
+  row.outcome = outcome;
+  row.ended_at = now;
+  row.total_ms = performance.now() - startedAt;
+  reservation?.settle(tokensOfRow(row));
+  books.note(row);
+}
+
+export const faceOf = (route: Route): ProtocolFace => FACES[route.protocol];

@@ -1,0 +1,115 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLoopback } from '../../base/values/address.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { sendBody, sendJson } from './answer.ts';
+
+/** How one provider does, for people. */
+export interface ProviderStatus {
+  name: string;
+  tier: string;
+  model: string;
+  protocols: readonly string[];
+  hasKey: boolean;
+  /** Unix ms; it is tried after the others until then. Null when it is not. */
+  coolUntil: number | null;
+  lastFailure: { at: number; what: string } | null;
+  lastSuccessAt: number | null;
+  /** How many models its list has; null while it is not known. */
+  models: number | null;
+}
+
+/** How a gateway does. */
+export interface GatewayState {
+  pid: number;
+  version: string;
+  host: string;
+  port: number;
+  mode: GatewaySettings['mode'];
+  startedAt: string;
+  memoryBytes: number;
+  active: number;
+  calls: number;
+  budgetTokensDay: number;
+  spentToday: number;
+  reservedToday: number;
+  providers: ProviderStatus[];
+}
+
+/** One call to a provider, tried on request. */
+export interface ProviderTrial {
+  provider: string;
+  model: string;
+  ok: boolean;
+  ms: number;
+  /** What failed; null for nothing. */
+  problem: string | null;
+}
+
+/** What the engine asks of its gateway, below `/-/`, with the token of the record; and `/metrics`. */
+export interface Control {
+  handles(path: string): boolean;
+  handle(request: IncomingMessage, response: ServerResponse, path: string, key: string | null): Promise<void>;
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+export function createControl({
+  token,
+  state,
+  apply,
+  stop,
+  tryProviders,
+  metrics,
+}: {
+  token: string;
+  state(): GatewayState;
+  apply(settings: GatewaySettings): void;
+  /** Listens no longer, and ends when the calls are over. */
+  stop(): void;
+  tryProviders(): Promise<ProviderTrial[]>;
+  metrics(): string;
+}): Control {
+  const expected = Buffer.from(token);
+  const isToken = (key: string | null): boolean => {
+    const shown = Buffer.from(key ?? '');
+    return shown.length === expected.length && timingSafeEqual(shown, expected);
+  };
+
+  return {
+    handles: (path) => path.startsWith('/-/') || path === '/metrics',
+    async handle(request, response, path, key) {
+      const isNear = isLoopback(request.socket.remoteAddress ?? '');
+      if (!isNear || !isToken(key)) {
+        request.resume();
+        return sendJson(response, 403, { error: 'this is for the engine of the workspace' });
+      }
+      const { method } = request;
+      if (path === '/metrics' && method === 'GET')
+        return sendBody(response, 200, metrics(), {
+          'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+        });
+      if (path === '/-/status' && method === 'GET') return sendJson(response, 200, state());
+      if (path === '/-/try' && method === 'POST') return sendJson(response, 200, await tryProviders());
+      if (path === '/-/settings' && method === 'POST') {
+        apply(JSON.parse(await readText(request)) as GatewaySettings);
+        return sendJson(response, 200, state());
+      }
+      if (path === '/-/stop' && method === 'POST') {
+        stop();
+        return sendJson(response, 200, {});
+      }
+      request.resume();
+      sendJson(response, 404, { error: 'not found' });
+    },
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > MOST_BYTES) throw new Error('too large');
+  }
+  return text;
+}

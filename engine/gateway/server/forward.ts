@@ -1,0 +1,262 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Protocol } from '../protocol.ts';
+import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import { createTranslation, type Translation } from '../translate/index.ts';
+import { sendBody, sendFailure } from './answer.ts';
+import { type Attempted, estimateUsage, tryUpstream } from './attempt.ts';
+import { type Call, setUsage } from './call.ts';
+import { buildUpstreamHeaders } from './credentials.ts';
+import { findJsonMembers, readJsonValue, replaceBytes } from './json-members.ts';
+import type { Candidate, Routing } from './routing.ts';
+import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
+
+/** How long a call may take, and how large its answer may be. */
+export interface ForwardLimits extends UpstreamLimits {
+  /** The same as `firstByteMs` while another provider could be asked instead. */
+  shortFirstByteMs: number;
+  /** No further attempt begins after that time, ms. */
+  deadlineMs: number;
+  attempts: number;
+  /** Before the same provider is asked again, ms. */
+  pauseMs: number;
+  keepAliveMs: number;
+  slowClientMs: number;
+  mostBytes: number;
+}
+
+export interface ForwardDeps {
+  routing: Routing;
+  upstreams: Upstreams;
+  limits: ForwardLimits;
+  /** The row of the call has changed. */
+  onProgress(call: Call): void;
+  /** The client was sent that much of its answer. */
+  onSent(chunk: Buffer): void;
+}
+
+/** How a call that went to upstreams has ended. */
+export interface Forwarded {
+  status: number;
+  outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
+  /** It was a stream of events. */
+  isEvents?: boolean;
+}
+
+/** What is asked of an upstream, and what has to be undone in its answer. */
+interface Prepared {
+  request: Omit<UpstreamRequest, 'limits'>;
+  stripsUsage: boolean;
+  translator: Translation | null;
+}
+
+/**
+ * Asks the candidates one after the other until one answers; after the first byte to the client nobody else is asked. The
+ * row of the call has what was used.
+ */
+export async function forwardCall(
+  call: Call,
+  candidates: readonly Candidate[],
+  deps: ForwardDeps,
+): Promise<Forwarded> {
+  const { limits, routing } = deps;
+  const { response, row, face } = call;
+  const deadline = performance.now() + limits.deadlineMs;
+  let last: Extract<Attempted, { kind: 'failed' }> | null = null;
+  let queue = [...candidates];
+  let wasted = 0;
+  for (let tries = 0; tries < limits.attempts && queue.length > 0; tries += 1) {
+    const [candidate, ...rest] = queue as [Candidate, ...Candidate[]];
+    queue = rest;
+    const { provider, model } = candidate;
+    row.provider = provider.name;
+    row.model = model;
+    let prepared: Prepared;
+    try {
+      prepared = prepareRequest(call, candidate);
+    } catch (error) {
+      sendFailure(response, face, {
+        status: 400,
+        code: 'not_translatable',
+        message: (error as Error).message,
+      });
+      return { status: 400, outcome: 'failed' };
+    }
+    const isLast = queue.length === 0;
+    const request = {
+      ...prepared.request,
+      limits: { ...limits, firstByteMs: isLast ? limits.firstByteMs : limits.shortFirstByteMs },
+    };
+    setUsage(
+      row,
+      { input: wasted + estimateTokens(call.body.length), output: 0, cacheRead: 0, cacheWrite: 0 },
+      true,
+    );
+    const onProgress = (usage: TokenUsage | null, events: number, bytes: number): void => {
+      const seen = estimateUsage(usage, {
+        bytesIn: call.body.length,
+        bytesOut: bytes,
+        events,
+        isStream: true,
+      });
+      setUsage(row, { ...seen, input: seen.input + wasted }, true);
+      row.bytes_out = bytes;
+      deps.onProgress(call);
+    };
+    const attempted = await tryUpstream(
+      call,
+      candidate,
+      request,
+      { ...deps, ...limits, onProgress },
+      prepared,
+    );
+    if (attempted.kind === 'answered') {
+      const { usage, events, bytes, firstByteAt, outcome, status, fault } = attempted;
+      const isExact = usage !== null && outcome === 'ok';
+      const seen = isExact
+        ? usage
+        : estimateUsage(usage, {
+            bytesIn: call.body.length,
+            bytesOut: bytes,
+            events,
+            isStream: call.isStream,
+          });
+      setUsage(row, { ...seen, input: seen.input + wasted }, !isExact || wasted > 0);
+      row.bytes_out = bytes;
+      row.first_byte_ms = firstByteAt === null ? null : firstByteAt - call.startedAt;
+      if (outcome === 'ok') routing.recordSuccess(provider.name);
+      else if (fault !== null) routing.recordFault(provider.name, fault);
+      closeWhenStuck(call, limits.slowClientMs);
+      return { status, outcome, isEvents: attempted.isEvents };
+    }
+    last = attempted;
+    if (attempted.isFault)
+      routing.recordFault(provider.name, attempted.failure.message, attempted.retryAfterMs);
+    // A client's own mistake is the same everywhere.
+    else break;
+    // Whoever says nothing may still have worked on it.
+    if (attempted.failure.code === 'upstream_timeout') wasted += estimateTokens(call.body.length);
+    if (call.gone.aborted || performance.now() > deadline) break;
+    if (queue.length === 0 && attempted.mayRepeat && tries + 1 < limits.attempts) {
+      const pause = limits.pauseMs * 2 ** tries;
+      if (performance.now() + pause > deadline) break;
+      await delay(pause, undefined, { signal: call.gone }).catch(() => undefined);
+      if (call.gone.aborted) break;
+      queue = [candidate];
+    }
+  }
+  setUsage(row, { input: wasted, output: 0, cacheRead: 0, cacheWrite: 0 }, wasted > 0);
+  if (call.gone.aborted) return { status: 499, outcome: 'client_gone' };
+  return relayFailure(call, last);
+}
+
+function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
+  const { response, face } = call;
+  if (last === null) {
+    sendFailure(response, face, { status: 503, code: 'no_provider', message: 'no provider could be asked' });
+    return { status: 503, outcome: 'failed' };
+  }
+  const { failure, relayed, headers } = last;
+  if (relayed === null) sendFailure(response, face, failure, headers);
+  else sendBody(response, failure.status, relayed, headers);
+  return { status: failure.status, outcome: 'failed' };
+}
+
+/** A client that takes nothing of what it was sent must not keep its connection for ever. */
+function closeWhenStuck({ response }: Call, ms: number): void {
+  if (response.writableFinished || response.destroyed) return;
+  const timer = setTimeout(() => response.destroy(), ms);
+  response.once('close', () => clearTimeout(timer));
+}
+
+const PATHS: Readonly<Record<Exclude<Protocol, 'gemini'>, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/v1/messages',
+};
+
+/** The base of OpenAI's services has the version in it, the others' have not; a person may write either. */
+function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string): string {
+  const { route, credentials } = call;
+  const hasVersion = /\/v1(?:beta)?$/.test(baseUrl);
+  if (protocol === 'gemini') {
+    const verb =
+      route.kind === 'count' ? 'countTokens' : call.isStream ? 'streamGenerateContent' : 'generateContent';
+    const [version = '/v1beta'] = /^\/v1(?:beta|alpha)?(?=\/models)/.exec(credentials.path) ?? [];
+    const path = `${hasVersion ? '' : version}/models/${encodeURIComponent(model)}:${verb}`;
+    if (route.protocol === 'gemini') return `${path}${credentials.query}`;
+    return call.isStream ? `${path}?alt=sse` : path;
+  }
+  const query = route.protocol === protocol ? credentials.query : '';
+  if (route.kind === 'embed') return `/embeddings${query}`;
+  if (protocol !== 'messages') return `${PATHS[protocol]}${query}`;
+  const path = hasVersion ? '/messages' : PATHS.messages;
+  return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
+}
+
+function prepareRequest(call: Call, { provider, model, protocol }: Candidate): Prepared {
+  const { route } = call;
+  const isSame = route.protocol === protocol;
+  const path = pathFor(protocol, call, model, provider.baseUrl);
+  const sent = isSame
+    ? buildUpstreamHeaders(call.request.headers, { withClientKey: provider.takesClientKey })
+    : {
+        'content-type': 'application/json',
+        accept: call.isStream ? 'text/event-stream' : 'application/json',
+      };
+  const headers = { ...sent, 'accept-encoding': 'identity', ...keyHeaders(protocol, provider.key) };
+  if (isSame) {
+    const { body, stripsUsage } = editBody(call, model);
+    return { request: { method: 'POST', path, headers, body }, stripsUsage, translator: null };
+  }
+  if (route.kind !== 'generate') throw new Error(`${provider.name} does not speak the protocol of this call`);
+  const translator = createTranslation(route.protocol, protocol);
+  const asked = JSON.parse(call.body.toString('utf8')) as object;
+  // Gemini says in the path that the answer is a stream.
+  const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
+  const body = Buffer.from(JSON.stringify(translator.request(from, model)));
+  return { request: { method: 'POST', path, headers, body }, stripsUsage: false, translator };
+}
+
+function keyHeaders(protocol: Protocol, key: string | null): Record<string, string> {
+  if (key === null) return {};
+  if (protocol === 'messages') return { 'x-api-key': key };
+  return protocol === 'gemini' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
+}
+
+/** The body with the model that this upstream has, and the wish to be told of usage; every other byte as it came. */
+function editBody(call: Call, model: string): { body: Buffer; stripsUsage: boolean } {
+  const { body, members, route } = call;
+  const edits: { start: number; end: number; bytes: string }[] = [];
+  if (route.protocol !== 'gemini' && model !== call.asked)
+    for (const { key, start, end } of members)
+      if (key === 'model') edits.push({ start, end, bytes: JSON.stringify(model) });
+  const wantsUsage = route.protocol === 'chat' && route.kind === 'generate' && call.isStream;
+  const injected = wantsUsage ? askForUsage(body, members) : null;
+  if (injected !== null) edits.push(injected);
+  edits.sort((one, other) => one.start - other.start);
+  return { body: edits.length === 0 ? body : replaceBytes(body, edits), stripsUsage: injected !== null };
+}
+
+/** Null where the client has asked for usage itself. */
+function askForUsage(
+  body: Buffer,
+  members: Call['members'],
+): { start: number; end: number; bytes: string } | null {
+  const options = members.findLast(({ key }) => key === 'stream_options');
+  if (options === undefined) {
+    // Before the first member; a stream has at least that of its own wish.
+    const at = body.indexOf('{') + 1;
+    return { start: at, end: at, bytes: '"stream_options":{"include_usage":true},' };
+  }
+  const inside = findJsonMembers(body.subarray(options.start, options.end)) ?? [];
+  const asked = inside.findLast(({ key }) => key === 'include_usage');
+  const own = body.subarray(options.start, options.end);
+  if (asked !== undefined && readJsonValue(own, asked) === true) return null;
+  const value = readJsonValue(body, options);
+  const before = typeof value === 'object' && value !== null ? value : {};
+  return {
+    start: options.start,
+    end: options.end,
+    bytes: JSON.stringify({ ...before, include_usage: true }),
+  };
+}

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../../base/log.ts';
+import { listenOn } from '../../http/listen.ts';
+import type { GatewaySettings, GatewayStart } from '../settings.ts';
+import { openBooks } from './books.ts';
+import { createBudget } from './budget.ts';
+import { createAnswerCache } from './cache.ts';
+import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
+import { openHolders } from './holders.ts';
+import { createMetrics } from './metrics.ts';
+import { probeModels, tryProviders } from './probe.ts';
+import { createRouting } from './routing.ts';
+import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
+import { createUpstreams } from './upstream.ts';
+
+/** A gateway that listens. */
+export interface Gateway {
+  host: string;
+  port: number;
+  /** Of `/-/…`. */
+  token: string;
+  active(): number;
+  /** Whether anybody may call at any time. */
+  isNeeded(): boolean;
+  /** Since anybody asked for anything, ms. */
+  quietMs(): number;
+  /** Resolves when it has closed, by `close` or because the engine asked for it. */
+  closed: Promise<void>;
+  /** Listens no longer; resolves when the calls are over and their books are saved. */
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions extends GatewayStart {
+  log: Log;
+  /** No other gateway of the workspace runs. */
+  isAlone: boolean;
+  limits?: Partial<ServeLimits>;
+  now?: () => number;
+  transform?: ServeDeps['transform'];
+}
+
+const DRAIN_LOOK_MS = 50;
+
+/** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { now = Date.now, log } = options;
+  const limits = { ...SERVE_LIMITS, ...options.limits };
+  let settings: GatewaySettings = options.settings;
+  const startedAt = new Date(now()).toISOString();
+  const token = randomBytes(32).toString('hex');
+  const holders = openHolders(options.db);
+  const books = openBooks(options.data, { now, isAlone: options.isAlone });
+  const budget = createBudget({ books, now, dayLimit: settings.budgetTokensDay });
+  const routing = createRouting(now);
+  const upstreams = createUpstreams(limits);
+  const cache = createAnswerCache(now);
+  const metrics = createMetrics();
+  let probing: NodeJS.Timeout | null = null;
+  let lastAskedAt = now();
+  let stopAsked: () => void = () => undefined;
+
+  function apply(next: GatewaySettings): void {
+    const isSame = JSON.stringify(next.providers) === JSON.stringify(routing.providers());
+    settings = next;
+    budget.setDayLimit(next.budgetTokensDay);
+    cache.configure({ ttlSec: next.cacheTtlSec, entries: next.cacheEntries });
+    routing.setProviders(next.providers);
+    upstreams.keepOnly(next.providers.map(({ baseUrl }) => baseUrl));
+    if (probing !== null) clearInterval(probing);
+    probing = null;
+    if (next.mode !== 'live') return;
+    if (!isSame || next.probeIntervalSec > 0) void probeModels(upstreams, routing);
+    if (next.probeIntervalSec > 0)
+      probing = setInterval(() => void probeModels(upstreams, routing), next.probeIntervalSec * 1000);
+  }
+
+  const describeProviders = (): ProviderStatus[] =>
+    routing.providers().map(({ name, tier, model, protocols, key }) => {
+      const { coolUntil, lastFailure, lastSuccessAt, models } = routing.healthOf(name);
+      return {
+        name,
+        tier,
+        model,
+        protocols,
+        hasKey: key !== null,
+        coolUntil: coolUntil > now() ? coolUntil : null,
+        lastFailure,
+        lastSuccessAt,
+        models: models?.length ?? null,
+      };
+    });
+  let bound = { host: options.host, port: options.port };
+  const describeState = (): GatewayState => ({
+    pid: process.pid,
+    version: options.version,
+    ...bound,
+    mode: settings.mode,
+    startedAt,
+    memoryBytes: process.memoryUsage.rss(),
+    active: server.active(),
+    calls: metrics.calls(),
+    budgetTokensDay: settings.budgetTokensDay,
+    spentToday: budget.spentToday(),
+    reservedToday: budget.reservedToday(),
+    providers: describeProviders(),
+  });
+
+  const control = createControl({
+    token,
+    state: describeState,
+    apply,
+    stop: () => stopAsked(),
+    tryProviders: () => tryProviders(upstreams, routing.providers()),
+    metrics: () =>
+      metrics.format({
+        svc_gateway_active_calls: server.active(),
+        svc_gateway_tokens_today: budget.spentToday(),
+        svc_gateway_budget_tokens_day: settings.budgetTokensDay,
+        svc_gateway_memory_bytes: process.memoryUsage.rss(),
+      }),
+  });
+  const server = createGatewayServer({
+    settings: () => settings,
+    holders,
+    books,
+    budget,
+    routing,
+    upstreams,
+    cache,
+    transform: options.transform ?? null,
+    control,
+    limits,
+    dataId: options.dataId,
+    host: options.host,
+    now,
+    log,
+    onCall(call) {
+      lastAskedAt = now();
+      metrics.count(call);
+    },
+  });
+  const { http } = server;
+  http.on('request', () => {
+    lastAskedAt = now();
+  });
+  try {
+    await listenOn(http, { host: options.host, port: options.port });
+  } catch (error) {
+    books.close();
+    holders.close();
+    throw error;
+  }
+  const address = http.address() as AddressInfo;
+  bound = { host: options.host, port: address.port };
+  apply(settings);
+
+  const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>();
+  let closing: Promise<void> | null = null;
+  async function shut(): Promise<void> {
+    if (probing !== null) clearInterval(probing);
+    http.close();
+    http.closeIdleConnections();
+    while (server.active() > 0) await new Promise((done) => setTimeout(done, DRAIN_LOOK_MS));
+    http.closeAllConnections();
+    await upstreams.close();
+    books.close();
+    holders.close();
+    resolveClosed();
+  }
+  const close = (): Promise<void> => {
+    closing ??= shut();
+    return closing;
+  };
+  stopAsked = () => void close();
+
+  return {
+    ...bound,
+    token,
+    active: server.active,
+    isNeeded: () => server.active() > 0 || holders.hasRuns(),
+    quietMs: () => now() - lastAskedAt,
+    closed,
+    close,
+  };
+}

@@ -1,0 +1,106 @@
+/** A member of the outermost object of a JSON text: where its value begins and ends, in bytes. */
+export interface JsonMember {
+  key: string;
+  start: number;
+  end: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+function skipSpace(text: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(text[at])) at += 1;
+  return at;
+}
+
+/** From an opening quote to the byte after the closing one; -1 when there is none. */
+function skipString(text: Buffer, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at += 1;
+  }
+  return -1;
+}
+
+/** From the first byte of a value to the byte after it; -1 when it does not end. */
+function skipValue(text: Buffer, from: number): number {
+  if (text[from] === QUOTE) return skipString(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === QUOTE) {
+      at = skipString(text, at) - 1;
+      if (at < 0) return -1;
+    } else if (byte === OPEN || byte === OPEN_LIST) depth += 1;
+    else if (byte === CLOSE || byte === CLOSE_LIST) {
+      if (depth === 0) return at;
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (depth === 0 && (byte === COMMA || isSpace(byte))) return at;
+  }
+  return -1;
+}
+
+/**
+ * Finds the members of a JSON object without parsing what is in them, so that a body of megabytes can be read and passed
+ * on byte by byte. A key that is repeated is found each time. Null for a text that is no object, as far as that is seen.
+ */
+export function findJsonMembers(text: Buffer): JsonMember[] | null {
+  const members: JsonMember[] = [];
+  // A byte order mark is not JSON, and some clients send one.
+  let at = skipSpace(text, text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? 3 : 0);
+  if (text[at] !== OPEN) return null;
+  at = skipSpace(text, at + 1);
+  if (text[at] === CLOSE) return members;
+  for (;;) {
+    if (text[at] !== QUOTE) return null;
+    const keyEnd = skipString(text, at);
+    if (keyEnd < 0) return null;
+    const key = readJsonValue(text, { start: at, end: keyEnd });
+    if (typeof key !== 'string') return null;
+    at = skipSpace(text, keyEnd);
+    if (text[at] !== COLON) return null;
+    const start = skipSpace(text, at + 1);
+    const end = skipValue(text, start);
+    if (end <= start) return null;
+    members.push({ key, start, end });
+    at = skipSpace(text, end);
+    if (text[at] === CLOSE) return members;
+    if (text[at] !== COMMA) return null;
+    at = skipSpace(text, at + 1);
+  }
+}
+
+/** Parses a part of a JSON text; undefined when it is not JSON. */
+export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'start' | 'end'>): unknown {
+  try {
+    return JSON.parse(text.toString('utf8', start, end));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces parts of a text and leaves every other byte as it is. `edits` are in the order of the text. */
+export function replaceBytes(
+  text: Buffer,
+  edits: readonly { start: number; end: number; bytes: string }[],
+): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, bytes } of edits) {
+    parts.push(text.subarray(at, start), Buffer.from(bytes));
+    at = end;
+  }
+  return Buffer.concat([...parts, text.subarray(at)]);
+}

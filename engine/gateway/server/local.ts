@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Provider } from '../settings.ts';
+import { TIERS } from '../settings.ts';
+import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import { sendFailure, sendJson } from './answer.ts';
+import { type Call, setUsage } from './call.ts';
+import { readJsonValue } from './json-members.ts';
+import type { ListedModel } from './routing.ts';
+import { formatEvent } from './sse.ts';
+
+/** What tells a stub's answer from a model's. */
+const STUB: OutgoingHttpHeaders = { 'x-svc-stub': '1' };
+const STUB_TEXT =
+  'This is a stub answer of the svc gateway: no model was asked. For real ones set ai.mode to live, and a provider in ai.providers.';
+const STUB_MODEL = 'svc-stub';
+const STUB_DIMENSIONS = 64;
+
+/** Answers without a model: the same for the same request, in every protocol, marked as a stub, with usage. */
+export function answerStub(call: Call) {
+  const { face, response, body, route } = call;
+  const usage: TokenUsage = {
+    input: estimateTokens(body.length),
+    output: estimateTokens(STUB_TEXT.length),
+    cacheRead: 0,
+    cacheWrite: 0,
+  };
+  if (route.kind === 'embed') return embedStub(call, usage);
+  setUsage(call.row, usage, true);
+  call.row.model = STUB_MODEL;
+  const answer = { model: call.asked || STUB_MODEL, text: STUB_TEXT, usage };
+  const isEvents =
+    call.isStream && (route.protocol !== 'gemini' || call.credentials.query.includes('alt=sse'));
+  if (!isEvents) {
+    const whole = face.formatAnswer(answer);
+    sendJson(response, 200, call.isStream ? [whole] : whole, STUB);
+    return;
+  }
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    ...STUB,
+  });
+  const wantsUsage = route.protocol !== 'chat' || asksForUsage(call);
+  const events = face.formatStream(answer).filter(({ data }) => wantsUsage || !data.includes('"choices":[]'));
+  response.end(events.map(formatEvent).join(''));
+}
+
+function asksForUsage({ body, members }: Call): boolean {
+  const options = members.findLast(({ key }) => key === 'stream_options');
+  const value = options === undefined ? undefined : readJsonValue(body, options);
+  return (value as { include_usage?: unknown } | null | undefined)?.include_usage === true;
+}
+
+/** Numbers that depend on the text alone. */
+function embedStub(call: Call, usage: TokenUsage): void {
+  const { body, members, response } = call;
+  const read = (key: string): unknown => {
+    const found = members.findLast((member) => member.key === key);
+    return found === undefined ? undefined : readJsonValue(body, found);
+  };
+  const input = read('input');
+  const texts = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input];
+  const isBase64 = read('encoding_format') === 'base64';
+  const data = texts.map((text, index) => {
+    const seed = createHash('sha512')
+      .update(JSON.stringify(text) ?? '')
+      .digest();
+    const vector = Float32Array.from({ length: STUB_DIMENSIONS }, (_, at) => (seed[at] ?? 0) / 128 - 1);
+    const embedding = isBase64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
+    return { object: 'embedding', index, embedding };
+  });
+  setUsage(call.row, { ...usage, output: 0 }, true);
+  const prompt_tokens = usage.input;
+  sendJson(
+    response,
+    200,
+    {
+      object: 'list',
+      data,
+      model: call.asked || STUB_MODEL,
+      usage: { prompt_tokens, total_tokens: prompt_tokens },
+    },
+    STUB,
+  );
+}
+
+/** Counts without an upstream: roughly, and said so. */
+export function answerCount(call: Call): void {
+  const tokens = estimateTokens(call.body.length);
+  const body = call.route.protocol === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
+  sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
+}
+
+/** Every name that can be asked for. */
+export function listModelNames(
+  providers: readonly Provider[],
+  modelsOf: (name: string) => readonly ListedModel[] | null,
+): ListedModel[] {
+  const found = new Map<string, ListedModel>();
+  const add = (model: ListedModel): void => {
+    const known = found.get(model.id);
+    if (known === undefined || known.contextWindow === null) found.set(model.id, model);
+  };
+  const own = providers.map(({ name, model }): ListedModel => {
+    const listed = modelsOf(name)?.find(({ id }) => id === model);
+    return listed ?? { id: model, contextWindow: null, maxOutput: null };
+  });
+  // Of a choice it is known who answers first, and so how much that takes.
+  const first = own[0] ?? { contextWindow: null, maxOutput: null };
+  add({ ...first, id: 'svc' });
+  add({ ...first, id: 'svc/auto' });
+  for (const tier of TIERS)
+    if (providers.some((each) => each.tier === tier)) add({ ...first, id: `svc/${tier}` });
+  for (const each of own) if (each.id !== '') add(each);
+  for (const { name } of providers) for (const each of modelsOf(name) ?? []) add(each);
+  return [...found.values()];
+}
+
+/** The list of models, or one of them, as the caller's protocol has it. */
+export function answerModels(
+  { face, response, route }: Pick<Call, 'face' | 'response' | 'route'>,
+  models: readonly ListedModel[],
+) {
+  const format = {
+    chat: formatOpenaiModel,
+    responses: formatOpenaiModel,
+    messages: formatAnthropicModel,
+    gemini: formatGeminiModel,
+  }[route.protocol];
+  if (route.model !== null) {
+    const found = models.find(({ id }) => id === route.model);
+    if (found !== undefined) return sendJson(response, 200, format(found));
+    return sendFailure(response, face, {
+      status: 404,
+      code: 'model_not_found',
+      message: `there is no model ${route.model}`,
+    });
+  }
+  const data = models.map(format);
+  if (route.protocol === 'gemini') return sendJson(response, 200, { models: data });
+  if (route.protocol === 'chat') return sendJson(response, 200, { object: 'list', data });
+  sendJson(response, 200, {
+    data,
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  });
+}
+
+const formatOpenaiModel = ({ id, contextWindow, maxOutput }: ListedModel): object => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: 'svc',
+  ...(contextWindow === null ? {} : { context_length: contextWindow, context_window: contextWindow }),
+  ...(maxOutput === null ? {} : { max_output_tokens: maxOutput }),
+});
+
+const formatAnthropicModel = ({ id, contextWindow, maxOutput }: ListedModel): object => ({
+  type: 'model',
+  id,
+  display_name: id,
+  created_at: '1970-01-01T00:00:00Z',
+  ...(contextWindow === null ? {} : { max_input_tokens: contextWindow }),
+  ...(maxOutput === null ? {} : { max_tokens: maxOutput }),
+});
+
+const formatGeminiModel = ({ id, contextWindow, maxOutput }: ListedModel): object => ({
+  name: `models/${id}`,
+  displayName: id,
+  supportedGenerationMethods: ['generateContent', 'countTokens'],
+  ...(contextWindow === null ? {} : { inputTokenLimit: contextWindow }),
+  ...(maxOutput === null ? {} : { outputTokenLimit: maxOutput }),
+});

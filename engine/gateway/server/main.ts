@@ -1,0 +1,74 @@
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { asSvcError } from '../../base/errors.ts';
+import { openLog } from '../../base/log.ts';
+import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
+import { readDataFolderId } from '../../workspace/data-folder.ts';
+import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
+import type { GatewayStart } from '../settings.ts';
+import { openGateway } from './gateway.ts';
+
+// The gateway's process. It is started by the engine, outlives it, and ends when nobody needs it any more. Of svc it loads
+// no more than it serves with. What it is to do comes on standard input, and file descriptor 3 is told how the start went.
+
+const READY_FD = 3;
+const LOOK_MS = 1000;
+/** Without an engine, a run or a request. */
+const UNNEEDED_MS = 10 * 60_000;
+
+try {
+  await run(JSON.parse(readFileSync(0, 'utf8')) as GatewayStart);
+} catch (thrown) {
+  const { code, message, hint } = asSvcError(thrown);
+  tell({ code, message, ...(hint === undefined ? {} : { hint }) });
+  process.exitCode = 1;
+}
+
+async function run(start: GatewayStart): Promise<void> {
+  const { data, dataId, version } = start;
+  const before = readGatewayRecord(data, dataId);
+  const { log, close: closeLog } = openLog(data, 'gateway');
+  const gateway = await openGateway({ ...start, log, isAlone: before === null || !isStillRunning(before) });
+  const { host, port, token } = gateway;
+  const startedAt = new Date().toISOString();
+  writeGatewayRecord(data, {
+    pid: process.pid,
+    pidStart: readProcessStart(process.pid) ?? '',
+    version,
+    dataId,
+    host,
+    port,
+    token,
+    startedAt,
+  });
+  tell({ ready: true, host, port });
+  log.info({ pid: process.pid, version, host, port }, 'gateway open');
+  process.on('SIGTERM', () => void gateway.close());
+  process.on('SIGINT', () => void gateway.close());
+  const looking = setInterval(() => {
+    if (isGone(data, dataId)) process.exit(0);
+    if (gateway.quietMs() > UNNEEDED_MS && !gateway.isNeeded()) void gateway.close();
+  }, LOOK_MS);
+  await gateway.closed;
+  clearInterval(looking);
+  removeGatewayRecord(data, dataId, token);
+  log.info({ pid: process.pid }, 'gateway closed');
+  closeLog();
+}
+
+/** Whether the data folder was removed, or is another one: what is written into it reaches nobody. */
+function isGone(data: string, dataId: string): boolean {
+  try {
+    return readDataFolderId(data) !== dataId;
+  } catch {
+    return true;
+  }
+}
+
+function tell(said: object): void {
+  try {
+    writeSync(READY_FD, JSON.stringify(said));
+    closeSync(READY_FD);
+  } catch {
+    // Whoever waited is gone.
+  }
+}

@@ -1,0 +1,176 @@
+import { isRecord } from '../protocols/index.ts';
+import type { Provider } from '../settings.ts';
+import { readCount } from '../tokens.ts';
+import type { ProviderTrial } from './control.ts';
+import type { ListedModel, Routing } from './routing.ts';
+import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
+
+const MOST_BYTES = 8 * 1024 ** 2;
+const PATIENCE: UpstreamLimits = { connectMs: 5000, firstByteMs: 20_000, idleMs: 10_000 };
+const MOST_MODELS = 2000;
+
+/** Asks an upstream once and collects its answer. Rejects with an `UpstreamFault`. */
+function ask(
+  upstreams: Upstreams,
+  baseUrl: string,
+  request: Omit<UpstreamRequest, 'limits'>,
+): Promise<{ status: number; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let size = 0;
+    const chunks: Buffer[] = [];
+    const exchange = upstreams.send(
+      baseUrl,
+      { ...request, limits: PATIENCE },
+      {
+        onHead(given) {
+          status = given;
+        },
+        onData(chunk) {
+          size += chunk.length;
+          if (size > MOST_BYTES) {
+            exchange.abort();
+            reject(new Error('the answer is too large'));
+          } else chunks.push(chunk);
+        },
+        onEnd() {
+          try {
+            resolve({ status, body: JSON.parse(Buffer.concat(chunks).toString('utf8')) });
+          } catch {
+            resolve({ status, body: null });
+          }
+        },
+        onFault: reject,
+      },
+    );
+  });
+}
+
+function credentialsOf({ key, protocols }: Provider): Record<string, string> {
+  if (key === null) return {};
+  const [first] = protocols;
+  if (first === 'messages') return { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
+  return first === 'gemini' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
+}
+
+/** What an upstream's list of models has, whatever it speaks; null when it has none. */
+export function readModelList(body: unknown): ListedModel[] | null {
+  const list = isRecord(body) ? (body.data ?? body.models) : body;
+  if (!Array.isArray(list)) return null;
+  return list.slice(0, MOST_MODELS).flatMap((each): ListedModel[] => {
+    if (!isRecord(each)) return [];
+    const id = typeof each.id === 'string' ? each.id : each.name;
+    if (typeof id !== 'string') return [];
+    const first = (...values: unknown[]): number | null =>
+      values.map(readCount).find((count) => count > 0) ?? null;
+    return [
+      {
+        id: id.replace(/^models\//, ''),
+        contextWindow: first(
+          each.context_length,
+          each.context_window,
+          each.max_model_len,
+          each.max_input_tokens,
+          each.inputTokenLimit,
+        ),
+        maxOutput: first(
+          each.max_output_tokens,
+          each.max_completion_tokens,
+          each.max_tokens,
+          each.outputTokenLimit,
+        ),
+      },
+    ];
+  });
+}
+
+const listPath = ({ protocols, baseUrl }: Provider): string => {
+  const hasVersion = /\/v1(?:beta)?(?:\/openai)?$/.test(baseUrl);
+  if (hasVersion) return '/models';
+  return protocols[0] === 'gemini'
+    ? '/v1beta/models'
+    : protocols[0] === 'messages'
+      ? '/v1/models'
+      : '/models';
+};
+
+/** Looks at the lists of models of all providers. A provider without one is no worse for it. */
+export async function probeModels(upstreams: Upstreams, routing: Routing): Promise<void> {
+  await Promise.all(
+    routing.providers().map(async (provider) => {
+      try {
+        const headers = {
+          accept: 'application/json',
+          'accept-encoding': 'identity',
+          ...credentialsOf(provider),
+        };
+        const { status, body } = await ask(upstreams, provider.baseUrl, {
+          method: 'GET',
+          path: listPath(provider),
+          headers,
+          body: null,
+        });
+        const models = status === 200 ? readModelList(body) : null;
+        if (models !== null) routing.healthOf(provider.name).models = models;
+      } catch {
+        // Calls will tell whether it is there.
+      }
+    }),
+  );
+}
+
+/** Asks each provider for one short answer, in what it speaks first. */
+export function tryProviders(upstreams: Upstreams, providers: readonly Provider[]): Promise<ProviderTrial[]> {
+  return Promise.all(
+    providers.map(async (provider): Promise<ProviderTrial> => {
+      const startedAt = performance.now();
+      const model = provider.model || 'svc';
+      const told = (problem: string | null): ProviderTrial => ({
+        provider: provider.name,
+        model,
+        ok: problem === null,
+        ms: Math.round(performance.now() - startedAt),
+        problem,
+      });
+      try {
+        const { status, body } = await ask(upstreams, provider.baseUrl, buildTrial(provider, model));
+        if (status === 200 && body !== null) return told(null);
+        const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined;
+        const said = typeof error === 'string' ? `: ${hide(error, provider.key).slice(0, 200)}` : '';
+        return told(`status ${status}${said}`);
+      } catch (error) {
+        return told((error as Error).message);
+      }
+    }),
+  );
+}
+
+const hide = (text: string, key: string | null): string =>
+  key === null ? text : text.replaceAll(key, '[key]');
+
+function buildTrial(provider: Provider, model: string): Omit<UpstreamRequest, 'limits'> {
+  const [first] = provider.protocols;
+  const messages = [{ role: 'user', content: 'Say ok.' }];
+  const hasVersion = /\/v1(?:beta)?$/.test(provider.baseUrl);
+  const paths: Record<string, string> = {
+    messages: hasVersion ? '/messages' : '/v1/messages',
+    gemini: `${hasVersion ? '' : '/v1beta'}/models/${encodeURIComponent(model)}:generateContent`,
+    responses: '/responses',
+  };
+  const bodies: Record<string, object> = {
+    messages: { model, max_tokens: 16, messages },
+    gemini: { contents: [{ role: 'user', parts: [{ text: 'Say ok.' }] }] },
+    responses: { model, input: 'Say ok.' },
+  };
+  return {
+    method: 'POST',
+    path: paths[first ?? ''] ?? '/chat/completions',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...credentialsOf(provider),
+    },
+    body: Buffer.from(JSON.stringify(bodies[first ?? ''] ?? { model, messages })),
+  };
+}

@@ -1,0 +1,405 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import type { Log } from '../../base/log.ts';
+import { isLoopback } from '../../base/values/address.ts';
+import { createLimitedServer } from '../../http/server.ts';
+import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
+import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
+import type { GatewaySettings } from '../settings.ts';
+import { estimateTokens } from '../tokens.ts';
+import { sendBody, sendFailure } from './answer.ts';
+import type { Books } from './books.ts';
+import { type Budget, isRefusal, type Refusal, type Reservation } from './budget.ts';
+import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
+import { beginRow, type Call, estimateCall, faceOf, readCallBody, settleCall } from './call.ts';
+import type { Control } from './control.ts';
+import { readCredentials } from './credentials.ts';
+import { type ForwardLimits, forwardCall } from './forward.ts';
+import type { Holders } from './holders.ts';
+import { replaceBytes } from './json-members.ts';
+import { answerCount, answerModels, answerStub, listModelNames } from './local.ts';
+import type { Routing } from './routing.ts';
+import type { Upstreams } from './upstream.ts';
+
+/** How much a gateway takes. */
+export interface ServeLimits extends ForwardLimits {
+  /** Of one request, bytes. */
+  mostRequestBytes: number;
+  /** Of all requests together, bytes. */
+  mostHeldBytes: number;
+}
+
+export const SERVE_LIMITS: ServeLimits = {
+  connectMs: 10_000,
+  firstByteMs: 600_000,
+  shortFirstByteMs: 120_000,
+  idleMs: 300_000,
+  deadlineMs: 30_000,
+  attempts: 4,
+  pauseMs: 250,
+  keepAliveMs: 15_000,
+  slowClientMs: 120_000,
+  mostBytes: 64 * 1024 ** 2,
+  mostRequestBytes: 64 * 1024 ** 2,
+  mostHeldBytes: 512 * 1024 ** 2,
+};
+
+export interface ServeDeps {
+  settings(): GatewaySettings;
+  holders: Holders;
+  books: Books;
+  budget: Budget;
+  routing: Routing;
+  upstreams: Upstreams;
+  cache: AnswerCache;
+  /** The live zone: may give other messages in the place of those that are to be sent; null leaves them as they are. */
+  transform: ((messages: unknown[]) => unknown[]) | null;
+  /** What the engine, and nobody else, may ask. */
+  control: Control;
+  limits: ServeLimits;
+  dataId: string;
+  /** Where it listens. */
+  host: string;
+  now(): number;
+  log: Log;
+  /** Called when a call is over. */
+  onCall?: (call: Call) => void;
+}
+
+/** A gateway that can be listened with. */
+export interface GatewayServer {
+  http: Server;
+  /** Calls that are being answered. */
+  active(): number;
+}
+
+const CONNECTIONS = 2048;
+/** Agents keep a connection from one answer to the next question. */
+const HTTP_LIMITS = { headersMs: 15_000, requestMs: 300_000, idleMs: 75_000, connections: CONNECTIONS };
+
+/** Why a request is not taken. */
+class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export function createGatewayServer(deps: ServeDeps): GatewayServer {
+  const { settings, holders, books, budget, routing, limits, log, now } = deps;
+  const active = new Set<Call>();
+  let heldBytes = 0;
+  const tag = tagWorkspace(deps.dataId);
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', headers, url = '/' } = request;
+    const credentials = readCredentials(url, headers);
+    const { path } = credentials;
+    const face = FACES[guessProtocol(path, headers)];
+    const refuse = (
+      status: number,
+      code: string,
+      message: string,
+      more: Record<string, string> = {},
+    ): void => {
+      request.resume();
+      sendFailure(
+        response,
+        face,
+        { status, code, message },
+        { ...more, ...(status === 413 ? { connection: 'close' } : {}) },
+      );
+    };
+    const stranger = findStranger(request, deps.host);
+    if (stranger !== null) return refuse(403, 'host_refused', stranger);
+    if (deps.control.handles(path)) return deps.control.handle(request, response, path, credentials.key);
+    const route = findRoute(method, path, headers);
+    if (route?.kind === 'root') {
+      response.writeHead(200, { 'content-type': 'application/json', [WORKSPACE_HEADER]: tag });
+      response.end(method === 'HEAD' ? undefined : '{"service":"svc gateway"}');
+      return;
+    }
+    const holder = credentials.key === null ? null : holders.find(credentials.key);
+    if (holder === null) return refuse(401, 'key_invalid', keyMessage(credentials.key));
+    if (route === null)
+      return refuse(404, 'not_found', `nothing is served at ${method} ${path.slice(0, 100)}`);
+    if (route.kind === 'models') return serveModels(response, route);
+    await serveCall({ request, response, route, credentials, holder }, refuse);
+  }
+
+  function serveModels(response: ServerResponse, route: Route): void {
+    const { mode, providers } = settings();
+    const models =
+      mode === 'live'
+        ? listModelNames(providers, (name) => routing.healthOf(name).models)
+        : listModelNames([], () => null);
+    answerModels({ face: FACES[route.protocol], response, route }, models);
+  }
+
+  async function serveCall(
+    given: Pick<Call, 'request' | 'response' | 'route' | 'credentials' | 'holder'>,
+    refuse: (status: number, code: string, message: string, more?: Record<string, string>) => void,
+  ): Promise<void> {
+    const { request, response, route } = given;
+    const startedAt = performance.now();
+    const leaving = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) leaving.abort();
+    });
+    let body: Buffer;
+    try {
+      body = await readBody(request);
+    } catch (error) {
+      if (error instanceof Refused) return refuse(error.status, error.code, error.message);
+      // The client has gone before it had said all.
+      return;
+    }
+    try {
+      const face = faceOf(route);
+      const read = readCallBody(body, route);
+      if (read === null) return refuse(400, 'body_invalid', 'the body is not a JSON object');
+      const call: Call = {
+        ...given,
+        ...read,
+        face,
+        body,
+        startedAt,
+        gone: leaving.signal,
+        row: undefined as never,
+      };
+      call.row = beginRow(books, now(), call);
+      if (read.members.some(({ key, start }) => key === 'previous_response_id' && body[start] !== NULL_BYTE))
+        return refuse(
+          400,
+          'unsupported',
+          'previous_response_id is not supported: no answers are kept here; send the whole conversation',
+        );
+      active.add(call);
+      try {
+        await answerCall(call, refuse);
+      } finally {
+        active.delete(call);
+        deps.onCall?.(call);
+      }
+    } finally {
+      heldBytes -= body.length;
+    }
+  }
+
+  async function answerCall(
+    call: Call,
+    refuse: (status: number, code: string, message: string) => void,
+  ): Promise<void> {
+    const { row, route, response } = call;
+    const { mode } = settings();
+    if (mode === 'off')
+      return refuse(503, 'gateway_off', 'ai.mode is off: no model calls are made; set it to stub or live');
+    const isFree = route.kind === 'count';
+    if (mode === 'stub') {
+      if (isFree) return answerCount(call);
+      answerStub(call);
+      settleCall(call, { books, reservation: null, now: now() }, { status: 200, outcome: 'stub' });
+      return;
+    }
+    const candidates = routing
+      .findCandidates(route.protocol, call.asked)
+      .filter(({ provider, protocol }) =>
+        route.kind === 'generate'
+          ? true
+          : route.kind === 'embed'
+            ? protocol === 'chat'
+            : provider.protocols.includes(route.protocol),
+      );
+    if (isFree && candidates.length === 0) return answerCount(call);
+    if (candidates.length === 0)
+      return refuse(
+        503,
+        'no_provider',
+        'no provider serves this: svc.yaml names them under ai.providers, ai.ollama and ai.passthrough',
+      );
+    const cacheKey = deps.cache.isOn() && !isFree ? keyOfCall(call) : null;
+    const known = cacheKey === null ? null : deps.cache.find(cacheKey);
+    if (known !== null) {
+      sendBody(response, 200, known.bytes, { 'content-type': known.type, 'x-svc-cache': 'hit' });
+      settleCall(call, { books, reservation: null, now: now() }, { status: 200, outcome: 'cached' });
+      return;
+    }
+    let reservation: Reservation | null = null;
+    if (!isFree) {
+      const wish = estimateCall(call.body, call.members, call.face);
+      const found = budget.reserve(call.holder, wish);
+      if (isRefusal(found)) return refuseForBudget(call, found);
+      reservation = found;
+      row.reserved = wish;
+      row.input = estimateTokens(call.body.length);
+      row.is_estimated = 1;
+      books.note(row);
+    }
+    transformMessages(call);
+    const sent: Buffer[] = [];
+    let size = 0;
+    const ended = await forwardCall(call, candidates, {
+      ...deps,
+      onProgress: ({ row: changed }) => books.note(changed),
+      onSent(chunk) {
+        size += chunk.length;
+        if (cacheKey !== null && size <= MOST_ANSWER_BYTES) sent.push(chunk);
+      },
+    });
+    if (cacheKey !== null && ended.outcome === 'ok' && size <= MOST_ANSWER_BYTES)
+      deps.cache.keep(cacheKey, {
+        type: ended.isEvents === true ? 'text/event-stream; charset=utf-8' : 'application/json',
+        bytes: Buffer.concat(sent),
+      });
+    if (isFree) return;
+    settleCall(call, { books, reservation, now: now() }, ended);
+    log.info(describeCall(call), 'call');
+    if (!response.writableEnded && !response.destroyed && ended.outcome === 'client_gone') response.destroy();
+  }
+
+  function refuseForBudget(call: Call, { scope, subject, limit, spent, until }: Refusal): void {
+    const { holder, response, face } = call;
+    const message =
+      scope === 'day'
+        ? `token budget exceeded: ${spent} of the ${limit} tokens of ai.budget_tokens_day are spent; it resets at ${new Date(until ?? 0).toISOString()}`
+        : `token budget exceeded: the task has spent ${spent} of its ${limit} tokens; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
+    const sessionId = holder.kind === 'run' ? holder.sessionId : null;
+    const taskId = holder.kind === 'run' ? holder.taskId : null;
+    books.noteExhausted({ at: now(), scope, subject, limitTokens: limit, until, sessionId, taskId });
+    settleCall(call, { books, reservation: null, now: now() }, { status: 402, outcome: 'denied' });
+    sendFailure(
+      response,
+      face,
+      { status: 402, code: 'budget_exceeded', message },
+      until === null ? {} : { 'x-svc-reset': new Date(until).toISOString() },
+    );
+  }
+
+  /** The one place at which messages may change on their way. */
+  function transformMessages(call: Call): void {
+    if (deps.transform === null || call.route.kind !== 'generate') return;
+    const name = { chat: 'messages', messages: 'messages', responses: 'input', gemini: 'contents' }[
+      call.route.protocol
+    ];
+    const found = call.members.findLast(({ key }) => key === name);
+    if (found === undefined) return;
+    const messages: unknown = JSON.parse(call.body.toString('utf8', found.start, found.end));
+    if (!Array.isArray(messages)) return;
+    const changed = deps.transform(messages);
+    if (changed === messages) return;
+    call.body = replaceBytes(call.body, [{ ...found, bytes: JSON.stringify(changed) }]);
+    call.members = readCallBody(call.body, call.route)?.members ?? [];
+  }
+
+  async function readBody(request: IncomingMessage): Promise<Buffer> {
+    const most = limits.mostRequestBytes;
+    const tooLarge = (): Refused => new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
+    if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        heldBytes += chunk.length;
+        if (size > most) throw tooLarge();
+        if (heldBytes > limits.mostHeldBytes)
+          throw new Refused(503, 'busy', 'too many large requests are being answered; try again');
+        chunks.push(chunk);
+      }
+      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      const plain = await decompress(body, request.headers['content-encoding'], most);
+      heldBytes += plain.length - size;
+      return plain;
+    } catch (error) {
+      heldBytes -= size;
+      throw error;
+    }
+  }
+
+  const http = createLimitedServer(HTTP_LIMITS);
+  http.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    response.on('error', () => undefined);
+    serve(request, response).catch((error: unknown) => {
+      log.error(
+        { error: error instanceof Error ? error.name : 'unknown' },
+        'a request could not be answered',
+      );
+      const face: ProtocolFace = FACES[guessProtocol(request.url ?? '/', request.headers)];
+      if (response.headersSent) response.destroy();
+      else
+        sendFailure(response, face, {
+          status: 500,
+          code: 'internal',
+          message: 'the gateway failed; its log says why',
+        });
+    });
+  });
+  return { http, active: () => active.size };
+}
+
+/** `n`, of null. */
+const NULL_BYTE = 0x6e;
+
+const keyMessage = (key: string | null): string =>
+  key === null
+    ? 'no key: a run is given one, and svc gateway keys add NAME makes one for a person'
+    : 'this key is not valid, or not any more: a run has its key for as long as it runs; svc gateway keys lists those of persons';
+
+const DECODERS = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+async function decompress(body: Buffer, encoding: string | undefined, most: number): Promise<Buffer> {
+  const name = (encoding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return body;
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
+  if (decode === undefined)
+    throw new Refused(415, 'unsupported_encoding', `content-encoding ${name.slice(0, 40)} is not supported`);
+  try {
+    return (await decode(body, { maxOutputLength: most })) as Buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
+    throw new Refused(400, 'body_invalid', `the body is not ${name}`);
+  }
+}
+
+/** Why a request comes from somewhere that has no business here, such as a page in a browser; null for others. */
+function findStranger({ headers }: IncomingMessage, host: string): string | null {
+  const named = (headers.host ?? '').toLowerCase();
+  const name = named.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  // A page whose name points here is told by the name that it asked for.
+  if (!isLoopback(name) && (isLoopback(host) || name !== host.toLowerCase()))
+    return 'the Host header names another machine';
+  const { origin } = headers;
+  if (origin === undefined) return null;
+  const isOwn = URL.canParse(origin) && new URL(origin).host === named;
+  return isOwn ? null : 'pages of browsers are not served: this request has an Origin';
+}
+
+/** A call as the log has it: names of OpenTelemetry's GenAI conventions, and none of its content. */
+function describeCall({ row, holder }: Call): object {
+  return {
+    'gen_ai.operation.name': row.kind === 'embed' ? 'embeddings' : 'chat',
+    'gen_ai.provider.name': row.provider,
+    'gen_ai.request.model': row.asked_model,
+    'gen_ai.response.model': row.model,
+    'gen_ai.usage.input_tokens': row.input + row.cache_read + row.cache_write,
+    'gen_ai.usage.output_tokens': row.output,
+    'http.response.status_code': row.status,
+    svc: {
+      call: row.id,
+      outcome: row.outcome,
+      attempts: row.attempts,
+      ms: Math.round(row.total_ms ?? 0),
+      ...(holder.kind === 'run' ? { session: `s-${holder.sessionId}` } : { person: holder.name }),
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+
+/** How long an upstream is waited for, ms. */
+export interface UpstreamLimits {
+  connectMs: number;
+  /** From the request to the first bytes of the answer. */
+  firstByteMs: number;
+  /** Between two pieces of the answer. */
+  idleMs: number;
+}
+
+/** Why there is no answer, or no more of it. */
+export class UpstreamFault extends Error {
+  /** Nobody was reached: the request was not read. */
+  readonly isUnreached: boolean;
+  readonly isTimeout: boolean;
+  constructor(message: string, { isUnreached = false, isTimeout = false } = {}) {
+    super(message);
+    this.name = 'UpstreamFault';
+    this.isUnreached = isUnreached;
+    this.isTimeout = isTimeout;
+  }
+}
+
+export type UpstreamHeaders = Record<string, string | string[] | undefined>;
+
+export interface UpstreamRequest {
+  method: 'POST' | 'GET';
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | null;
+  limits: UpstreamLimits;
+}
+
+/** What is heard of an answer; after `onEnd` or `onFault` nothing more. */
+export interface UpstreamListener {
+  onHead(status: number, headers: UpstreamHeaders): void;
+  /** Decompressed. */
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onFault(fault: UpstreamFault): void;
+}
+
+/** An exchange that runs. */
+export interface Exchange {
+  /** Ends it at once; nothing is heard of it any more. */
+  abort(): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** The connections to upstreams, one pool for each origin. */
+export interface Upstreams {
+  send(baseUrl: string, request: UpstreamRequest, listener: UpstreamListener): Exchange;
+  /** Closes the pools of origins that are none of these. */
+  keepOnly(baseUrls: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+const MOST_CONNECTIONS = 512;
+const KEEP_ALIVE_MS = 30_000;
+
+const INFLATERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & { destroy(): void }>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Addresses of this machine and of its network's own services. */
+function createLocalBlocks(): BlockList {
+  const list = new BlockList();
+  list.addSubnet('127.0.0.0', 8, 'ipv4');
+  list.addSubnet('169.254.0.0', 16, 'ipv4');
+  list.addSubnet('0.0.0.0', 8, 'ipv4');
+  list.addAddress('::1', 'ipv6');
+  list.addAddress('::', 'ipv6');
+  list.addSubnet('fe80::', 10, 'ipv6');
+  return list;
+}
+
+/** A name without a dot, or under a domain that is for local use, may be this machine's own. */
+const isLocalName = (host: string): boolean =>
+  !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa|test)$/i.test(host);
+
+/** A public name that points to this machine was not configured to: somebody else decides where it points. */
+function lookupSafely(
+  host: string,
+  options: object,
+  done: (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void,
+): void {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return done(error, []);
+    const blocked = createLocalBlocks();
+    const kept = isLocalName(host)
+      ? addresses
+      : addresses.filter(({ address }) => !blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));
+    const [first] = kept;
+    if (first === undefined) {
+      const refused: NodeJS.ErrnoException = new Error(`${host} points to this machine`);
+      refused.code = 'EADDRNOTALLOWED';
+      return done(refused, []);
+    }
+    if ((options as { all?: boolean }).all === true) done(null, kept);
+    else done(null, first.address, first.family);
+  });
+}
+
+export function createUpstreams({ connectMs }: { connectMs: number }): Upstreams {
+  const pools = new Map<string, Pool>();
+
+  function poolFor(origin: string): Pool {
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    const pool = new Pool(origin, {
+      connections: MOST_CONNECTIONS,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Timers of our own: these are only as fine as a second.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: connectMs, lookup: lookupSafely as never },
+    });
+    pools.set(origin, pool);
+    return pool;
+  }
+
+  return {
+    send(baseUrl, request, listener) {
+      const { origin, pathname } = new URL(baseUrl);
+      return exchange(
+        poolFor(origin),
+        { ...request, path: `${pathname.replace(/\/$/, '')}${request.path}` },
+        listener,
+      );
+    },
+    keepOnly(baseUrls) {
+      const wanted = new Set(baseUrls.map((url) => new URL(url).origin));
+      for (const [origin, pool] of pools) {
+        if (wanted.has(origin)) continue;
+        pools.delete(origin);
+        // What is under way goes on to its end.
+        void pool.close();
+      }
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      pools.clear();
+    },
+  };
+}
+
+const ABORTED = new Error('aborted');
+
+function exchange(pool: Pool, request: UpstreamRequest, listener: UpstreamListener): Exchange {
+  const { limits } = request;
+  let controller: Dispatcher.DispatchController | null = null;
+  let inflater: (NodeJS.ReadWriteStream & { destroy(): void }) | null = null;
+  let isOver = false;
+  let hasHead = false;
+  let isPaused = false;
+  let timer = setTimeout(onLate, limits.firstByteMs);
+
+  function finish(): boolean {
+    if (isOver) return false;
+    isOver = true;
+    clearTimeout(timer);
+    return true;
+  }
+
+  function fail(fault: UpstreamFault): void {
+    if (!finish()) return;
+    controller?.abort(ABORTED);
+    inflater?.destroy();
+    listener.onFault(fault);
+  }
+
+  function onLate(): void {
+    // The client is slow, not the upstream; it has a limit of its own.
+    if (isPaused) return void timer.refresh();
+    const ms = hasHead ? limits.idleMs : limits.firstByteMs;
+    fail(new UpstreamFault(`the upstream said nothing for ${Math.round(ms / 1000)} s`, { isTimeout: true }));
+  }
+
+  const end = (): void => {
+    if (finish()) listener.onEnd();
+  };
+
+  function startInflating(create: () => NodeJS.ReadWriteStream & { destroy(): void }): void {
+    const stream = create();
+    inflater = stream;
+    stream.on('data', (chunk: Buffer) => !isOver && listener.onData(chunk));
+    stream.on('end', end);
+    stream.on('error', () => fail(new UpstreamFault('the answer is cut, or compressed in a wrong way')));
+    stream.on('drain', () => !isPaused && controller?.resume());
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(given) {
+      controller = given;
+      if (isOver) given.abort(ABORTED);
+    },
+    onResponseStart(_controller, status, headers) {
+      if (isOver || status < 200) return;
+      hasHead = true;
+      clearTimeout(timer);
+      timer = setTimeout(onLate, limits.idleMs);
+      const create = INFLATERS[String(headers['content-encoding'] ?? '').toLowerCase()];
+      if (create !== undefined) startInflating(create);
+      listener.onHead(status, headers);
+    },
+    onResponseData(given, chunk) {
+      if (isOver) return;
+      timer.refresh();
+      if (inflater === null) listener.onData(chunk);
+      else if (!inflater.write(chunk)) given.pause();
+    },
+    onResponseEnd() {
+      if (inflater === null) end();
+      else inflater.end();
+    },
+    onResponseError(_controller, error) {
+      fail(toFault(error, hasHead));
+    },
+  };
+  pool.dispatch(
+    { method: request.method, path: request.path, headers: request.headers, body: request.body },
+    handler,
+  );
+
+  return {
+    abort() {
+      if (!finish()) return;
+      controller?.abort(ABORTED);
+      inflater?.destroy();
+    },
+    pause() {
+      isPaused = true;
+      controller?.pause();
+      inflater?.pause();
+    },
+    resume() {
+      isPaused = false;
+      if (!isOver) timer.refresh();
+      controller?.resume();
+      inflater?.resume();
+    },
+  };
+}
+
+/** In our own words: those of the library may name what was sent. */
+function toFault(error: Error, hasHead: boolean): UpstreamFault {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (hasHead) return new UpstreamFault('the upstream ended its answer before the end');
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return new UpstreamFault('the upstream cannot be reached in time', {
+      isUnreached: true,
+      isTimeout: true,
+    });
+  if (
+    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTALLOWED'].includes(
+      code,
+    )
+  )
+    return new UpstreamFault(`the upstream cannot be reached (${code})`, { isUnreached: true });
+  if (/^(?:ERR_TLS|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code))
+    return new UpstreamFault(`the upstream's certificate is refused (${code})`, { isUnreached: true });
+  return new UpstreamFault('the upstream closed the connection without an answer');
+}

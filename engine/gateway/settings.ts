@@ -1,0 +1,49 @@
+import type { Protocol } from './protocol.ts';
+
+/** What a call costs, the least first. */
+export const TIERS = ['local', 'free', 'cheap', 'paid'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** One upstream. Holds a secret: never print it. */
+export interface Provider {
+  name: string;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  /** The upstream's own key; null where it needs none, or the client's own is passed on. */
+  key: string | null;
+  /** Passes on the client's own credentials, where it has some beside its virtual key. */
+  takesClientKey: boolean;
+  /** The model that it is asked for; '' for whatever model a request names. */
+  model: string;
+  tier: Tier;
+  /** Lower is tried first. */
+  priority: number;
+  /** What it speaks, what is most like it first. */
+  protocols: readonly Protocol[];
+}
+
+/** What the gateway is told to do; the engine sends it again whenever the configuration changes. */
+export interface GatewaySettings {
+  mode: 'off' | 'stub' | 'live';
+  providers: readonly Provider[];
+  /** In one UTC day; 0 for unlimited. */
+  budgetTokensDay: number;
+  /** 0 for no cache. */
+  cacheTtlSec: number;
+  cacheEntries: number;
+  /** Between two looks at the lists of models; 0 for one look at the start. */
+  probeIntervalSec: number;
+}
+
+/** What a gateway's process is started with; it comes on standard input, so that no key is in an argument. */
+export interface GatewayStart {
+  settings: GatewaySettings;
+  host: string;
+  port: number;
+  /** The data folder, and the id that it has. */
+  data: string;
+  dataId: string;
+  /** The engine's database, of which the gateway only reads who holds a key. */
+  db: string;
+  version: string;
+}

@@ -1,0 +1,19 @@
+/** Tokens of one call, as its upstream counted them. What was read from or written to a prompt cache is not in `input`. */
+export interface TokenUsage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+/** Bytes of JSON that one token takes, roughly: for reservations, and where an upstream tells no numbers. */
+const BYTES_PER_TOKEN = 4;
+
+export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
+
+export const sumTokens = ({ input, output, cacheRead, cacheWrite }: TokenUsage): number =>
+  input + output + cacheRead + cacheWrite;
+
+/** A count from the wire: anything but a number of tokens counts as none. */
+export const readCount = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;

@@ -1,0 +1,164 @@
+import { adaptId, makeId, nowSec } from '../answer-ids.ts';
+import { formatArguments } from '../call-input.ts';
+import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
+import { readFault } from '../faults.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { joinSeals, sealReasoning } from '../reasoning.ts';
+import { refuseAnswer } from '../refusal.ts';
+import { readChatUsage, writeChatUsage } from '../usage.ts';
+
+const REASONS: Readonly<Record<string, Ending['reason']>> = {
+  length: 'length',
+  max_tokens: 'length',
+  tool_calls: 'calls',
+  function_call: 'calls',
+  content_filter: 'filter',
+  sensitive: 'filter',
+};
+
+/** Words for an answer that was broken off by a fault of the provider. */
+const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort']);
+
+/** Reads `finish_reason`; null for one that says the answer is broken. Servers have words of their own for a normal end. */
+export function readEnding(reason: string): Ending | null {
+  if (BROKEN.has(reason)) return null;
+  return { reason: lookUp(REASONS, reason) ?? 'stop', stopSequence: null };
+}
+
+export const writeReason = ({ reason }: Ending): string => {
+  if (reason === 'calls') return 'tool_calls';
+  if (reason === 'filter' || reason === 'refusal') return 'content_filter';
+  return reason === 'length' ? 'length' : 'stop';
+};
+
+/** Where servers have what a model thought; the first that is there. */
+const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
+
+/** What a model thought, in a message or in a piece of one, and the field that it was in. */
+export function readThought(message: Fields): { field: string; text: string } | null {
+  for (const field of THOUGHT_FIELDS) {
+    const text = textOrNull(message[field]);
+    if (text !== null) return { field, text };
+  }
+  return null;
+}
+
+/** The texts of a content that is a string or a list of parts, which some servers put thoughts into. */
+export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: string }[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return asFieldsList(content).flatMap((part): { kind: 'text' | 'thinking'; text: string }[] => {
+    if (part.type !== 'thinking') return [{ kind: 'text', text: asText(part.text) }];
+    const text = asFieldsList(part.thinking)
+      .map((each) => asText(each.text))
+      .join('');
+    return [{ kind: 'thinking', text: text || asText(part.thinking) }];
+  });
+}
+
+function readCall(call: Fields): CallPart {
+  const custom = isFields(call.custom) ? call.custom : null;
+  const { name, arguments: input } = asFields(call.function);
+  return {
+    kind: 'call',
+    id: textOrNull(call.id) ?? makeId('call_'),
+    name: asText(custom?.name ?? name),
+    namespace: null,
+    takesText: custom !== null,
+    input: custom === null ? (isFields(input) ? input : asText(input)) : asText(custom.input),
+  };
+}
+
+/** Reads a `chat.completion`. */
+export function readAnswer(body: Fields, { model }: Exchange): Answer {
+  const [choice] = asFieldsList(body.choices);
+  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (!isFields(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
+  const { message } = choice;
+  const thought = readThought(message);
+  const parts: Answer['parts'] = [];
+  if (thought !== null)
+    parts.push({ kind: 'thinking', text: thought.text, seal: sealReasoning('chat', model, thought) });
+  for (const { kind, text } of readTexts(message.content))
+    if (text !== '') parts.push(kind === 'text' ? { kind, text } : { kind, text, seal: null });
+  const refusal = textOrNull(message.refusal);
+  if (refusal !== null) parts.push({ kind: 'refusal', text: refusal });
+  for (const call of asFieldsList(message.tool_calls)) {
+    const record = readCallSignature(call);
+    if (record !== null)
+      parts.push({ kind: 'thinking', text: '', seal: sealReasoning('chat', model, record) });
+    parts.push(readCall(call));
+  }
+  if (isFields(message.function_call)) parts.push(readCall({ function: message.function_call }));
+  const ending = readEnding(asText(choice.finish_reason));
+  if (ending === null) throw refuseAnswer('the provider broke off its answer');
+  return {
+    id: textOrNull(body.id),
+    model: textOrNull(body.model),
+    parts,
+    ending,
+    usage: readChatUsage(body.usage),
+  };
+}
+
+/** A call as chat has it. The seal of thoughts before it is where Google's own chat endpoint has signatures: clients keep it there. */
+export const writeCallHead = (id: string, seals: readonly string[]): Record<string, unknown> => ({
+  id,
+  ...(seals.length === 0 ? {} : writeCallSignature(joinSeals(seals))),
+});
+
+/** The field of a call in which Google's chat endpoint has a signature. */
+export const writeCallSignature = (signature: string): Record<string, unknown> => ({
+  extra_content: { google: { thought_signature: signature } },
+});
+
+/** The signature of a call from Google's chat endpoint, which wants it again. */
+export function readCallSignature(call: Fields): { signature: string } | null {
+  const signature = textOrNull(asFields(asFields(call.extra_content).google).thought_signature);
+  return signature === null ? null : { signature };
+}
+
+function writeCalls(parts: Answer['parts']): Record<string, unknown>[] {
+  let seals: string[] = [];
+  return parts.flatMap((part): Record<string, unknown>[] => {
+    if (part.kind === 'thinking' && part.seal !== null) seals.push(part.seal);
+    if (part.kind !== 'call') return [];
+    const head = writeCallHead(part.id, seals);
+    seals = [];
+    return part.takesText
+      ? [{ ...head, type: 'custom', custom: { name: part.name, input: asText(part.input) } }]
+      : [{ ...head, type: 'function', function: { name: part.name, arguments: formatArguments(part) } }];
+  });
+}
+
+const joinTexts = (parts: Answer['parts'], kind: 'text' | 'thinking' | 'refusal'): string =>
+  parts.flatMap((part) => (part.kind === kind ? (part as ThinkingPart).text : [])).join('');
+
+/** Writes a `chat.completion`. */
+export function writeAnswer(
+  { id, model, parts, ending, usage }: Answer,
+  exchange: Exchange,
+): Record<string, unknown> {
+  const calls = writeCalls(parts);
+  const thoughts = joinTexts(parts, 'thinking');
+  return {
+    id: adaptId('chatcmpl-', id),
+    object: 'chat.completion',
+    created: nowSec(),
+    model: model ?? exchange.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: textOrNull(joinTexts(parts, 'text')),
+          refusal: textOrNull(joinTexts(parts, 'refusal')),
+          ...(thoughts === '' ? {} : { reasoning_content: thoughts }),
+          ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        },
+        logprobs: null,
+        finish_reason: writeReason(ending),
+      },
+    ],
+    ...(usage === null ? {} : { usage: writeChatUsage(usage) }),
+  };
+}

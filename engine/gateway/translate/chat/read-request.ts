@@ -1,0 +1,233 @@
+import {
+  type Conversation,
+  emptyConversation,
+  type MediaPart,
+  type Part,
+  type TextPart,
+  type ToolChoice,
+  type ToolDefinition,
+} from '../conversation.ts';
+import {
+  asFields,
+  asFieldsList,
+  asText,
+  type Fields,
+  isFields,
+  numberOrNull,
+  textOrNull,
+} from '../fields.ts';
+import { readMediaUrl } from '../media.ts';
+import { readEffort } from '../model-traits.ts';
+import { readAnswerFormat } from '../openai/answer-format.ts';
+import { readRelated } from '../openai/related-fields.ts';
+import { refuseField, refuseIfSet } from '../refusal.ts';
+import { readCallSignature } from './answer.ts';
+
+const READ = new Set([
+  'model',
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'response_format',
+  'reasoning_effort',
+  'stream',
+  'verbosity',
+]);
+
+const DROPPED = new Set([
+  'stream_options',
+  'store',
+  'metadata',
+  'prediction',
+  'modalities',
+  'moderation',
+  'web_search_options',
+  'n',
+  'logprobs',
+  'top_logprobs',
+  'logit_bias',
+  'audio',
+  'functions',
+  'function_call',
+]);
+
+/** Whether a field of the protocol is read, refused or left out; all others are related fields. */
+export const isKnownField = (field: string): boolean => READ.has(field) || DROPPED.has(field);
+
+function readPart(part: Fields, field: string): Part {
+  switch (part.type) {
+    case 'text':
+      return { kind: 'text', text: asText(part.text).toWellFormed() };
+    case 'refusal':
+      return { kind: 'refusal', text: asText(part.refusal) };
+    case 'image_url': {
+      const image = isFields(part.image_url) ? part.image_url : { url: part.image_url };
+      return readMediaUrl(asText(image.url), {
+        field,
+        otherwise: 'image/*',
+        detail: textOrNull(image.detail),
+      });
+    }
+    case 'input_audio': {
+      const { data, format } = asFields(part.input_audio);
+      const source = { data: asText(data) };
+      return {
+        kind: 'media',
+        mediaType: `audio/${asText(format) || 'wav'}`,
+        source,
+        name: null,
+        detail: null,
+      };
+    }
+    case 'file': {
+      const { file_data: data, filename } = asFields(part.file);
+      if (typeof data !== 'string')
+        throw refuseField(`${field}.file`, 'a stored file is known to its own provider only');
+      return readMediaUrl(data, { field, otherwise: 'application/pdf', name: textOrNull(filename) });
+    }
+    default:
+      throw refuseField(field, `a part of type ${JSON.stringify(part.type ?? null)} cannot be translated`);
+  }
+}
+
+function readContent(content: unknown, field: string): Part[] {
+  if (typeof content === 'string')
+    return content === '' ? [] : [{ kind: 'text', text: content.toWellFormed() }];
+  return asFieldsList(content).map((part, index) => readPart(part, `${field}[${index}]`));
+}
+
+function readCalls(message: Fields): Part[] {
+  return asFieldsList(message.tool_calls).flatMap((call): Part[] => {
+    const custom = call.type === 'custom' ? asFields(call.custom) : null;
+    const { name, arguments: input } = asFields(call.function);
+    const seal = readCallSignature(call)?.signature ?? null;
+    const part: Part = {
+      kind: 'call',
+      id: asText(call.id),
+      name: asText(custom === null ? name : custom.name),
+      namespace: null,
+      takesText: custom !== null,
+      input: custom === null ? (isFields(input) ? input : asText(input)) : asText(custom.input),
+    };
+    return seal !== null ? [{ kind: 'thinking', text: '', seal }, part] : [part];
+  });
+}
+
+function readMessage(message: Fields, field: string): Conversation['turns'][number] {
+  const content = readContent(message.content, `${field}.content`);
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: content };
+    case 'user':
+      return { role: 'user', parts: content };
+    case 'assistant': {
+      const refusal = textOrNull(message.refusal);
+      const parts = refusal === null ? content : [...content, { kind: 'refusal' as const, text: refusal }];
+      return { role: 'assistant', parts: [...parts, ...readCalls(message)] };
+    }
+    case 'tool': {
+      const parts = content.filter(
+        (part): part is TextPart | MediaPart => part.kind === 'text' || part.kind === 'media',
+      );
+      const callId = asText(message.tool_call_id);
+      return {
+        role: 'user',
+        parts: [{ kind: 'result', callId, name: textOrNull(message.name), content: parts, isError: false }],
+      };
+    }
+    default:
+      throw refuseField(`${field}.role`, `${JSON.stringify(message.role ?? null)} cannot be translated`);
+  }
+}
+
+function readTool(tool: Fields, field: string): ToolDefinition {
+  if (tool.type === 'custom') {
+    const { name, description, format } = asFields(tool.custom);
+    const { grammar } = asFields(format);
+    return {
+      name: asText(name),
+      namespace: null,
+      description: textOrNull(description),
+      schema: null,
+      isStrict: null,
+      takesText: true,
+      textFormat: isFields(grammar) ? { type: 'grammar', ...grammar } : null,
+    };
+  }
+  if (!isFields(tool.function))
+    throw refuseField(field, `a tool of type ${JSON.stringify(tool.type ?? null)} cannot be translated`);
+  const { name, description, parameters, strict } = tool.function;
+  return {
+    name: asText(name),
+    namespace: null,
+    description: textOrNull(description),
+    schema: isFields(parameters) ? parameters : null,
+    isStrict: typeof strict === 'boolean' ? strict : null,
+    takesText: false,
+    textFormat: null,
+  };
+}
+
+/** The name in a tool of a choice, whichever type it has. */
+const nameIn = (tool: Fields): string => asText(asFields(tool[asText(tool.type)]).name);
+
+function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+  const plain = (kind: unknown): ToolChoice | null =>
+    kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
+  if (!isFields(choice)) return { toolChoice: plain(choice), allowedTools: null };
+  if (choice.type !== 'allowed_tools')
+    return { toolChoice: { kind: 'tool', name: nameIn(choice), namespace: null }, allowedTools: null };
+  const { mode, tools } = asFields(choice.allowed_tools);
+  const allowedTools = asFieldsList(tools).map((tool) => ({ name: nameIn(tool), namespace: null }));
+  return { toolChoice: plain(mode), allowedTools };
+}
+
+function refuseUnknowable(body: Fields): void {
+  if ((numberOrNull(body.n) ?? 1) > 1) throw refuseField('n', 'only one answer can be translated');
+  refuseIfSet(body, 'logprobs', 'probabilities of tokens cannot be translated');
+  refuseIfSet(body, 'logit_bias', 'the numbers of tokens differ between models');
+  refuseIfSet(body, 'audio', 'a spoken answer cannot be translated');
+  refuseIfSet(body, 'functions', 'use tools instead');
+}
+
+/** Reads the body of `POST /v1/chat/completions`. */
+export function readRequest(body: Fields): Conversation {
+  refuseUnknowable(body);
+  const { stop, verbosity } = body;
+  return {
+    ...emptyConversation(),
+    turns: asFieldsList(body.messages).map((message, index) => readMessage(message, `messages[${index}]`)),
+    tools: asFieldsList(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
+    hostedTools: isFields(body.web_search_options) ? ['web_search_options'] : [],
+    ...readToolChoice(body.tool_choice),
+    isParallel: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    maxTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
+    temperature: numberOrNull(body.temperature),
+    topP: numberOrNull(body.top_p),
+    topK: numberOrNull(body.top_k),
+    stop: (Array.isArray(stop) ? stop : [stop]).filter(
+      (each): each is string => typeof each === 'string' && each !== '',
+    ),
+    seed: numberOrNull(body.seed),
+    presencePenalty: numberOrNull(body.presence_penalty),
+    frequencyPenalty: numberOrNull(body.frequency_penalty),
+    format: readAnswerFormat(body.response_format, (format) => asFields(format.json_schema)),
+    effort: readEffort(body.reasoning_effort),
+    isStream: body.stream === true,
+    related: {
+      ...readRelated(body, isKnownField),
+      ...(typeof verbosity === 'string' ? { verbosity } : {}),
+    },
+  };
+}

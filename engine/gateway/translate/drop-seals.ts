@@ -1,0 +1,58 @@
+import type { Protocol } from '../protocol.ts';
+import { asFields, asText, type Fields, isFields } from './fields.ts';
+import { NO_SIGNATURE } from './gemini/signature.ts';
+import { needsThoughtSignature } from './model-traits.ts';
+import { isReasoningSeal } from './reasoning.ts';
+
+/** Where a protocol has the records of a conversation: the list of its entries, and the list inside of each entry. */
+const LISTS: Readonly<Record<Protocol, readonly [outer: string, inner: string | null]>> = {
+  messages: ['messages', 'content'],
+  responses: ['input', null],
+  gemini: ['contents', 'parts'],
+  chat: ['messages', 'tool_calls'],
+};
+
+const isSealed = (value: unknown): boolean => isReasoningSeal(asText(value));
+
+/** The entry without a sealed record; null where it is nothing else. */
+function dropSeal(entry: Fields, model: string): Fields | null {
+  if (entry.type === 'thinking' && isSealed(entry.signature)) return null;
+  if (entry.type === 'reasoning' && isSealed(entry.encrypted_content)) return null;
+  if (isSealed(entry.thoughtSignature)) {
+    const { thoughtSignature: _, ...rest } = entry;
+    return needsThoughtSignature(model) ? { ...rest, thoughtSignature: NO_SIGNATURE } : rest;
+  }
+  if (isSealed(asFields(asFields(entry.extra_content).google).thought_signature)) {
+    const { extra_content: _, ...rest } = entry;
+    return rest;
+  }
+  return entry;
+}
+
+/** The list with each of its objects changed; the same list when none is. */
+function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields | null): readonly unknown[] {
+  const changed = list.flatMap((entry) => (isFields(entry) ? (change(entry) ?? []) : [entry]));
+  return changed.length === list.length && changed.every((entry, index) => entry === list[index])
+    ? list
+    : changed;
+}
+
+/**
+ * Removes the reasoning of other providers from a body that goes to a provider of its own protocol: a conversation may have been
+ * answered by several, and none accepts a record that it did not make. Such a body holds `SEAL_MARK`; any other needs no look.
+ * @returns the same body when there is nothing to remove
+ */
+export function dropSealedReasoning(protocol: Protocol, body: Fields, model: string): Fields {
+  const [outer, inner] = LISTS[protocol];
+  const list = body[outer];
+  if (!Array.isArray(list)) return body;
+  const changed = mapEntries(list, (entry) => {
+    if (inner === null) return dropSeal(entry, model);
+    const parts = entry[inner];
+    if (!Array.isArray(parts)) return entry;
+    const kept = mapEntries(parts, (part) => dropSeal(part, model));
+    if (kept === parts) return entry;
+    return kept.length === 0 ? null : { ...entry, [inner]: kept };
+  });
+  return changed === list ? body : { ...body, [outer]: changed };
+}

@@ -1,0 +1,49 @@
+/** Reads bodies from outside: a field of the wrong type is as good as absent. */
+
+/** A JSON object whose fields are not known yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const NO_FIELDS: Fields = {};
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const asFields = (value: unknown): Fields => (isFields(value) ? value : NO_FIELDS);
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The objects of a list; anything else in it is left out. */
+export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isFields);
+
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The text, or null where there is none or an empty one. */
+export const textOrNull = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+export const numberOrNull = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null;
+
+/** A count of tokens; 0 for anything that cannot be one. */
+export const asCount = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+
+/** The entry of a table for a word from outside; undefined where there is none. */
+export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;
+
+/** The value without its fields that are undefined or null: what was not said is not sent. */
+export function dropUnset(value: Record<string, unknown>): Record<string, unknown> {
+  for (const key of Object.keys(value))
+    if (value[key] === undefined || value[key] === null) delete value[key];
+  return value;
+}
+
+/** Parses JSON; undefined for text that is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import { makeId } from '../answer-ids.ts';
+import { parseArguments } from '../call-input.ts';
+import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
+import { readFault } from '../faults.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { joinSeals, sealReasoning } from '../reasoning.ts';
+import { refuseAnswer } from '../refusal.ts';
+import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
+
+type Item = Record<string, unknown>;
+
+const REASONS: Readonly<Record<string, Ending['reason']>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'length',
+  SAFETY: 'filter',
+  RECITATION: 'filter',
+  LANGUAGE: 'filter',
+  BLOCKLIST: 'filter',
+  PROHIBITED_CONTENT: 'filter',
+  SPII: 'filter',
+  IMAGE_SAFETY: 'filter',
+  IMAGE_PROHIBITED_CONTENT: 'filter',
+  IMAGE_RECITATION: 'filter',
+};
+
+/** Reads `finishReason`; null for one that says the answer is broken, such as `MALFORMED_FUNCTION_CALL`. */
+export function readEnding(reason: string): Ending | null {
+  const known = lookUp(REASONS, reason);
+  return known === undefined ? null : { reason: known, stopSequence: null };
+}
+
+const FINISH_REASONS: Readonly<Record<Ending['reason'], string>> = {
+  stop: 'STOP',
+  stop_sequence: 'STOP',
+  calls: 'STOP',
+  length: 'MAX_TOKENS',
+  filter: 'SAFETY',
+  refusal: 'SAFETY',
+};
+
+export const writeReason = ({ reason }: Ending): string => FINISH_REASONS[reason];
+
+/** The sealed signature of a part; null without one. */
+export function sealPart(part: Fields, model: string): string | null {
+  const signature = textOrNull(part.thoughtSignature);
+  return signature === null ? null : sealReasoning('gemini', model, { signature });
+}
+
+/** A call, with an id where Google gave none: callers need one that no other call of the conversation has. */
+export const readCall = (call: Fields): CallPart => ({
+  kind: 'call',
+  id: textOrNull(call.id) ?? makeId('call_'),
+  name: asText(call.name),
+  namespace: null,
+  takesText: false,
+  input: asFields(call.args),
+});
+
+/** Whether a prompt was refused before anything was said. */
+export const isBlocked = (body: Fields): boolean =>
+  textOrNull(asFields(body.promptFeedback).blockReason) !== null;
+
+function readPart(part: Fields, model: string): Answer['parts'] {
+  if (isFields(part.functionCall)) {
+    const seal = sealPart(part, model);
+    const call = readCall(part.functionCall);
+    return seal === null ? [call] : [{ kind: 'thinking', text: '', seal }, call];
+  }
+  const text = asText(part.text);
+  if (text === '') return [];
+  return [part.thought === true ? { kind: 'thinking', text, seal: null } : { kind: 'text', text }];
+}
+
+/** Reads the answer of `generateContent`. */
+export function readAnswer(body: Fields, { model }: Exchange): Answer {
+  const [candidate] = asFieldsList(body.candidates);
+  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (candidate === undefined && !isBlocked(body))
+    throw refuseAnswer('the answer of the provider has no candidates');
+  const reason = asText(candidate?.finishReason);
+  const ending = isBlocked(body)
+    ? ({ reason: 'filter', stopSequence: null } as const)
+    : readEnding(reason || 'STOP');
+  if (ending === null) throw refuseAnswer(`the provider broke off its answer: ${reason}`);
+  return {
+    id: textOrNull(body.responseId),
+    model: textOrNull(body.modelVersion),
+    parts: asFieldsList(asFields(candidate?.content).parts).flatMap((part) => readPart(part, model)),
+    ending,
+    usage: readGeminiUsage(body.usageMetadata),
+  };
+}
+
+/** The part of a call with the thoughts before it; null where the arguments are no JSON object. */
+export function callPart(
+  call: Pick<CallPart, 'id' | 'name' | 'takesText' | 'input'>,
+  seals: readonly string[],
+): Item | null {
+  const args = parseArguments(call);
+  if (args === null) return null;
+  const signature = seals.length === 0 ? {} : { thoughtSignature: joinSeals(seals) };
+  return { functionCall: { id: call.id, name: call.name, args }, ...signature };
+}
+
+function writeParts({ parts, ending }: Answer): Item[] {
+  let seals: string[] = [];
+  return parts.flatMap((part): Item[] => {
+    if (part.kind === 'thinking') {
+      if (part.seal !== null) seals.push(part.seal);
+      return part.text === '' ? [] : [{ text: part.text, thought: true }];
+    }
+    if (part.kind !== 'call') return [{ text: part.text }];
+    const written = callPart(part, seals);
+    seals = [];
+    if (written !== null) return [written];
+    // A call that the limit cut short is no call.
+    if (ending.reason === 'length') return [];
+    throw refuseAnswer(`the arguments of the call of ${part.name} are no JSON object`);
+  });
+}
+
+/** Writes the answer of `generateContent`. */
+export function writeAnswer(answer: Answer, exchange: Exchange): Item {
+  const { id, model, ending, usage } = answer;
+  return {
+    candidates: [
+      { content: { role: 'model', parts: writeParts(answer) }, finishReason: writeReason(ending), index: 0 },
+    ],
+    ...(usage === null ? {} : { usageMetadata: writeGeminiUsage(usage) }),
+    modelVersion: model ?? exchange.model,
+    responseId: id ?? makeId('resp_'),
+  };
+}

@@ -1,0 +1,15 @@
+import type { Dialect } from '../conversation.ts';
+import { readAnswer, writeAnswer } from './answer.ts';
+import { readRequest } from './read-request.ts';
+import { readStream, writeStream } from './stream.ts';
+import { writeRequest } from './write-request.ts';
+
+/** Google's generateContent, which Gemini CLI speaks. The model and whether to stream are in its path, not in the body. */
+export const gemini: Dialect = {
+  readRequest,
+  writeRequest,
+  readAnswer,
+  writeAnswer,
+  readStream,
+  writeStream,
+};

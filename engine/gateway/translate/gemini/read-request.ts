@@ -1,0 +1,207 @@
+import {
+  type Conversation,
+  emptyConversation,
+  type Part,
+  type TextPart,
+  type ToolChoice,
+  type ToolDefinition,
+  type Turn,
+} from '../conversation.ts';
+import {
+  asFields,
+  asFieldsList,
+  asList,
+  asText,
+  type Fields,
+  isFields,
+  lookUp,
+  numberOrNull,
+  textOrNull,
+} from '../fields.ts';
+import { guessMediaType } from '../media.ts';
+import { effortOfBudget, readEffort } from '../model-traits.ts';
+import { isReasoningSeal } from '../reasoning.ts';
+import { refuseField, refuseIfSet } from '../refusal.ts';
+import { toJsonSchema } from './schema.ts';
+
+const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A field by its name, which may be written in either way. */
+const field = (fields: Fields, name: string): unknown => fields[name] ?? fields[toSnake(name)];
+
+/** Files that Google keeps, which nobody else can fetch. */
+const STORED = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
+
+/** Gives ids to calls and results that have none: results come in the order of the calls of their name. */
+function createCallIds() {
+  let count = 0;
+  const open: { id: string; name: string }[] = [];
+  return {
+    forCall(call: Fields): string {
+      const id = textOrNull(call.id) ?? `call_${count}`;
+      count += 1;
+      open.push({ id, name: asText(call.name) });
+      return id;
+    },
+    forResult(result: Fields): string {
+      const given = textOrNull(result.id);
+      const index = open.findIndex(({ id, name }) => (given === null ? name === result.name : id === given));
+      const [found] = index < 0 ? [] : open.splice(index, 1);
+      return given ?? found?.id ?? `call_of_${asText(result.name)}`;
+    },
+  };
+}
+
+type CallIds = ReturnType<typeof createCallIds>;
+
+function readMedia(part: Fields, at: string): Part | null {
+  const inline = field(part, 'inlineData');
+  if (isFields(inline)) {
+    const mediaType = asText(field(inline, 'mimeType'));
+    const name = textOrNull(field(inline, 'displayName'));
+    return { kind: 'media', mediaType, source: { data: asText(inline.data) }, name, detail: null };
+  }
+  const file = field(part, 'fileData');
+  if (!isFields(file)) return null;
+  const url = asText(field(file, 'fileUri'));
+  if (STORED.test(url))
+    throw refuseField(`${at}.fileData`, 'a stored file is known to its own provider only');
+  const mediaType = textOrNull(field(file, 'mimeType')) ?? guessMediaType(url, 'application/octet-stream');
+  return { kind: 'media', mediaType, source: { url }, name: null, detail: null };
+}
+
+function readResult(response: Fields, at: string, ids: CallIds): Part {
+  const said = asFields(response.response);
+  const keys = Object.keys(said);
+  const only = keys.length === 1 ? said[keys[0]!] : undefined;
+  const isError = keys.length === 1 && keys[0] === 'error';
+  const isPlain = typeof only === 'string' && (isError || keys[0] === 'output' || keys[0] === 'result');
+  const text: TextPart = { kind: 'text', text: (isPlain ? only : JSON.stringify(said)).toWellFormed() };
+  const media = asFieldsList(response.parts).flatMap((part) => readMedia(part, at) ?? []);
+  return {
+    kind: 'result',
+    callId: ids.forResult(response),
+    name: textOrNull(response.name),
+    content: [text, ...media.filter((part) => part.kind === 'media')],
+    isError,
+  };
+}
+
+function readPart(part: Fields, at: string, ids: CallIds): Part[] {
+  const call = field(part, 'functionCall');
+  if (isFields(call)) {
+    const seal = asText(field(part, 'thoughtSignature'));
+    const base = { id: ids.forCall(call), name: asText(call.name), namespace: null, takesText: false };
+    const read: Part = { kind: 'call', ...base, input: asFields(call.args) };
+    // Only a record that we sealed can be of use to another provider.
+    return isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }, read] : [read];
+  }
+  const response = field(part, 'functionResponse');
+  if (isFields(response)) return [readResult(response, at, ids)];
+  const media = readMedia(part, at);
+  if (media !== null) return [media];
+  if (part.thought === true) return [];
+  return typeof part.text === 'string' ? [{ kind: 'text', text: part.text.toWellFormed() }] : [];
+}
+
+function readTurns(body: Fields): Turn[] {
+  const ids = createCallIds();
+  const read = (content: unknown, at: string): Part[] =>
+    asFieldsList(asFields(content).parts).flatMap((part, index) =>
+      readPart(part, `${at}.parts[${index}]`, ids),
+    );
+  const instruction = field(body, 'systemInstruction');
+  const system = typeof instruction === 'string' ? { parts: [{ text: instruction }] } : instruction;
+  const contents = asFieldsList(body.contents).map((content, index): Turn => {
+    const role = content.role === 'model' ? 'assistant' : 'user';
+    return { role, parts: read(content, `contents[${index}]`) };
+  });
+  return isFields(system)
+    ? [{ role: 'system', parts: read(system, 'systemInstruction') }, ...contents]
+    : contents;
+}
+
+function readDeclaration(declaration: Fields): ToolDefinition {
+  const jsonSchema = field(declaration, 'parametersJsonSchema');
+  const own = isFields(declaration.parameters) ? toJsonSchema(declaration.parameters) : null;
+  return {
+    name: asText(declaration.name),
+    namespace: null,
+    description: textOrNull(declaration.description),
+    schema: isFields(jsonSchema) ? jsonSchema : own,
+    isStrict: null,
+    takesText: false,
+    textFormat: null,
+  };
+}
+
+function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
+  const tools: ToolDefinition[] = [];
+  const hostedTools: string[] = [];
+  for (const [index, tool] of asFieldsList(list).entries()) {
+    tools.push(...asFieldsList(field(tool, 'functionDeclarations')).map(readDeclaration));
+    for (const name of Object.keys(tool))
+      if (toSnake(name) !== 'function_declarations') hostedTools.push(`tools[${index}].${name}`);
+  }
+  return { tools, hostedTools };
+}
+
+function readToolChoice(config: Fields): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
+  const names = asList(field(config, 'allowedFunctionNames')).filter((name) => typeof name === 'string');
+  const allowedTools = names.length === 0 ? null : names.map((name) => ({ name, namespace: null }));
+  const kinds: Record<string, ToolChoice> = {
+    AUTO: { kind: 'auto' },
+    VALIDATED: { kind: 'auto' },
+    NONE: { kind: 'none' },
+    ANY: names.length === 1 ? { kind: 'tool', name: names[0]!, namespace: null } : { kind: 'required' },
+  };
+  return { toolChoice: lookUp(kinds, asText(config.mode).toUpperCase()) ?? null, allowedTools };
+}
+
+function readFormat(config: Fields): Conversation['format'] {
+  const jsonSchema = field(config, 'responseJsonSchema');
+  const own = field(config, 'responseSchema');
+  const schema = isFields(jsonSchema) ? jsonSchema : isFields(own) ? toJsonSchema(own) : null;
+  if (schema !== null) return { kind: 'schema', name: null, description: null, schema, isStrict: null };
+  return field(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : null;
+}
+
+function refuseUnknowable(body: Fields, config: Fields): void {
+  refuseIfSet(
+    { cachedContent: field(body, 'cachedContent') },
+    'cachedContent',
+    'cached content is known to its own provider only',
+  );
+  if ((numberOrNull(field(config, 'candidateCount')) ?? 1) > 1)
+    throw refuseField('generationConfig.candidateCount', 'only one answer can be translated');
+  if (field(config, 'responseLogprobs') === true)
+    throw refuseField('generationConfig.responseLogprobs', 'probabilities of tokens cannot be translated');
+  if (asList(field(config, 'responseModalities')).some((each) => asText(each).toUpperCase() !== 'TEXT'))
+    throw refuseField('generationConfig.responseModalities', 'only answers of text can be translated');
+}
+
+/** Reads the body of `generateContent`. Whether to stream is in the path of the request; the server repeats it as `stream` in the body. */
+export function readRequest(body: Fields): Conversation {
+  const config = asFields(field(body, 'generationConfig'));
+  refuseUnknowable(body, config);
+  const thinking = asFields(field(config, 'thinkingConfig'));
+  const budget = numberOrNull(field(thinking, 'thinkingBudget'));
+  const stop = asList(field(config, 'stopSequences'));
+  return {
+    ...emptyConversation(),
+    turns: readTurns(body),
+    ...readTools(body.tools),
+    ...readToolChoice(asFields(field(asFields(field(body, 'toolConfig')), 'functionCallingConfig'))),
+    maxTokens: numberOrNull(field(config, 'maxOutputTokens')),
+    temperature: numberOrNull(config.temperature),
+    topP: numberOrNull(field(config, 'topP')),
+    topK: numberOrNull(field(config, 'topK')),
+    stop: stop.filter((each) => typeof each === 'string'),
+    seed: numberOrNull(config.seed),
+    presencePenalty: numberOrNull(field(config, 'presencePenalty')),
+    frequencyPenalty: numberOrNull(field(config, 'frequencyPenalty')),
+    format: readFormat(config),
+    effort: readEffort(field(thinking, 'thinkingLevel')) ?? (budget === null ? null : effortOfBudget(budget)),
+    isStream: body.stream === true,
+  };
+}

@@ -1,0 +1,34 @@
+import { asList, type Fields, isFields } from '../fields.ts';
+
+/** Fields of Google's schemas that hold a schema, a list of them, or one by name. */
+const ONE = new Set(['items', 'additionalProperties', 'not']);
+const MANY = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
+const NAMED = new Set(['properties', '$defs', 'defs']);
+
+/** Counts, which are texts in the JSON of Google's 64-bit integers. */
+const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
+
+/** Fields that JSON Schema does not know. */
+const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
+
+function convertField(key: string, value: unknown): unknown {
+  if (ONE.has(key)) return isFields(value) ? toJsonSchema(value) : value;
+  if (MANY.has(key)) return asList(value).map((each) => (isFields(each) ? toJsonSchema(each) : each));
+  if (NAMED.has(key) && isFields(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, isFields(each) ? toJsonSchema(each) : each]),
+    );
+  if (key === 'type' && typeof value === 'string') return value.toLowerCase();
+  return COUNTS.has(key) && typeof value === 'string' ? Number(value) : value;
+}
+
+/** Converts one of Google's schemas, with types in capitals, to JSON Schema. */
+export function toJsonSchema(schema: Fields): Fields {
+  const fields = Object.entries(schema).filter(([key]) => !OWN.has(key));
+  const converted: Record<string, unknown> = {};
+  for (const [key, value] of fields)
+    if (!(key === 'type' && value === 'TYPE_UNSPECIFIED')) converted[key] = convertField(key, value);
+  if (schema.nullable === true && typeof converted.type === 'string')
+    converted.type = [converted.type, 'null'];
+  return converted;
+}

@@ -1,0 +1,146 @@
+import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
+import type {
+  Conversation,
+  Exchange,
+  MediaPart,
+  Part,
+  ResultPart,
+  ToolDefinition,
+  Turn,
+} from '../conversation.ts';
+import { asText, dropUnset } from '../fields.ts';
+import { BUDGETS, hasThinkingBudget, needsThoughtSignature } from '../model-traits.ts';
+import { describeTextTool, offeredTools } from '../offer-tools.ts';
+import { orderTurns, withUserTurn } from '../order-turns.ts';
+import { joinTexts } from '../part-texts.ts';
+import { openReasoning } from '../reasoning.ts';
+import { FIELD_NAMES, refuseField } from '../refusal.ts';
+import { NO_SIGNATURE } from './signature.ts';
+
+type Item = Record<string, unknown>;
+
+const writeMedia = ({ source, mediaType }: MediaPart): Item =>
+  'url' in source
+    ? { fileData: { fileUri: source.url, ...(mediaType.endsWith('*') ? {} : { mimeType: mediaType }) } }
+    : { inlineData: { mimeType: mediaType, data: source.data } };
+
+function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>, exchange: Exchange): Item {
+  const { callId, name, content, isError } = result;
+  const called = calls.get(callId) ?? name;
+  if (called === null)
+    throw refuseField(
+      FIELD_NAMES[exchange.from].callId,
+      `there is no call ${JSON.stringify(callId)} for this result`,
+    );
+  const text = joinTexts(content);
+  return {
+    functionResponse: { id: callId, name: called, response: isError ? { error: text } : { output: text } },
+  };
+}
+
+function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>, exchange: Exchange): Item[] {
+  const results = parts.filter((part) => part.kind === 'result');
+  // Media in a response itself is known to newer models only; beside it, to all.
+  const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
+  const others = parts.flatMap((part): Item[] => {
+    if (part.kind === 'media') return [writeMedia(part)];
+    return part.kind === 'text' && part.text !== '' ? [{ text: part.text }] : [];
+  });
+  return [
+    ...results.map((result) => writeResult(result, calls, exchange)),
+    ...media.map(writeMedia),
+    ...others,
+  ];
+}
+
+/** The first call of a turn carries its signature, which newer models demand. */
+function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] {
+  let signature = '';
+  let hasCalls = false;
+  return parts.flatMap((part): Item[] => {
+    if (part.kind === 'thinking') {
+      for (const record of openReasoning(part.seal, 'gemini', model))
+        signature = asText(record.signature) || signature;
+      return [];
+    }
+    if (part.kind === 'text' || part.kind === 'refusal') return part.text === '' ? [] : [{ text: part.text }];
+    if (part.kind !== 'call') return [];
+    const needed = !hasCalls && needsThoughtSignature(model) ? NO_SIGNATURE : '';
+    const thoughtSignature = signature || needed;
+    hasCalls = true;
+    signature = '';
+    const functionCall = { id: part.id, name: names.toProvider(part), args: readArguments(part) };
+    return [{ functionCall, ...(thoughtSignature === '' ? {} : { thoughtSignature }) }];
+  });
+}
+
+function writeTurn({ role, parts }: Turn, calls: ReadonlyMap<string, string>, exchange: Exchange): Item[] {
+  const written = role === 'assistant' ? writeModel(parts, exchange) : writeUser(parts, calls, exchange);
+  return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }];
+}
+
+function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
+  return dropUnset({
+    name: names.toProvider(tool),
+    description: tool.takesText ? describeTextTool(tool) : tool.description,
+    parametersJsonSchema: tool.takesText ? TEXT_SCHEMA : tool.schema,
+  });
+}
+
+function writeToolChoice({ toolChoice }: Conversation, { names }: Exchange): Item | null {
+  if (toolChoice === null) return null;
+  const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY', tool: 'ANY' } as const;
+  const mode = modes[toolChoice.kind];
+  if (toolChoice.kind !== 'tool') return { functionCallingConfig: { mode } };
+  const name = names.toProvider({ ...toolChoice, takesText: false });
+  return { functionCallingConfig: { mode, allowedFunctionNames: [name] } };
+}
+
+function writeThinking({ effort }: Conversation, { model }: Exchange): Item | null {
+  if (effort === null || effort === 'none') return null;
+  if (hasThinkingBudget(model)) return { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
+  if (!needsThoughtSignature(model)) return null;
+  // The levels that all of these models know.
+  const level = { minimal: 'low', xhigh: 'high', max: 'high', low: 'low', medium: 'medium', high: 'high' }[
+    effort
+  ];
+  return { includeThoughts: true, thinkingLevel: level.toUpperCase() };
+}
+
+function writeConfig(conversation: Conversation, exchange: Exchange): Item {
+  const { format } = conversation;
+  return dropUnset({
+    maxOutputTokens: conversation.maxTokens,
+    temperature: conversation.temperature,
+    topP: conversation.topP,
+    topK: conversation.topK,
+    stopSequences: conversation.stop.length === 0 ? null : conversation.stop,
+    seed: conversation.seed,
+    presencePenalty: conversation.presencePenalty,
+    frequencyPenalty: conversation.frequencyPenalty,
+    responseMimeType: format === null ? null : 'application/json',
+    responseJsonSchema: format?.kind === 'schema' ? format.schema : null,
+    thinkingConfig: writeThinking(conversation, exchange),
+  });
+}
+
+/** Writes the body of `generateContent`; the model is in the path of the request. */
+export function writeRequest(conversation: Conversation, exchange: Exchange): Item {
+  const declarations = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: false }));
+  const calls = new Map(
+    turns.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.kind === 'call' ? [[part.id, exchange.names.toProvider(part)] as const] : [],
+      ),
+    ),
+  );
+  const config = writeConfig(conversation, exchange);
+  return dropUnset({
+    systemInstruction: system.length === 0 ? null : { parts: system.map(({ text }) => ({ text })) },
+    contents: turns.flatMap((turn) => writeTurn(turn, calls, exchange)),
+    tools: declarations.length === 0 ? null : [{ functionDeclarations: declarations }],
+    toolConfig: declarations.length === 0 ? null : writeToolChoice(conversation, exchange),
+    generationConfig: Object.keys(config).length === 0 ? null : config,
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * Translates model calls between the protocols, for a caller of one and a provider of another: pure functions on parsed bodies
+ * and events. Each protocol has a reader into the neutral form of conversation.ts and a writer out of it.
+ *
+ * What another protocol cannot express (docs/gateway-translation.md has the reasons):
+ *
+ * | refused by the name of its field                         | left out                                              |
+ * | --- | --- |
+ * | `n`, `candidateCount` above 1                            | `store`, `metadata`, `user` and other marks for books |
+ * | probabilities of tokens, `logit_bias`                    | marks of a cache, `context_management`                |
+ * | `previous_response_id` and all that a provider has stored | reasoning of another provider or model               |
+ * | answers that are spoken, drawn, or made in the background | tools that a provider runs itself, beside others     |
+ * | tools that a provider runs itself, when they are all or chosen | what such tools did                             |
+ * | tools whose schema only their maker's models know        | `seed`, `top_k` and penalties where there are none    |
+ * | stop sequences by responses, of space alone by messages  | effort, temperature where the model takes none        |
+ * | media that the provider's protocol has no place for      | fields that nobody knows, but between chat and responses |
+ */
+import type { Protocol, SseEvent } from '../protocol.ts';
+import { chat } from './chat/index.ts';
+import type { Dialect, Exchange } from './conversation.ts';
+import { brokenFault, cutFault, readFault, writeFault } from './faults.ts';
+import { asFields, parseJson } from './fields.ts';
+import { gemini } from './gemini/index.ts';
+import { messages } from './messages/index.ts';
+import { pickRepeated } from './responses/answer.ts';
+import { responses } from './responses/index.ts';
+import { sequenceBlocks } from './sequence-blocks.ts';
+import { settleAnswer } from './settle-answer.ts';
+import { createToolNames } from './tool-names.ts';
+
+export { dropSealedReasoning } from './drop-seals.ts';
+export { SEAL_MARK } from './reasoning.ts';
+
+const DIALECTS: Record<Protocol, Dialect> = { chat, responses, messages, gemini };
+
+export interface StreamTranslator {
+  /** The caller's events for one event of the provider; none for what the caller's protocol does not say. */
+  push(event: SseEvent): SseEvent[];
+  /** Runs when the provider's stream is over. Without its own end before, the caller gets an error, never a clean end. */
+  end(): SseEvent[];
+}
+
+/** The translation of one exchange: what `request` was asked is remembered for the answer. */
+export interface Translation {
+  /**
+   * The provider's body for the caller's.
+   * @param model - the provider's name of the model
+   * @throws `fields_invalid` for what the provider's protocol cannot express; `data.field` names it
+   */
+  request(body: object, model: string): object;
+  /**
+   * The caller's body for a whole answer of the provider.
+   * @throws `answer_invalid` for a body that is no answer in the provider's protocol
+   */
+  response(body: object): object;
+  /** The caller's body for an error of the provider: parsed JSON, or the text that came instead. */
+  error(status: number, body: unknown): object;
+  /** Translates a streamed answer. */
+  stream(): StreamTranslator;
+}
+
+/** Creates the translation of one exchange between a caller's protocol and a provider's. */
+export function createTranslation(from: Protocol, to: Protocol): Translation {
+  const caller = DIALECTS[from];
+  const provider = DIALECTS[to];
+  let exchange: Exchange = {
+    from,
+    to,
+    model: '',
+    names: createToolNames(to),
+    asked: {},
+    wantsUsage: true,
+  };
+
+  function translateStream(): StreamTranslator {
+    let events: SseEvent[] = [];
+    const emit = (data: object | string, event?: string): void => {
+      events.push({ event: event ?? null, data: typeof data === 'string' ? data : JSON.stringify(data) });
+    };
+    const sequence = sequenceBlocks(caller.writeStream(emit, exchange), exchange);
+    const reader = provider.readStream(sequence, exchange);
+    const flush = (): SseEvent[] => {
+      const flushed = events;
+      events = [];
+      return flushed;
+    };
+    return {
+      push({ event, data }) {
+        if (sequence.isOver() || data === '') return [];
+        if (data.trim() === '[DONE]') reader.read(undefined, event);
+        else {
+          const parsed = parseJson(data);
+          if (parsed === undefined) sequence.fail(brokenFault());
+          else reader.read(parsed, event);
+        }
+        return flush();
+      },
+      end() {
+        if (sequence.isOver()) return [];
+        reader.end?.();
+        sequence.fail(cutFault());
+        return flush();
+      },
+    };
+  }
+
+  return {
+    request(body, model) {
+      const asked = asFields(body);
+      const includesUsage = asFields(asked.stream_options).include_usage === true;
+      exchange = {
+        ...exchange,
+        model,
+        asked: from === 'responses' ? pickRepeated(asked) : {},
+        wantsUsage: from !== 'chat' || includesUsage,
+        names: createToolNames(to),
+      };
+      return provider.writeRequest(caller.readRequest(asked), exchange);
+    },
+    response(body) {
+      const answer = provider.readAnswer(asFields(Array.isArray(body) ? body[0] : body), exchange);
+      return caller.writeAnswer(settleAnswer(answer, exchange), exchange);
+    },
+    error: (status, body) => writeFault(from, readFault(status, body)),
+    stream: translateStream,
+  };
+}

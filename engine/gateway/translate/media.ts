@@ -1,0 +1,58 @@
+import type { Exchange, MediaPart } from './conversation.ts';
+import { lookUp } from './fields.ts';
+import { FIELD_NAMES, refuseField } from './refusal.ts';
+
+export const isImage = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('image/');
+export const isAudio = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('audio/');
+
+const TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+};
+
+/** The media type that the end of an address suggests. */
+export function guessMediaType(url: string, otherwise: string): string {
+  const extension = /\.([a-zA-Z0-9]+)(?:[?#]|$)/.exec(url)?.[1] ?? '';
+  return lookUp(TYPES, extension.toLowerCase()) ?? otherwise;
+}
+
+/** Reads an address, which is the content itself when it begins with `data:`. Throws `fields_invalid` for one that is not base64. */
+export function readMediaUrl(
+  url: string,
+  {
+    field,
+    otherwise,
+    name = null,
+    detail = null,
+  }: { field: string; otherwise: string; name?: string | null; detail?: string | null },
+): MediaPart {
+  if (!url.startsWith('data:'))
+    return { kind: 'media', mediaType: guessMediaType(url, otherwise), source: { url }, name, detail };
+  const comma = url.indexOf(',');
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';');
+  if (comma < 0 || !parameters.includes('base64')) throw refuseField(field, 'a data URL has to be in base64');
+  return {
+    kind: 'media',
+    mediaType: mediaType || otherwise,
+    source: { data: url.slice(comma + 1) },
+    name,
+    detail,
+  };
+}
+
+/** The content as an address that holds it. */
+export const formatMediaUrl = ({ source, mediaType }: MediaPart): string =>
+  'url' in source ? source.url : `data:${mediaType};base64,${source.data}`;
+
+/** Throws for a kind of media that the provider's protocol has no place for. */
+export const refuseMedia = ({ mediaType, source }: MediaPart, { from, to }: Exchange): never => {
+  const how = 'url' in source ? 'by its address' : 'in the request';
+  throw refuseField(
+    FIELD_NAMES[from].content,
+    `${mediaType} ${how} cannot be given to a provider that speaks ${to}`,
+  );
+};

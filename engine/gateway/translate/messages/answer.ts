@@ -1,0 +1,150 @@
+import { adaptId, makeId } from '../answer-ids.ts';
+import { parseArguments } from '../call-input.ts';
+import type { Answer, Ending, Exchange } from '../conversation.ts';
+import { readFault } from '../faults.ts';
+import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { sealReasoning } from '../reasoning.ts';
+import { refuseAnswer } from '../refusal.ts';
+import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
+import { fitToolUseId } from './tool-use-id.ts';
+
+type Block = Record<string, unknown>;
+
+const REASONS: Readonly<Record<string, Ending['reason']>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop_sequence',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  // The answer goes on when it is asked for again, which other protocols do not know: it is not whole.
+  pause_turn: 'length',
+  tool_use: 'calls',
+  refusal: 'refusal',
+};
+
+export const readEnding = ({ stop_reason: reason, stop_sequence: stopSequence }: Fields): Ending => ({
+  reason: lookUp(REASONS, asText(reason)) ?? 'stop',
+  stopSequence: textOrNull(stopSequence),
+});
+
+const STOP_REASONS: Readonly<Record<Ending['reason'], string>> = {
+  stop: 'end_turn',
+  stop_sequence: 'stop_sequence',
+  length: 'max_tokens',
+  calls: 'tool_use',
+  filter: 'refusal',
+  refusal: 'refusal',
+};
+
+/** The fields of an answer that say how it ended. */
+export const describeEnding = ({ reason, stopSequence }: Ending): Block => ({
+  stop_reason: STOP_REASONS[reason],
+  stop_sequence: stopSequence,
+  stop_details:
+    reason === 'filter' || reason === 'refusal'
+      ? { type: 'refusal', category: null, explanation: null }
+      : null,
+});
+
+/** The sealed record of a block of thoughts; null for one without a signature, which nobody accepts again. */
+export function sealBlock(block: Fields, model: string): string | null {
+  if (textOrNull(block.type === 'redacted_thinking' ? block.data : block.signature) === null) return null;
+  const { type, thinking, signature, data } = block;
+  const record = type === 'redacted_thinking' ? { type, data } : { type: 'thinking', thinking, signature };
+  return sealReasoning('messages', model, record);
+}
+
+function readBlock(block: Fields, model: string): Answer['parts'] {
+  switch (block.type) {
+    case 'text':
+      return [{ kind: 'text', text: asText(block.text) }];
+    case 'thinking':
+    case 'redacted_thinking':
+      return [{ kind: 'thinking', text: asText(block.thinking), seal: sealBlock(block, model) }];
+    case 'tool_use': {
+      const { input } = block;
+      return [
+        {
+          kind: 'call',
+          id: textOrNull(block.id) ?? makeId('toolu_'),
+          name: asText(block.name),
+          namespace: null,
+          takesText: false,
+          input: isFields(input) ? input : asText(input),
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Reads a `message`. */
+export function readAnswer(body: Fields, { model }: Exchange): Answer {
+  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (!Array.isArray(body.content)) throw refuseAnswer('the answer of the provider has no content');
+  const parts = asFieldsList(body.content).flatMap((block) => readBlock(block, model));
+  const explanation = textOrNull(asFields(body.stop_details).explanation);
+  if (explanation !== null) parts.push({ kind: 'refusal', text: explanation });
+  return {
+    id: textOrNull(body.id),
+    model: textOrNull(body.model),
+    parts,
+    ending: readEnding(body),
+    usage: readMessagesUsage(body.usage),
+  };
+}
+
+/** A signature for thoughts whose provider gave none, so that they are known as not Anthropic's when they come back. */
+export const signatureOf = (seal: string | null, { to, model }: Exchange): string =>
+  seal ?? sealReasoning(to, model, {});
+
+export const callBlock = (id: string, name: string, input: object): Block => ({
+  type: 'tool_use',
+  id: fitToolUseId(id),
+  name,
+  input,
+  caller: { type: 'direct' },
+});
+
+/** The beginning of a message. */
+export const describeMessage = ({ id, model }: Pick<Answer, 'id' | 'model'>, exchange: Exchange): Block => ({
+  id: adaptId('msg_', id),
+  type: 'message',
+  role: 'assistant',
+  model: model ?? exchange.model,
+  container: null,
+  diagnostics: null,
+});
+
+/** The usage of a message with all of its fields. */
+export const describeUsage = (usage: Answer['usage']): Block => ({
+  ...writeMessagesUsage(usage),
+  cache_creation: null,
+  inference_geo: null,
+  service_tier: null,
+  speed: null,
+});
+
+function writePart(part: Answer['parts'][number], isCut: boolean, exchange: Exchange): Block[] {
+  switch (part.kind) {
+    case 'thinking':
+      return [{ type: 'thinking', thinking: part.text, signature: signatureOf(part.seal, exchange) }];
+    case 'call': {
+      const input = parseArguments(part);
+      if (input !== null) return [callBlock(part.id, part.name, input)];
+      // A call that the limit cut short is no call.
+      if (isCut) return [];
+      throw refuseAnswer(`the arguments of the call of ${part.name} are no JSON object`);
+    }
+    default:
+      return [{ type: 'text', text: part.text, citations: null }];
+  }
+}
+
+/** Writes a `message`. */
+export const writeAnswer = (answer: Answer, exchange: Exchange): Block => ({
+  ...describeMessage(answer, exchange),
+  content: answer.parts.flatMap((part) => writePart(part, answer.ending.reason === 'length', exchange)),
+  ...describeEnding(answer.ending),
+  usage: describeUsage(answer.usage),
+});

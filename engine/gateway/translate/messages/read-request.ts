@@ -1,0 +1,211 @@
+import {
+  type Conversation,
+  emptyConversation,
+  type MediaPart,
+  type Part,
+  type ResultPart,
+  type TextPart,
+  type ToolChoice,
+  type ToolDefinition,
+  type Turn,
+} from '../conversation.ts';
+import {
+  asFields,
+  asFieldsList,
+  asText,
+  type Fields,
+  isFields,
+  numberOrNull,
+  textOrNull,
+} from '../fields.ts';
+import { guessMediaType } from '../media.ts';
+import { effortOfBudget, readEffort } from '../model-traits.ts';
+import { isReasoningSeal } from '../reasoning.ts';
+import { refuseField, refuseIfSet } from '../refusal.ts';
+
+/** Tools that Anthropic runs itself. */
+const HOSTED_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search_tool|advisor|mcp_toolset)/;
+
+/** What those did, which is left out of a conversation. */
+const HOSTED_BLOCK = /^(?:server_tool_use|mcp_tool_(?:use|result)|\w+_tool_result|compaction)$/;
+
+/** A line for Anthropic's books in the system prompt of Claude Code. It differs in each request, so a prompt cache would never hit. */
+const BOOKKEEPING = 'x-anthropic-billing-header:';
+
+const media = (mediaType: string, source: MediaPart['source'], name: string | null = null): MediaPart => ({
+  kind: 'media',
+  mediaType,
+  source,
+  name,
+  detail: null,
+});
+
+const textPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
+
+function readSource(block: Fields, otherwise: string, field: string): (TextPart | MediaPart)[] {
+  const source = asFields(block.source);
+  const name = textOrNull(block.title);
+  switch (source.type) {
+    case 'base64':
+      return [media(asText(source.media_type) || otherwise, { data: asText(source.data) }, name)];
+    case 'url': {
+      const url = asText(source.url);
+      return [media(guessMediaType(url, otherwise), { url }, name)];
+    }
+    case 'text':
+      return [textPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
+    case 'content':
+      return readContent(source.content, field).filter(isContent);
+    default:
+      throw refuseField(`${field}.source`, 'a stored file is known to its own provider only');
+  }
+}
+
+const isContent = (part: Part): part is TextPart | MediaPart => part.kind === 'text' || part.kind === 'media';
+
+function readResult(block: Fields, field: string): ResultPart {
+  return {
+    kind: 'result',
+    callId: asText(block.tool_use_id),
+    name: null,
+    content: readContent(block.content, `${field}.content`).filter(isContent),
+    isError: block.is_error === true,
+  };
+}
+
+function readBlock(block: Fields, field: string): Part[] {
+  const type = asText(block.type);
+  switch (type) {
+    case 'text':
+      return [textPart(asText(block.text))];
+    case 'image':
+      return readSource(block, 'image/*', field);
+    case 'document':
+      return readSource(block, 'application/pdf', field);
+    case 'search_result':
+      return [
+        textPart([block.title, block.source].map(asText).join('\n')),
+        ...readContent(block.content, field),
+      ];
+    // The tools themselves are among those of the request.
+    case 'tool_reference':
+      return [textPart(`The tool ${asText(block.tool_name)} can be called now.`)];
+    // Only a record that we sealed can be of use to another provider.
+    case 'thinking': {
+      const seal = asText(block.signature);
+      return isReasoningSeal(seal) ? [{ kind: 'thinking', text: asText(block.thinking), seal }] : [];
+    }
+    case 'redacted_thinking':
+      return [];
+    case 'tool_use': {
+      const { id, name, input } = block;
+      const call = { id: asText(id), name: asText(name), namespace: null, takesText: false };
+      return [{ kind: 'call', ...call, input: isFields(input) ? input : asText(input) }];
+    }
+    case 'tool_result':
+      return [readResult(block, field)];
+    default:
+      if (HOSTED_BLOCK.test(type)) return [];
+      throw refuseField(field, `a block of type ${JSON.stringify(type)} cannot be translated`);
+  }
+}
+
+function readContent(content: unknown, field: string): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
+  return asFieldsList(content).flatMap((block, index) => readBlock(block, `${field}[${index}]`));
+}
+
+function readMessage({ role, content }: Fields, field: string): Turn {
+  if (role !== 'user' && role !== 'assistant' && role !== 'system')
+    throw refuseField(`${field}.role`, `${JSON.stringify(role ?? null)} cannot be translated`);
+  return { role, parts: readContent(content, `${field}.content`) };
+}
+
+function readSystem(system: unknown): Turn[] {
+  const parts = readContent(system, 'system').filter(
+    (part) => part.kind === 'text' && !part.text.startsWith(BOOKKEEPING),
+  );
+  return parts.length === 0 ? [] : [{ role: 'system', parts }];
+}
+
+function readTool(tool: Fields, field: string): ToolDefinition {
+  if (!isFields(tool.input_schema))
+    throw refuseField(
+      field,
+      `a tool of type ${JSON.stringify(tool.type ?? null)} is known to its own provider's models only`,
+    );
+  return {
+    name: asText(tool.name),
+    namespace: null,
+    description: textOrNull(tool.description),
+    schema: tool.input_schema,
+    isStrict: typeof tool.strict === 'boolean' ? tool.strict : null,
+    takesText: false,
+    textFormat: null,
+  };
+}
+
+function readTools(list: unknown): Pick<Conversation, 'tools' | 'hostedTools'> {
+  const tools: ToolDefinition[] = [];
+  const hostedTools: string[] = [];
+  for (const [index, tool] of asFieldsList(list).entries()) {
+    const field = `tools[${index}]`;
+    if (HOSTED_TOOL.test(asText(tool.type))) hostedTools.push(field);
+    else tools.push(readTool(tool, field));
+  }
+  return { tools, hostedTools };
+}
+
+function readToolChoice({ type, name }: Fields): ToolChoice | null {
+  switch (type) {
+    case 'auto':
+    case 'none':
+      return { kind: type };
+    case 'any':
+      return { kind: 'required' };
+    case 'tool':
+      return { kind: 'tool', name: asText(name), namespace: null };
+    default:
+      return null;
+  }
+}
+
+function readThinking({ type, budget_tokens: budget }: Fields): Conversation['effort'] {
+  if (type === 'disabled') return 'none';
+  return type === 'enabled' ? effortOfBudget(numberOrNull(budget) ?? -1) : null;
+}
+
+/** Reads the body of `POST /v1/messages`. Marks of a cache are left out: other protocols keep one by themselves. */
+export function readRequest(body: Fields): Conversation {
+  if (body.max_tokens === 0)
+    throw refuseField('max_tokens', 'filling a cache without an answer cannot be translated');
+  refuseIfSet(body, 'container', 'a container is known to its own provider only');
+  if (asFieldsList(body.mcp_servers).length > 0)
+    throw refuseField('mcp_servers', 'only the provider of that protocol can call these servers');
+  const output = asFields(body.output_config);
+  const format = asFields(output.format);
+  const choice = asFields(body.tool_choice);
+  return {
+    ...emptyConversation(),
+    turns: [
+      ...readSystem(body.system),
+      ...asFieldsList(body.messages).map((message, index) => readMessage(message, `messages[${index}]`)),
+    ],
+    ...readTools(body.tools),
+    toolChoice: readToolChoice(choice),
+    isParallel:
+      typeof choice.disable_parallel_tool_use === 'boolean' ? !choice.disable_parallel_tool_use : null,
+    maxTokens: numberOrNull(body.max_tokens),
+    temperature: numberOrNull(body.temperature),
+    topP: numberOrNull(body.top_p),
+    topK: numberOrNull(body.top_k),
+    stop: Array.isArray(body.stop_sequences)
+      ? body.stop_sequences.filter((each) => typeof each === 'string')
+      : [],
+    format: isFields(format.schema)
+      ? { kind: 'schema', name: null, description: null, schema: format.schema, isStrict: true }
+      : null,
+    effort: readEffort(output.effort) ?? readThinking(asFields(body.thinking)),
+    isStream: body.stream === true,
+  };
+}

@@ -1,0 +1,184 @@
+import { makeId } from '../answer-ids.ts';
+import type { Block, BlockSink, EmitEvent, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
+import { readFault, writeFault } from '../faults.ts';
+import { asCount, asFields, asText, type Fields, isFields, numberOrNull, textOrNull } from '../fields.ts';
+import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
+import {
+  callBlock,
+  describeEnding,
+  describeMessage,
+  describeUsage,
+  readEnding,
+  sealBlock,
+  signatureOf,
+} from './answer.ts';
+
+interface Said {
+  kind: Block['kind'];
+  text: string;
+  signature: string;
+  /** Arguments that came with the beginning of a call, for servers that send no pieces. */
+  input: object;
+}
+
+/** The kind of a block; null for what Anthropic's own tools did, which is left out. */
+function kindOf(type: unknown): Block['kind'] | null {
+  if (type === 'text') return 'text';
+  if (type === 'thinking' || type === 'redacted_thinking') return 'thinking';
+  return type === 'tool_use' ? 'call' : null;
+}
+
+/** Reads the events up to `message_stop`. */
+export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+  const blocks = new Map<number, Said>();
+  const counts: Record<string, unknown> = {};
+  let last: Fields = {};
+
+  /** Counts are of the whole answer so far; servers put a 0 where they have no number. */
+  function addUsage(usage: unknown): void {
+    for (const [name, count] of Object.entries(asFields(usage)))
+      if (isFields(count) || asCount(count) > 0 || counts[name] === undefined) counts[name] = count;
+    const read = readMessagesUsage(counts);
+    if (read !== null) sink.setUsage(read);
+  }
+
+  function open(index: number, block: Fields): void {
+    const kind = kindOf(block.type);
+    if (kind === null) return;
+    const said: Said = { kind, text: '', signature: asText(block.signature), input: asFields(block.input) };
+    blocks.set(index, said);
+    if (kind === 'call') {
+      const id = textOrNull(block.id) ?? makeId('toolu_');
+      sink.open(index, { kind, id, name: asText(block.name), namespace: null, takesText: false });
+      return;
+    }
+    sink.open(index, { kind });
+    append(index, asText(block.text) || asText(block.thinking));
+    const seal = block.type === 'redacted_thinking' ? sealBlock(block, model) : null;
+    if (seal !== null) sink.seal(index, seal);
+  }
+
+  function append(index: number, text: string): void {
+    const said = blocks.get(index);
+    if (said === undefined) return;
+    said.text += text;
+    sink.append(index, text);
+  }
+
+  function close(index: number): void {
+    const said = blocks.get(index);
+    if (said === undefined) return;
+    if (said.kind === 'call' && said.text === '' && Object.keys(said.input).length > 0)
+      sink.append(index, JSON.stringify(said.input));
+    if (said.kind === 'thinking') {
+      const seal = sealBlock({ type: 'thinking', thinking: said.text, signature: said.signature }, model);
+      if (seal !== null) sink.seal(index, seal);
+    }
+    sink.close(index);
+  }
+
+  function readDelta(index: number, delta: Fields): void {
+    const said = blocks.get(index);
+    if (said === undefined) return;
+    if (delta.type === 'signature_delta') said.signature += asText(delta.signature);
+    else append(index, asText(delta.text ?? delta.partial_json ?? delta.thinking));
+  }
+
+  function finish(): void {
+    const explanation = textOrNull(asFields(last.stop_details).explanation);
+    if (explanation !== null) {
+      sink.open('explanation', { kind: 'refusal' });
+      sink.append('explanation', explanation);
+      sink.close('explanation');
+    }
+    sink.finish(readEnding(last));
+  }
+
+  return {
+    read(data, name) {
+      const event = asFields(data);
+      const index = numberOrNull(event.index) ?? 0;
+      switch (asText(event.type) || name) {
+        case 'message_start': {
+          const message = asFields(event.message);
+          addUsage(message.usage);
+          sink.start(textOrNull(message.id), textOrNull(message.model));
+          return;
+        }
+        case 'content_block_start':
+          open(index, asFields(event.content_block));
+          return;
+        case 'content_block_delta':
+          readDelta(index, asFields(event.delta));
+          return;
+        case 'content_block_stop':
+          close(index);
+          return;
+        case 'message_delta':
+          last = asFields(event.delta);
+          addUsage(event.usage);
+          return;
+        case 'message_stop':
+          finish();
+          return;
+        case 'error':
+          sink.fail(readFault(null, event));
+          return;
+        default:
+      }
+    },
+  };
+}
+
+/** Writes the events of a message. */
+export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
+  let index = -1;
+  let kind: Block['kind'] = 'text';
+
+  const say = (type: string, fields: object): void => emit({ type, ...fields }, type);
+
+  function blockOf(block: Block): object {
+    if (block.kind === 'call') return callBlock(block.id, block.name, {});
+    return block.kind === 'thinking'
+      ? { type: 'thinking', thinking: '', signature: '' }
+      : { type: 'text', text: '', citations: null };
+  }
+
+  function deltaOf(text: string): object {
+    if (kind === 'call') return { type: 'input_json_delta', partial_json: text };
+    return kind === 'thinking' ? { type: 'thinking_delta', thinking: text } : { type: 'text_delta', text };
+  }
+
+  return {
+    start(id, model, usage) {
+      const message = describeMessage({ id, model }, exchange);
+      const ending = { stop_reason: null, stop_sequence: null, stop_details: null };
+      say('message_start', { message: { ...message, content: [], ...ending, usage: describeUsage(usage) } });
+    },
+    open(block) {
+      kind = block.kind;
+      index += 1;
+      say('content_block_start', { index, content_block: blockOf(block) });
+    },
+    append(text) {
+      say('content_block_delta', { index, delta: deltaOf(text) });
+    },
+    close(block, _text, seal) {
+      if (block.kind === 'thinking') {
+        const signature = signatureOf(seal, exchange);
+        say('content_block_delta', { index, delta: { type: 'signature_delta', signature } });
+      }
+      say('content_block_stop', { index });
+    },
+    finish(ending, usage) {
+      say('message_delta', {
+        delta: { ...describeEnding(ending), container: null },
+        usage: writeMessagesUsage(usage),
+      });
+      say('message_stop', {});
+    },
+    fail(fault) {
+      emit(writeFault('messages', fault), 'error');
+    },
+  };
+}

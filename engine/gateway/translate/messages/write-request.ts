@@ -1,0 +1,194 @@
+import { readArguments, TEXT_SCHEMA } from '../call-input.ts';
+import type {
+  Conversation,
+  Exchange,
+  MediaPart,
+  Part,
+  ResultPart,
+  ToolDefinition,
+  Turn,
+} from '../conversation.ts';
+import { dropUnset } from '../fields.ts';
+import { isImage, refuseMedia } from '../media.ts';
+import {
+  acceptsSampling,
+  BUDGETS,
+  hasAdaptiveThinking,
+  isClaude,
+  knowsHighestEffort,
+} from '../model-traits.ts';
+import { describeTextTool, offeredTools } from '../offer-tools.ts';
+import { orderTurns, withUserTurn } from '../order-turns.ts';
+import { openReasoning } from '../reasoning.ts';
+import { FIELD_NAMES, refuseField } from '../refusal.ts';
+import { fitToolUseId } from './tool-use-id.ts';
+
+type Block = Record<string, unknown>;
+
+/** The protocol demands a limit; what its models can write at least. */
+const DEFAULT_MAX_TOKENS = 32_000;
+
+const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+function writeMedia(part: MediaPart, exchange: Exchange): Block {
+  const { source, mediaType, name } = part;
+  const isUrl = 'url' in source;
+  if (isImage(part)) {
+    if (isUrl) return { type: 'image', source: { type: 'url', url: source.url } };
+    if (!IMAGE_TYPES.has(mediaType)) return refuseMedia(part, exchange);
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data: source.data } };
+  }
+  if (mediaType !== 'application/pdf') return refuseMedia(part, exchange);
+  const document = isUrl
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: mediaType, data: source.data };
+  return { type: 'document', source: document, ...(name === null ? {} : { title: name }) };
+}
+
+/** Text that is nothing but space is refused by the protocol. */
+const writeText = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+
+function writeContent(parts: readonly Part[], exchange: Exchange): Block[] {
+  return parts.flatMap((part): Block[] => {
+    if (part.kind === 'media') return [writeMedia(part, exchange)];
+    return part.kind === 'text' ? writeText(part.text) : [];
+  });
+}
+
+function writeResult({ callId, content, isError }: ResultPart, exchange: Exchange): Block {
+  const [first] = content;
+  const isText = content.length === 1 && first?.kind === 'text';
+  return {
+    type: 'tool_result',
+    tool_use_id: fitToolUseId(callId),
+    ...(content.length === 0 ? {} : { content: isText ? first.text : writeContent(content, exchange) }),
+    ...(isError ? { is_error: true } : {}),
+  };
+}
+
+function writeAssistantPart(part: Part, isThinking: boolean, { model, names }: Exchange): Block[] {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal':
+      return writeText(part.text);
+    case 'thinking':
+      return isThinking ? openReasoning(part.seal, 'messages', model).map((record) => ({ ...record })) : [];
+    case 'call':
+      return [
+        {
+          type: 'tool_use',
+          id: fitToolUseId(part.id),
+          name: names.toProvider(part),
+          input: readArguments(part),
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+function writeTurn({ role, parts }: Turn, isThinking: boolean, exchange: Exchange): Block[] {
+  const content =
+    role === 'assistant'
+      ? parts.flatMap((part) => writeAssistantPart(part, isThinking, exchange))
+      : [
+          ...parts.filter((part) => part.kind === 'result').map((result) => writeResult(result, exchange)),
+          ...writeContent(parts, exchange),
+        ];
+  return content.length === 0 ? [] : [{ role, content }];
+}
+
+function writeTool(tool: ToolDefinition, { names }: Exchange): Block {
+  const schema = tool.takesText ? TEXT_SCHEMA : { type: 'object', ...tool.schema };
+  return dropUnset({
+    name: names.toProvider(tool),
+    description: tool.takesText ? describeTextTool(tool) : tool.description,
+    input_schema: schema,
+    strict: tool.isStrict === true ? true : null,
+  });
+}
+
+function writeToolChoice({ toolChoice, tools, isParallel }: Conversation, { names }: Exchange): Block | null {
+  const single = isParallel === false ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice === null) return isParallel === false ? { type: 'auto', ...single } : null;
+  if (toolChoice.kind === 'none') return { type: 'none' };
+  if (toolChoice.kind !== 'tool') return { type: toolChoice.kind === 'required' ? 'any' : 'auto', ...single };
+  const { name, namespace } = toolChoice;
+  const takesText = tools.some((tool) => tool.name === name && tool.takesText);
+  return { type: 'tool', name: names.toProvider({ name, namespace, takesText }), ...single };
+}
+
+/**
+ * Whether thinking can be asked for. It cannot with a forced call, nor in the middle of calls whose thoughts are missing: the protocol
+ * wants the last answer of the model to begin with them.
+ */
+function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model }: Exchange): boolean {
+  if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool') return false;
+  const last = turns.at(-1);
+  if (last?.role !== 'user' || last.parts[0]?.kind !== 'result') return true;
+  const parts = turns.at(-2)?.parts ?? [];
+  return parts.some(
+    (part) => part.kind === 'thinking' && openReasoning(part.seal, 'messages', model).length > 0,
+  );
+}
+
+function writeThinking({ effort }: Conversation, maxTokens: number, { model }: Exchange): Block {
+  if (effort === null || effort === 'none') return {};
+  if (hasAdaptiveThinking(model)) {
+    const most = effort === 'xhigh' && !knowsHighestEffort(model) ? 'high' : effort;
+    const word = most === 'minimal' ? 'low' : most;
+    return { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: word } };
+  }
+  const budget = Math.min(BUDGETS[effort], maxTokens - 1024);
+  return budget < 1024 ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
+}
+
+function writeSampling(
+  { temperature, topP, topK }: Conversation,
+  isThinking: boolean,
+  { model }: Exchange,
+): Block {
+  if (isThinking || !acceptsSampling(model)) return {};
+  // The scale ends at 1 here and at 2 elsewhere; one of the two alone is accepted.
+  if (temperature !== null) return { temperature: Math.min(1, temperature), top_k: topK };
+  return { top_p: topP, top_k: topK };
+}
+
+const JSON_ONLY = 'Answer with one JSON object and nothing else.';
+
+/** Writes the body of `POST /v1/messages`. */
+export function writeRequest(conversation: Conversation, exchange: Exchange): Block {
+  const { format, stop } = conversation;
+  if (stop.some((each) => each.trim() === ''))
+    throw refuseField(
+      FIELD_NAMES[exchange.from].stop,
+      'the messages protocol has no stop sequence of space alone',
+    );
+  const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: false }));
+  const texts = system.flatMap(({ text }) => writeText(text));
+  if (format?.kind === 'json') texts.push({ type: 'text', text: JSON_ONLY });
+  const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const mayThink = canThink(conversation, turns, exchange);
+  const { output_config: effort, ...thinking } = mayThink
+    ? writeThinking(conversation, maxTokens, exchange)
+    : {};
+  const isThinking = 'thinking' in thinking;
+  const schema = format?.kind === 'schema' ? { format: { type: 'json_schema', schema: format.schema } } : {};
+  const output = { ...(effort as object | undefined), ...schema };
+  return dropUnset({
+    model: exchange.model,
+    max_tokens: maxTokens,
+    system: texts.length === 0 ? null : texts,
+    messages: turns.flatMap((turn) => writeTurn(turn, mayThink, exchange)),
+    tools: tools.length === 0 ? null : tools,
+    tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
+    ...thinking,
+    output_config: Object.keys(output).length === 0 ? null : output,
+    ...writeSampling(conversation, isThinking, exchange),
+    stop_sequences: stop.length === 0 ? null : stop,
+    // The other protocols cache what is repeated by themselves; here it has to be asked for, and pays in the loop of an agent.
+    cache_control: tools.length > 0 && isClaude(exchange.model) ? { type: 'ephemeral' } : null,
+    stream: conversation.isStream ? true : null,
+  });
+}

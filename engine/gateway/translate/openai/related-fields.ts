@@ -1,0 +1,23 @@
+import type { Conversation, Exchange } from '../conversation.ts';
+import type { Fields } from '../fields.ts';
+
+/** The fields of a body that are not `known`: those that both protocols of OpenAI have, and new ones. */
+export const readRelated = (body: Fields, known: (field: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([field, value]) => !known(field) && value !== null));
+
+/**
+ * Those fields for a provider that speaks the other protocol of OpenAI; any other provider gets none. What is `known` to that protocol
+ * has another place in the neutral form, or was not meant by a caller who does not know it.
+ */
+export function writeRelated(
+  { related }: Conversation,
+  { from }: Exchange,
+  known: (field: string) => boolean,
+): Record<string, unknown> {
+  if (from !== 'chat' && from !== 'responses') return {};
+  return Object.fromEntries(Object.entries(related).filter(([field]) => !known(field)));
+}
+
+/** How wordy the answer should be, which the two protocols have in different places. */
+export const relatedVerbosity = ({ related }: Conversation): string | null =>
+  typeof related.verbosity === 'string' ? related.verbosity : null;

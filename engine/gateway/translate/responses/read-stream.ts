@@ -1,0 +1,150 @@
+import type { BlockSink, Exchange, StreamReader } from '../conversation.ts';
+import { readFault } from '../faults.ts';
+import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { readResponsesUsage } from '../usage.ts';
+import { isCallItem, readCallItem, readEnding, sealItem, thoughtsOf } from './answer.ts';
+
+/** A block and what was said of it; events that end one repeat all of it. */
+interface Said {
+  key: string;
+  text: string;
+  part: number;
+}
+
+/** Reads the events up to `response.completed`, `response.incomplete` or `response.failed`. */
+export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+  const blocks = new Map<string, Said>();
+  const doneItems = new Set<number>();
+
+  function append(said: Said, text: string): void {
+    said.text += text;
+    sink.append(said.key, text);
+  }
+
+  /** Appends what of the whole text was not said yet: some servers send nothing but the end. */
+  function complete(said: Said, whole: string): void {
+    if (whole.length > said.text.length && whole.startsWith(said.text))
+      append(said, whole.slice(said.text.length));
+  }
+
+  function findOrOpen(key: string, open: () => void): Said {
+    const known = blocks.get(key);
+    if (known !== undefined) return known;
+    const said = { key, text: '', part: 0 };
+    blocks.set(key, said);
+    open();
+    return said;
+  }
+
+  const openPlain = (key: string, kind: 'text' | 'thinking' | 'refusal'): Said =>
+    findOrOpen(key, () => sink.open(key, { kind }));
+
+  const contentKey = (index: number, part: unknown): string => `${index}.${numberOrNull(part) ?? 0}`;
+
+  function openCall(index: number, item: Fields): Said {
+    const { id, name, namespace, takesText } = readCallItem(item);
+    const key = `${index}`;
+    return findOrOpen(key, () => sink.open(key, { kind: 'call', id, name, namespace, takesText }));
+  }
+
+  function appendThought(index: number, event: Fields): void {
+    const said = openPlain(`${index}`, 'thinking');
+    const part = numberOrNull(event.summary_index) ?? numberOrNull(event.content_index) ?? 0;
+    if (part !== said.part && said.text !== '') append(said, '\n\n');
+    said.part = part;
+    append(said, asText(event.delta));
+  }
+
+  /** An item that is whole: says what is missing of it, and closes its blocks. */
+  function finishItem(index: number, item: Fields): void {
+    if (doneItems.has(index)) return;
+    doneItems.add(index);
+    if (isCallItem(item)) {
+      const said = openCall(index, item);
+      complete(said, asText(item.type === 'custom_tool_call' ? item.input : item.arguments));
+      sink.close(said.key);
+    } else if (item.type === 'reasoning') {
+      const seal = sealItem(item, model);
+      const text = thoughtsOf(item);
+      if (text === '' && seal === null && !blocks.has(`${index}`)) return;
+      const said = openPlain(`${index}`, 'thinking');
+      complete(said, text);
+      if (seal !== null) sink.seal(said.key, seal);
+      sink.close(said.key);
+    } else if (item.type === 'message') {
+      for (const [part, content] of asFieldsList(item.content).entries()) {
+        const isRefusal = content.type === 'refusal';
+        const said = openPlain(contentKey(index, part), isRefusal ? 'refusal' : 'text');
+        complete(said, asText(isRefusal ? content.refusal : content.text));
+        sink.close(said.key);
+      }
+    }
+  }
+
+  function finish(response: Fields): void {
+    for (const [index, item] of asFieldsList(response.output).entries()) finishItem(index, item);
+    const usage = readResponsesUsage(response.usage);
+    if (usage !== null) sink.setUsage(usage);
+    sink.finish(readEnding(response));
+  }
+
+  return {
+    read(data, name) {
+      const event = asFields(data);
+      const response = asFields(event.response);
+      const index = numberOrNull(event.output_index) ?? 0;
+      switch (asText(event.type) || name) {
+        case 'response.created':
+        case 'response.in_progress':
+          sink.start(textOrNull(response.id), textOrNull(response.model));
+          return;
+        case 'response.output_item.added':
+          if (isCallItem(asFields(event.item))) openCall(index, asFields(event.item));
+          return;
+        case 'response.output_text.delta':
+          append(openPlain(contentKey(index, event.content_index), 'text'), asText(event.delta));
+          return;
+        case 'response.output_text.done':
+          complete(openPlain(contentKey(index, event.content_index), 'text'), asText(event.text));
+          return;
+        case 'response.refusal.delta':
+          append(openPlain(contentKey(index, event.content_index), 'refusal'), asText(event.delta));
+          return;
+        case 'response.refusal.done':
+          complete(openPlain(contentKey(index, event.content_index), 'refusal'), asText(event.refusal));
+          return;
+        case 'response.reasoning_summary_text.delta':
+        case 'response.reasoning_text.delta':
+          appendThought(index, event);
+          return;
+        case 'response.function_call_arguments.delta':
+        case 'response.custom_tool_call_input.delta': {
+          const said = blocks.get(`${index}`);
+          if (said !== undefined) append(said, asText(event.delta));
+          return;
+        }
+        case 'response.function_call_arguments.done':
+        case 'response.custom_tool_call_input.done': {
+          const said = blocks.get(`${index}`);
+          if (said !== undefined) complete(said, asText(event.arguments ?? event.input));
+          return;
+        }
+        case 'response.output_item.done':
+          finishItem(index, asFields(event.item));
+          return;
+        case 'response.completed':
+          finish(response);
+          return;
+        case 'response.incomplete':
+          finish({ ...response, status: 'incomplete' });
+          return;
+        case 'response.failed':
+        case 'response.cancelled':
+        case 'error':
+          sink.fail(readFault(null, event));
+          return;
+        default:
+      }
+    },
+  };
+}

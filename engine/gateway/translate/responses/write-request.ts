@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { formatArguments } from '../call-input.ts';
+import type {
+  AnswerFormat,
+  CallPart,
+  Conversation,
+  Exchange,
+  MediaPart,
+  Part,
+  ResultPart,
+  ToolDefinition,
+  Turn,
+} from '../conversation.ts';
+import { asText, dropUnset } from '../fields.ts';
+import { formatMediaUrl, isAudio, isImage, refuseMedia } from '../media.ts';
+import { isOpenAiReasoner } from '../model-traits.ts';
+import { NO_ARGUMENTS, offeredTools } from '../offer-tools.ts';
+import { describeSchema } from '../openai/answer-format.ts';
+import { relatedVerbosity, writeRelated } from '../openai/related-fields.ts';
+import { writeEffort, writeSampling } from '../openai/sampling.ts';
+import { orderTurns, withUserTurn } from '../order-turns.ts';
+import { describeResult, joinTexts, markError } from '../part-texts.ts';
+import { openReasoning } from '../reasoning.ts';
+import { FIELD_NAMES, refuseField } from '../refusal.ts';
+import { isKnownField } from './read-request.ts';
+
+type Item = Record<string, unknown>;
+
+const LONGEST_CALL_ID = 64;
+
+/** An id of a call that the protocol accepts; the same for the call and for its result. */
+const fitCallId = (id: string): string =>
+  id.length <= LONGEST_CALL_ID ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+
+function writeMedia(part: MediaPart, exchange: Exchange): Item {
+  if (isImage(part))
+    return { type: 'input_image', image_url: formatMediaUrl(part), detail: part.detail ?? 'auto' };
+  if (isAudio(part)) return refuseMedia(part, exchange);
+  if ('url' in part.source) return { type: 'input_file', file_url: part.source.url };
+  return { type: 'input_file', filename: part.name ?? 'document', file_data: formatMediaUrl(part) };
+}
+
+const writeContent = (parts: readonly Part[], exchange: Exchange): Item[] =>
+  parts.flatMap((part): Item[] => {
+    if (part.kind === 'media') return [writeMedia(part, exchange)];
+    return part.kind === 'text' && part.text !== '' ? [{ type: 'input_text', text: part.text }] : [];
+  });
+
+function writeResult(result: ResultPart, isCustom: boolean, exchange: Exchange): Item {
+  const { callId, content, isError } = result;
+  const hasMedia = content.some(({ kind }) => kind === 'media');
+  const parts = isError
+    ? content.map((part, index) =>
+        index === 0 && part.kind === 'text' ? { ...part, text: markError(part.text) } : part,
+      )
+    : content;
+  return {
+    type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: fitCallId(callId),
+    output: hasMedia ? writeContent(parts, exchange) : describeResult(result),
+  };
+}
+
+function writeCall(call: CallPart, { names }: Exchange): Item {
+  const head = { call_id: fitCallId(call.id), name: names.toProvider(call) };
+  return call.takesText
+    ? { type: 'custom_tool_call', ...head, input: asText(call.input) }
+    : { type: 'function_call', ...head, arguments: formatArguments(call) };
+}
+
+function writeAssistantPart(part: Part, exchange: Exchange): Item[] {
+  switch (part.kind) {
+    case 'text':
+      return part.text === ''
+        ? []
+        : [
+            {
+              type: 'message',
+              role: 'assistant',
+              content: [{ type: 'output_text', text: part.text, annotations: [] }],
+            },
+          ];
+    case 'refusal':
+      return [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];
+    case 'thinking':
+      return openReasoning(part.seal, 'responses', exchange.model).map((record) => ({
+        ...record,
+        type: 'reasoning',
+      }));
+    case 'call':
+      return [writeCall(part, exchange)];
+    default:
+      return [];
+  }
+}
+
+function writeTurn({ role, parts }: Turn, customCalls: ReadonlySet<string>, exchange: Exchange): Item[] {
+  if (role === 'assistant') return parts.flatMap((part) => writeAssistantPart(part, exchange));
+  const results = parts.filter((part) => part.kind === 'result');
+  const content = writeContent(parts, exchange);
+  return [
+    ...results.map((result) => writeResult(result, customCalls.has(result.callId), exchange)),
+    ...(content.length === 0
+      ? []
+      : [{ type: 'message', role: role === 'system' ? 'developer' : 'user', content }]),
+  ];
+}
+
+/** The protocol takes a missing `strict` for true, which no other does. */
+function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
+  const head = {
+    name: names.toProvider(tool),
+    ...(tool.description === null ? {} : { description: tool.description }),
+  };
+  if (tool.takesText)
+    return { type: 'custom', ...head, ...(tool.textFormat === null ? {} : { format: tool.textFormat }) };
+  return {
+    type: 'function',
+    ...head,
+    parameters: tool.schema ?? NO_ARGUMENTS,
+    strict: tool.isStrict ?? false,
+  };
+}
+
+function writeToolChoice({ toolChoice, tools }: Conversation, { names }: Exchange): unknown {
+  if (toolChoice === null) return null;
+  if (toolChoice.kind !== 'tool') return toolChoice.kind;
+  const { name, namespace } = toolChoice;
+  const takesText = tools.some((tool) => tool.name === name && tool.takesText);
+  return { type: takesText ? 'custom' : 'function', name: names.toProvider({ name, namespace, takesText }) };
+}
+
+function writeText(conversation: Conversation): Item | null {
+  const { format }: { format: AnswerFormat | null } = conversation;
+  const verbosity = relatedVerbosity(conversation);
+  if (format === null && verbosity === null) return null;
+  return dropUnset({
+    format:
+      format === null || format.kind === 'json'
+        ? format && { type: 'json_object' }
+        : { type: 'json_schema', ...describeSchema(format) },
+    verbosity,
+  });
+}
+
+/** Writes the body of `POST /v1/responses`. */
+export function writeRequest(conversation: Conversation, exchange: Exchange): Item {
+  if (conversation.stop.length > 0)
+    throw refuseField(FIELD_NAMES[exchange.from].stop, 'the responses protocol has no stop sequences');
+  const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
+  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: true }));
+  const isReasoner = isOpenAiReasoner(exchange.model);
+  const effort = writeEffort(conversation, exchange);
+  const customCalls = new Set(
+    turns.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'call' && part.takesText ? part.id : [])),
+    ),
+  );
+  return dropUnset({
+    model: exchange.model,
+    instructions: system.length === 0 ? null : joinTexts(system),
+    input: turns.flatMap((turn) => writeTurn(turn, customCalls, exchange)),
+    tools: tools.length === 0 ? null : tools,
+    tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
+    parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
+    max_output_tokens: conversation.maxTokens,
+    ...writeSampling(conversation, exchange),
+    text: writeText(conversation),
+    reasoning: effort === null ? null : { effort, summary: 'auto' },
+    include: isReasoner ? ['reasoning.encrypted_content'] : null,
+    ...writeRelated(conversation, exchange, isKnownField),
+    store: false,
+    stream: conversation.isStream ? true : null,
+  });
+}

@@ -1,0 +1,156 @@
+import { unwrapText } from './call-input.ts';
+import type { Block, BlockSink, Ending, Exchange, Fault, StreamWriter, Usage } from './conversation.ts';
+
+interface OpenBlock {
+  key: string | number;
+  block: Block;
+  text: string;
+  /** Half a character at the end of what was written so far; its other half is in the next piece. */
+  held: string;
+  seal: string | null;
+  isClosed: boolean;
+  /** Whether the arguments are written when all are there: the caller's tool takes the one text that is inside of them. */
+  isWrapped: boolean;
+}
+
+/** A sink that knows how the stream stands. */
+export interface BlockSequence extends BlockSink {
+  /** Whether the stream has ended, well or not. */
+  isOver(): boolean;
+}
+
+const endsInHalf = (text: string): boolean => {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+};
+
+/** The end of an answer that called tools, or refused to answer: servers disagree about the word for it. */
+export function settleEnding(
+  ending: Ending,
+  { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },
+): Ending {
+  if (hasRefused && ending.reason === 'stop') return { ...ending, reason: 'refusal' };
+  if (hasCalls && ending.reason === 'stop') return { ...ending, reason: 'calls' };
+  if (!hasCalls && ending.reason === 'calls') return { ...ending, reason: 'stop' };
+  return ending;
+}
+
+/**
+ * Brings the blocks of a stream into a row for a writer: one at a time, in the order in which they began. What is said of a later
+ * one waits until those before it are closed. Calls get the caller's names, and `{}` when they have no arguments.
+ */
+export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): BlockSequence {
+  /** In the order in which they began; the writer has the first. */
+  let blocks: OpenBlock[] = [];
+  let usage: Usage | null = null;
+  let hasStarted = false;
+  let hasCalls = false;
+  let hasRefused = false;
+  let isOver = false;
+
+  function start(id: string | null, model: string | null): void {
+    if (hasStarted || isOver) return;
+    hasStarted = true;
+    writer.start(id, model, usage);
+  }
+
+  function write(open: OpenBlock, text: string): void {
+    const whole = open.held + text;
+    open.held = '';
+    if (whole === '') return;
+    if (!endsInHalf(whole)) {
+      writer.append(whole);
+      return;
+    }
+    open.held = whole.slice(-1);
+    if (whole.length > 1) writer.append(whole.slice(0, -1));
+  }
+
+  function writeClose(open: OpenBlock): void {
+    if (open.isWrapped) {
+      open.text = unwrapText(open.text).toWellFormed();
+      write(open, open.text);
+    } else if (open.block.kind === 'call' && !open.block.takesText && open.text.trim() === '') {
+      open.text = '{}';
+      write(open, open.text);
+    }
+    if (open.held !== '') {
+      writer.append('\ufffd');
+      open.held = '';
+    }
+    writer.close(open.block, open.text.toWellFormed(), open.seal);
+  }
+
+  /** Hands the next blocks to the writer, up to the first that is still open. */
+  function advance(): void {
+    while (blocks.length > 0) {
+      const [first] = blocks as [OpenBlock];
+      if (!first.isClosed) return;
+      writeClose(first);
+      blocks.shift();
+      const next = blocks[0];
+      if (next === undefined) return;
+      writer.open(next.block);
+      if (!next.isWrapped) write(next, next.text);
+    }
+  }
+
+  const find = (key: string | number): OpenBlock | undefined =>
+    blocks[0]?.key === key ? blocks[0] : blocks.find((each) => each.key === key);
+
+  function nameForCaller(block: Block): { block: Block; isWrapped: boolean } {
+    if (block.kind !== 'call') return { block, isWrapped: false };
+    const named = names.toCaller(block.name);
+    return {
+      block: { ...block, ...named, namespace: named.namespace ?? block.namespace },
+      isWrapped: named.takesText && !block.takesText,
+    };
+  }
+
+  return {
+    start,
+    open(key, block) {
+      if (isOver) return;
+      start(null, null);
+      if (block.kind === 'call') hasCalls = true;
+      if (block.kind === 'refusal') hasRefused = true;
+      const named = nameForCaller(block);
+      blocks.push({ key, text: '', held: '', seal: null, isClosed: false, ...named });
+      if (blocks.length === 1) writer.open(named.block);
+    },
+    append(key, text) {
+      const open = find(key);
+      if (open === undefined || open.isClosed || text === '') return;
+      open.text += text;
+      if (open === blocks[0] && !open.isWrapped) write(open, text);
+    },
+    seal(key, seal) {
+      const open = find(key);
+      if (open !== undefined) open.seal = seal;
+    },
+    close(key) {
+      const open = find(key);
+      if (open === undefined) return;
+      open.isClosed = true;
+      advance();
+    },
+    setUsage(next) {
+      usage = next;
+    },
+    finish(ending) {
+      if (isOver) return;
+      start(null, null);
+      for (const open of blocks) open.isClosed = true;
+      advance();
+      isOver = true;
+      writer.finish(settleEnding(ending, { hasCalls, hasRefused }), usage);
+    },
+    fail(fault: Fault) {
+      if (isOver) return;
+      isOver = true;
+      blocks = [];
+      writer.fail(fault);
+    },
+    isOver: () => isOver,
+  };
+}

@@ -1,0 +1,21 @@
+import { unwrapText } from './call-input.ts';
+import type { Answer, Exchange } from './conversation.ts';
+import { settleEnding } from './sequence-blocks.ts';
+
+/** A whole answer with the caller's names of its tools, and with the end that fits its calls. */
+export function settleAnswer(answer: Answer, { names }: Exchange): Answer {
+  const parts = answer.parts.map((part) => {
+    if (part.kind !== 'call') return { ...part, text: part.text.toWellFormed() };
+    const named = names.toCaller(part.name);
+    const isWrapped = named.takesText && !part.takesText;
+    return {
+      ...part,
+      ...named,
+      namespace: named.namespace ?? part.namespace,
+      input: isWrapped ? unwrapText(part.input) : part.input,
+    };
+  });
+  const hasCalls = parts.some(({ kind }) => kind === 'call');
+  const hasRefused = parts.some(({ kind }) => kind === 'refusal');
+  return { ...answer, parts, ending: settleEnding(answer.ending, { hasCalls, hasRefused }) };
+}

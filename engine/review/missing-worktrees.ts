@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import type { Worktrees } from '../runner/worktrees/index.ts';
+import type { Sessions } from '../sessions/index.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
+
+/** Takes worktrees off the record that someone removed by hand; their branches still are what git says (R4). */
+export async function forgetMissingWorktrees({
+  storage,
+  sessions,
+  events,
+  worktrees,
+}: {
+  storage: Pick<Storage, 'write'>;
+  sessions: Pick<Sessions, 'endedWithWorktree' | 'worktreeGone'>;
+  events: Pick<EventLog, 'append'>;
+  worktrees: Pick<Worktrees, 'forgetWorktree'>;
+}): Promise<void> {
+  const missing = sessions.endedWithWorktree().filter(({ worktree }) => !existsSync(worktree ?? ''));
+  if (missing.length === 0) return;
+  for (const { worktree } of missing) if (worktree !== null) worktrees.forgetWorktree(worktree);
+  await storage.write(() => {
+    for (const { sessionId, taskId, branch } of missing) {
+      sessions.worktreeGone(sessionId);
+      events.append({
+        kind: 'worktree_pruned',
+        sessionId,
+        taskId,
+        via: 'engine',
+        data: { branch, found: 'missing' },
+      });
+    }
+  });
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+
+/** Where the runner keeps what belongs to sessions. */
+export interface SessionFolders {
+  /** Absolute; one folder per session with log, prompt and run directories. A confined run sees nothing of it. */
+  agents: string;
+  /** Absolute; one worktree per session. */
+  worktrees: string;
+}
+
+interface Paths {
+  paths: SessionFolders;
+}
+
+/** Of one session; kept as long as its log. */
+export const sessionFolder = ({ paths }: Paths, sessionId: string): string => join(paths.agents, sessionId);
+
+export const logFile = (deps: Paths, sessionId: string): string =>
+  join(sessionFolder(deps, sessionId), 'log');
+
+/** What the agent itself keeps or reads, beside the person's own configuration. */
+export const agentFolder = (deps: Paths, sessionId: string): string =>
+  join(sessionFolder(deps, sessionId), 'agent');
+
+/**
+ * Where a session's prompt and brief are: in the folder that its worker starts in, below `.svc/`, which git's own exclude
+ * list hides; in place beside the log, since others may work in that folder too.
+ */
+export const briefFolder = (
+  deps: Paths,
+  { sessionId, worktree, cwd }: { sessionId: string; worktree: string | null; cwd: string },
+): string => (worktree === null ? sessionFolder(deps, sessionId) : join(cwd, '.svc'));
+
+export const briefFile = (...session: Parameters<typeof briefFolder>): string =>
+  join(briefFolder(...session), 'TASK_BRIEF.md');
+
+/** Of one run; removed once its end is recorded. */
+export const runFolder = (deps: Paths, { sessionId, runId }: { sessionId: string; runId: string }): string =>
+  join(sessionFolder(deps, sessionId), runId);

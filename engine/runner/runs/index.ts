@@ -1,0 +1,15 @@
+export { agentFolder, briefFile } from './folders.ts';
+export { createLocalRunner } from './local-runner.ts';
+export { createProjectReader } from './project-reader.ts';
+export {
+  type CollectOrder,
+  type Kept,
+  NOTHING_KEPT,
+  type Prepared,
+  type ProjectReader,
+  type RunExit,
+  type RunName,
+  type Runner,
+  type RunResult,
+  type RunTexts,
+} from './runner.ts';

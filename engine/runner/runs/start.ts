@@ -1,0 +1,133 @@
+import { delimiter, dirname, join } from 'node:path';
+import {
+  type AgentCommand,
+  buildCommand,
+  findPresetOfCommand,
+  type RunInput,
+  wrapInAcpHost,
+} from '../../agents/index.ts';
+import {
+  findPresetOfProgram,
+  type HookEvent,
+  KEY_VARIABLE,
+  type Preset,
+  type RunSetup,
+  type RunWish,
+  withArguments,
+} from '../../agents/presets/index.ts';
+import { writeFreshFile } from '../../base/fresh-file.ts';
+import { makePrivateFolder } from '../../base/private-files.ts';
+import { MARK, type RunningProcess } from '../processes/index.ts';
+import type { LocalRunnerDeps } from './deps.ts';
+import { agentFolder, briefFile, briefFolder, logFile, runFolder, sessionFolder } from './folders.ts';
+import type { StartOrder } from './runner.ts';
+import { shimFile } from './shim.ts';
+import { startConfined } from './start-confined.ts';
+
+/** Writes what the worker reads and starts its process; see `Runner.start`. */
+export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promise<RunningProcess> {
+  const { run, placement, command, agent, profile } = order;
+  const { sessionId, runId } = run;
+  const folder = runFolder(deps, run);
+  makePrivateFolder(deps.paths.agents, folder);
+  const preset = findPresetOfCommand(command, agent);
+  const input = await writeTexts(deps, order);
+  const { argv, stdinFile } = buildCommand(command, input, preset, deps.isArgvSeen);
+  const identity = await deps.worktrees
+    .findUserIdentity(placement.repository ?? placement.cwd)
+    .catch(() => ({}));
+  const env = deps.environment({
+    ...identity,
+    ...order.variables,
+    SVC_CONFIG: deps.configFile,
+    ...(order.gateway === null ? {} : { [KEY_VARIABLE]: order.gateway.key }),
+    [MARK]: runId,
+  });
+  if (deps.svc !== null)
+    env.PATH = [dirname(shimFile(folder)), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
+  const wish = buildWish(deps, order, preset, env);
+  // Over the protocol the agent is told of the server when its session is made.
+  const setUp =
+    findPresetOfProgram(argv[0] ?? '')?.setUpRun({
+      ...wish,
+      ...(command.transport === 'acp' ? { mcp: null } : {}),
+    }) ?? setUpServer(command, preset, wish);
+  await writeSetupFiles(deps, wish.folder, setUp);
+  const whole = withArguments(argv, setUp?.args ?? []);
+  const spec = {
+    runDir: folder,
+    runId,
+    argv: command.transport === 'acp' ? wrapInAcpHost(deps.svc, whole, input) : whole,
+    cwd: placement.cwd,
+    env: { ...env, ...setUp?.env },
+    logFile: logFile(deps, sessionId),
+    ...(stdinFile === undefined ? {} : { stdinFile }),
+  };
+  const { worktree } = placement;
+  return startConfined(deps, { run, profile, worktree }, spec, { program: argv[0] ?? '', preset });
+}
+
+/** A protocol server that is a program of its own has the variables of its preset, and none of its options. */
+function setUpServer(
+  { transport, isBuiltIn }: AgentCommand,
+  preset: Preset | null,
+  wish: RunWish,
+): RunSetup | undefined {
+  if (transport !== 'acp' || !isBuiltIn || preset === null) return undefined;
+  return { ...preset.setUpRun({ ...wish, mcp: null, hooks: null }), args: [] };
+}
+
+/** How the agent finds `svc mcp`, the gateway and our hooks. */
+function buildWish(
+  deps: Pick<LocalRunnerDeps, 'svc' | 'paths'>,
+  { run, agent, gateway }: StartOrder,
+  preset: Preset | null,
+  env: RunWish['env'],
+): RunWish {
+  const [command, ...args] = deps.svc ?? [];
+  const ours = (...words: string[]) => ({ command: command ?? '', args: [...args, ...words] });
+  const hook = (event: HookEvent) => ours('hook', event, '--agent', preset?.name ?? agent);
+  return {
+    mcp: command === undefined ? null : { ...ours('mcp'), env: {} },
+    gateway,
+    hooks:
+      command === undefined
+        ? null
+        : {
+            'pre-write': hook('pre-write'),
+            'post-tool': hook('post-tool'),
+            'pre-compact': hook('pre-compact'),
+            'session-start': hook('session-start'),
+          },
+    folder: agentFolder(deps, run.sessionId),
+    env,
+  };
+}
+
+async function writeSetupFiles(
+  { paths }: Pick<LocalRunnerDeps, 'paths'>,
+  folder: string,
+  setUp: RunSetup | undefined,
+): Promise<void> {
+  for (const { path, text } of setUp?.files ?? []) {
+    makePrivateFolder(paths.agents, folder);
+    await writeFreshFile(folder, path, text);
+  }
+}
+
+async function writeTexts(
+  deps: Pick<LocalRunnerDeps, 'paths'>,
+  { run: { sessionId }, placement, texts, worker, agentSession }: StartOrder,
+): Promise<RunInput> {
+  const top = placement.worktree ?? sessionFolder(deps, sessionId);
+  const where = { ...placement, sessionId };
+  const folder = briefFolder(deps, where);
+  const promptFile = join(folder, 'prompt.md');
+  await writeFreshFile(top, promptFile, texts.prompt);
+  await writeFreshFile(top, briefFile(deps, where), texts.brief);
+  if (texts.resumption === null)
+    return { text: texts.prompt, file: promptFile, name: worker, agentSession: null };
+  const file = join(folder, 'go-on.md');
+  await writeFreshFile(top, file, texts.resumption);
+  return { text: texts.resumption, file, name: worker, agentSession };
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { NO_FACTS, type StreamFacts } from '../../../engine/agents/streams/stream.ts';
+import { takeOwnUsage } from '../../../engine/dispatch/own-usage.ts';
+import type { Session, Wire } from '../../../engine/index.ts';
+import { until } from '../../support/wait.ts';
+import { claudeSays, makeRig, type Rig } from './rig.ts';
+
+const usage = (input: number, output: number, cached = 0) => ({ input, cached, output, costUsd: null });
+
+/** The tokens of a run, of a conversation that has cost `before` so far. */
+function counted(told: Partial<StreamFacts>, before: StreamFacts['usage'] = null) {
+  const sessions = { conversationUsage: (_: string, id: string) => (id === 'c-1' ? before : null) };
+  return takeOwnUsage({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
+}
+
+test('of an agent that counts its whole conversation only what is new is counted', () => {
+  const conversation = usage(250, 40, 100);
+  assert.deepEqual(counted({ conversation }), conversation);
+  assert.deepEqual(counted({ conversation }, usage(100, 10, 40)), usage(150, 30, 60));
+  // It began a conversation of its own after all.
+  assert.deepEqual(counted({ conversation, agentSession: 'c-2' }, usage(100, 10)), conversation);
+  // It counts anew.
+  assert.deepEqual(counted({ conversation }, usage(300, 50)), conversation);
+});
+
+test('what is not known is null and never 0', () => {
+  assert.equal(counted({}), null);
+  assert.equal(counted({ usage: usage(0, 0) }), null);
+  assert.equal(counted({ conversation: usage(0, 0) }, usage(100, 10)), null);
+  assert.equal(counted({ conversation: usage(100, 10) }, usage(100, 10)), null);
+});
+
+describe('the tokens of a session', () => {
+  let rig: Rig;
+  before(async () => {
+    rig = await makeRig();
+  });
+  after(() => rig.close());
+
+  test('are not known, and not 0, of one that was cancelled before it told any', async () => {
+    const { session_id } = await rig.run([claudeSays.init('c-6'), 'hang']);
+    await until(async () => (await rig.session(session_id)).agent_session === 'c-6');
+    await rig.here().call('worker.kill', { session: session_id });
+    const ended = await rig.settled(session_id);
+    assert.deepEqual([ended.failure?.code, ended.usage], ['cancelled', null]);
+  });
+
+  const model = (input: number, output: number) => ({
+    'a-model': { inputTokens: input, outputTokens: output, cacheReadInputTokens: 40, costUSD: 0.25 },
+  });
+  /** From now on claude ends its first runs at a limit, those that go on well, and tells this of its tokens. */
+  function tells(first: object, later: object): void {
+    const result = (more: object) => JSON.stringify({ type: 'result', session_id: 'c-5', ...more });
+    const limited = {
+      is_error: true,
+      subtype: 'success',
+      api_error_status: 429,
+      result: 'Try again in 5 hours.',
+    };
+    const bin = join(rig.ws.repository.folder, 'bin');
+    writeFileSync(join(bin, 'first'), `${result({ ...limited, ...first })}\n`);
+    writeFileSync(join(bin, 'later'), `${result({ subtype: 'success', is_error: false, ...later })}\n`);
+    writeFileSync(
+      join(bin, 'claude'),
+      `#!/bin/sh\ncase "$*" in *--resume=*) cat '${bin}/later' ;; *) cat '${bin}/first' ;; esac\n`,
+    );
+  }
+
+  async function played(first: object, later: object): Promise<Wire<Session>> {
+    tells(first, later);
+    const { session_id } = await rig.run([]);
+    const { usage } = await rig.settled(session_id);
+    assert.deepEqual(usage, { input: 1000, cached: 40, output: 100, cost_usd: 0.25 });
+    await rig.down();
+    await rig.up();
+    await rig.here().call('worker.resume', { session: session_id });
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    return rig.session(session_id);
+  }
+
+  test('are counted once over its runs, though claude tells those of the whole conversation after a resume', async () => {
+    const ended = await played(
+      { modelUsage: model(960, 100), total_cost_usd: 0.25 },
+      { modelUsage: model(1960, 200), total_cost_usd: 0.5 },
+    );
+    assert.deepEqual(ended.usage, { input: 2000, cached: 40, output: 200, cost_usd: 0.5 });
+  });
+
+  test('are those that claude tells of a run alone, where it does', async () => {
+    const ended = await played(
+      { modelUsage: model(960, 100), model_usage_since_last_result: model(960, 100) },
+      { modelUsage: model(9960, 1000), model_usage_since_last_result: model(960, 100) },
+    );
+    assert.deepEqual(ended.usage, { input: 2000, cached: 80, output: 200, cost_usd: 0.5 });
+  });
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { readGatewayRecord } from '../../../engine/gateway/record.ts';
+import { type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
+import { MODEL, startUpstream, type Upstream } from '../../../fixtures/upstream/upstream.ts';
+import { isRunning } from '../../support/processes.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+const SECRET_KEY = 'sk-planted-5f2c9d7e1b3a4860';
+const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
+
+describe('the gateway as a process', () => {
+  let ws: TestWorkspace;
+  let upstream: Upstream;
+  let client: EngineClient;
+  before(async () => {
+    upstream = await startUpstream();
+    ws = await makeWorkspace({
+      yaml: `gateway: { addr: "127.0.0.1:0" }
+ai:
+  mode: live
+  providers: [{ name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY }]
+`,
+      env: { PLANTED_KEY: SECRET_KEY },
+    });
+    client = await ws.connect();
+  });
+  after(async () => {
+    await ws.close();
+    await upstream.close();
+  });
+  const data = (): string => join(ws.root, '.svc');
+  const record = () => readGatewayRecord(data(), readDaemonRecord(data())?.dataId ?? '');
+  const post = (url: string, key: string, body: object, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+
+  test('is started by the engine, serves a person’s key at once, and refuses it as soon as it is removed', async () => {
+    assert.equal(await client.call('gateway.status', {}), null);
+    const { url } = await client.call('gateway.serve', {});
+    const { key } = await client.call('gateway.add_key', { name: 'ada' });
+    const answer = await post(url, key, CHAT);
+    assert.equal(answer.status, 200, await answer.text());
+    assert.equal(upstream.asked.at(-1)?.headers.authorization, `Bearer ${SECRET_KEY}`);
+    await client.call('gateway.remove_key', { name: 'ada' });
+    assert.equal((await post(url, key, CHAT)).status, 401);
+    const state = await client.call('gateway.status', {});
+    assert.equal(state?.mode, 'live');
+  });
+
+  test('the key of a provider is in no argument, no environment, no file and no answer', async () => {
+    const { pid } = record()!;
+    for (const name of ['cmdline', 'environ'])
+      assert.ok(!readFileSync(`/proc/${pid}/${name}`, 'utf8').includes(SECRET_KEY), name);
+    const status = JSON.stringify(await client.call('gateway.status', {}));
+    const { text } = await client.call('gateway.metrics', {});
+    assert.match(text, /svc_gateway_calls_total\{.*outcome="ok".*\} 1/);
+    assert.ok(!`${status}${text}`.includes(SECRET_KEY));
+    const found = execFileSync('sh', ['-c', `grep -rl '${SECRET_KEY}' '${data()}' || true`]).toString();
+    assert.equal(found, '');
+  });
+
+  test('a stream goes on while the engine is killed and started again, which takes the gateway over', async () => {
+    const { url } = await client.call('gateway.serve', {});
+    const { key } = await client.call('gateway.add_key', { name: 'long' });
+    const { pid } = record()!;
+    upstream.plan('one_byte_chunks');
+    const answer = await post(url, key, { ...CHAT, stream: true });
+    await ws.crashDaemon();
+    assert.match(await answer.text(), /\[DONE\]/);
+    client = await ws.connect();
+    assert.equal((await client.call('gateway.status', {}))?.pid, pid);
+    upstream.plan('none');
+    assert.equal((await post(url, key, CHAT)).status, 200);
+  });
+
+  test('a gateway that is killed in the middle of a stream has booked what it forwarded, and is started again in its place', async () => {
+    const { url } = await client.call('gateway.serve', {});
+    const { key } = await client.call('gateway.add_key', { name: 'cut' });
+    const { pid } = record()!;
+    const usage = async () =>
+      (await client.call('gateway.usage', { by: 'person' })).rows.find((row) => row.key === 'cut');
+    upstream.plan('stall_within');
+    const answer = await post(url, key, { ...CHAT, stream: true });
+    await answer.body?.getReader().read();
+    await until(async () => ((await usage())?.tokens ?? 0) > 0, 'the call to be noted');
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isRunning(pid));
+    await until(() => {
+      const next = record();
+      return next !== null && next.pid !== pid && isRunning(next.pid);
+    }, 'the next one');
+    const after = await usage();
+    assert.ok((after?.tokens ?? 0) > 0 && after?.estimated === after?.tokens);
+    upstream.plan('none');
+    assert.equal((await post(url, key, CHAT)).status, 200, 'at the same address');
+  });
+
+  test('what svc.yaml says is in use at once, and svc gateway test tries every protocol', async () => {
+    await ws.svc(['config', 'set', 'ai.mode', 'stub']);
+    await until(async () => (await client.call('gateway.status', {}))?.mode === 'stub');
+    const trial = await ws.svc(['gateway', 'test', '--json']);
+    assert.equal(trial.code, 0, trial.stderr);
+    const rows = trial.json() as { status: number; is_stub: boolean }[];
+    assert.deepEqual(
+      rows.map(({ status, is_stub }) => [status, is_stub]),
+      [1, 2, 3, 4].map(() => [200, true]),
+    );
+  });
+
+  test('ends with the engine when nobody works any more', async () => {
+    const { pid } = record()!;
+    await ws.svc(['down']);
+    await until(() => !isRunning(pid));
+    assert.equal(record(), null);
+  });
+});

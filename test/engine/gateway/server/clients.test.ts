@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import OpenAI from 'openai';
+import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+
+/** The services' own libraries, pointed to a gateway as a person would. */
+interface Clients {
+  openai: OpenAI;
+  anthropic: Anthropic;
+  google: GoogleGenAI;
+}
+
+const connectClients = ({ url, personKey }: GatewayRig): Clients => ({
+  openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: personKey, maxRetries: 0 }),
+  anthropic: new Anthropic({ baseURL: url, apiKey: personKey, maxRetries: 0 }),
+  google: new GoogleGenAI({ apiKey: personKey, httpOptions: { baseUrl: url } }),
+});
+
+const turn = [{ role: 'user' as const, content: 'Hello' }];
+
+/** The words of an answer, by each library, whole and streamed. */
+const WAYS: Readonly<Record<string, (clients: Clients) => Promise<string>>> = {
+  'openai chat': async ({ openai }) => {
+    const answer = await openai.chat.completions.create({ model: MODEL, messages: turn });
+    return answer.choices[0]?.message.content ?? '';
+  },
+  'openai chat, streamed': async ({ openai }) => {
+    let text = '';
+    let usages = 0;
+    for await (const chunk of await openai.chat.completions.create({
+      model: MODEL,
+      messages: turn,
+      stream: true,
+    })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      if (chunk.usage) usages += 1;
+    }
+    assert.equal(usages, 0, 'usage comes to those who asked for it');
+    return text;
+  },
+  'openai chat, streamed with usage': async ({ openai }) => {
+    let text = '';
+    let usages = 0;
+    const options = { stream: true, stream_options: { include_usage: true } } as const;
+    for await (const chunk of await openai.chat.completions.create({
+      model: MODEL,
+      messages: turn,
+      ...options,
+    })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      if (chunk.usage) usages += 1;
+    }
+    assert.equal(usages, 1);
+    return text;
+  },
+  'openai responses': async ({ openai }) => {
+    const answer = await openai.responses.create({ model: MODEL, input: 'Hello' });
+    return answer.output_text;
+  },
+  'openai responses, streamed': async ({ openai }) => {
+    const stream = openai.responses.stream({ model: MODEL, input: 'Hello' });
+    const answer = await stream.finalResponse();
+    return answer.output_text;
+  },
+  'anthropic messages': async ({ anthropic }) => {
+    const answer = await anthropic.messages.create({ model: MODEL, max_tokens: 100, messages: turn });
+    return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  },
+  'anthropic messages, streamed': async ({ anthropic }) => {
+    const answer = await anthropic.messages
+      .stream({ model: MODEL, max_tokens: 100, messages: turn })
+      .finalMessage();
+    assert.ok(answer.usage.output_tokens > 0);
+    return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  },
+  'google generateContent': async ({ google }) => {
+    const answer = await google.models.generateContent({ model: MODEL, contents: 'Hello' });
+    return answer.text ?? '';
+  },
+  'google generateContent, streamed': async ({ google }) => {
+    let text = '';
+    for await (const chunk of await google.models.generateContentStream({ model: MODEL, contents: 'Hello' }))
+      text += chunk.text ?? '';
+    return text;
+  },
+};
+
+describe('the services’ own libraries', () => {
+  let upstream: Upstream;
+  let stub: GatewayRig;
+  let live: GatewayRig;
+  before(async () => {
+    upstream = await startUpstream();
+    stub = await makeGateway({ settings: { mode: 'stub' } });
+    // Whatever a provider is asked in, this one speaks.
+    const providers = [
+      makeProvider(upstream.url, { protocols: ['chat', 'responses', 'messages', 'gemini'] }),
+    ];
+    live = await makeGateway({ settings: { providers } });
+  });
+  after(async () => {
+    await stub.close();
+    await live.close();
+    await upstream.close();
+  });
+
+  for (const [name, ask] of Object.entries(WAYS)) {
+    test(`${name}: the stub says that it is one`, async () => {
+      assert.match(await ask(connectClients(stub)), /stub answer of the svc gateway/);
+    });
+    test(`${name}: an upstream’s words arrive`, async () => {
+      assert.equal(await ask(connectClients(live)), WORDS);
+    });
+    test(`${name}: a wrong key is refused in words that the library understands`, async () => {
+      await assert.rejects(
+        ask(connectClients({ ...live, personKey: 'svc-vkey-wrong' })),
+        (error: { status?: number }) => {
+          assert.equal(error.status, 401);
+          return true;
+        },
+      );
+    });
+  }
+
+  test('models, embeddings and counts of tokens', async () => {
+    const { openai, anthropic, google } = connectClients(stub);
+    const ids = (await openai.models.list()).data.map(({ id }) => id);
+    assert.ok(ids.includes('svc/auto'));
+    assert.equal((await openai.models.retrieve('svc')).id, 'svc');
+    assert.ok((await anthropic.models.list()).data.some(({ id }) => id === 'svc/auto'));
+    const names: (string | undefined)[] = [];
+    for await (const model of await google.models.list()) names.push(model.name);
+    assert.ok(names.includes('models/svc/auto'));
+    const [first, again] = await Promise.all(
+      [1, 2].map(() => openai.embeddings.create({ model: 'any', input: ['one', 'two'] })),
+    );
+    assert.equal(first?.data.length, 2);
+    assert.deepEqual(first?.data[0]?.embedding, again?.data[0]?.embedding);
+    assert.notDeepEqual(first?.data[0]?.embedding, first?.data[1]?.embedding);
+    const counted = await anthropic.messages.countTokens({ model: MODEL, messages: turn });
+    assert.ok(counted.input_tokens > 0);
+    assert.ok(((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens ?? 0) > 0);
+  });
+
+  test('a call that is off says so', async () => {
+    await stub.configure({ mode: 'off' });
+    const { openai } = connectClients(stub);
+    await assert.rejects(openai.responses.create({ model: 'svc', input: 'Hello' }), {
+      status: 503,
+      code: 'gateway_off',
+    });
+    await stub.configure({ mode: 'stub' });
+  });
+});

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Outcome } from '../../../../engine/gateway/books/schema.ts';
+import type { Protocol } from '../../../../engine/gateway/protocol.ts';
+import {
+  type Fault,
+  MODEL,
+  RETRY_AFTER_SEC,
+  startUpstream,
+  type Upstream,
+  WORDS,
+} from '../../../../fixtures/upstream/upstream.ts';
+import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+
+const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'messages', 'gemini'];
+
+/** What a client sends, and where. */
+function requestFor(protocol: Protocol, isStream: boolean): { path: string; body: object } {
+  const turn = [{ role: 'user', content: 'Hello' }];
+  if (protocol === 'gemini')
+    return {
+      path: `/v1beta/models/${MODEL}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+    };
+  const stream = isStream ? { stream: true } : {};
+  if (protocol === 'responses')
+    return { path: '/v1/responses', body: { model: MODEL, input: turn, ...stream } };
+  const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+  return { path, body: { model: MODEL, max_tokens: 100, messages: turn, ...stream } };
+}
+
+/** What came back: `isWhole` when the connection ended as it should. */
+interface Got {
+  status: number;
+  headers: Headers;
+  text: string;
+  isWhole: boolean;
+}
+
+async function read(answer: Response): Promise<Got> {
+  const chunks: Uint8Array[] = [];
+  let isWhole = true;
+  try {
+    for await (const chunk of answer.body ?? []) chunks.push(chunk);
+  } catch {
+    isWhole = false;
+  }
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text: Buffer.concat(chunks).toString('utf8'),
+    isWhole,
+  };
+}
+
+/** The words of an answer, out of whatever shape it has. */
+function wordsOf(protocol: Protocol, isStream: boolean, text: string): string {
+  const events = isStream
+    ? text
+        .replace(/^\uFEFF/, '')
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'))
+        .map((line) => JSON.parse(line.slice(5)))
+    : [JSON.parse(text)];
+  const pick: Record<Protocol, (event: never) => string | undefined> = {
+    chat: ({ choices }: never) =>
+      (choices as never[])
+        ?.map(
+          ({ delta, message }: never) =>
+            (delta as { content?: string })?.content ?? (message as { content?: string })?.content ?? '',
+        )
+        .join(''),
+    responses: (event: { type?: string; delta?: string; output?: { content: { text: string }[] }[] }) =>
+      event.type === 'response.output_text.delta' ? event.delta : event.output?.[0]?.content[0]?.text,
+    messages: (event: { delta?: { text?: string }; content?: { text: string }[] }) =>
+      event.delta?.text ?? event.content?.[0]?.text,
+    gemini: (event: { candidates?: { content: { parts: { text: string }[] } }[] }) =>
+      event.candidates?.[0]?.content.parts[0]?.text,
+  };
+  return events.map((event) => pick[protocol](event as never) ?? '').join('');
+}
+
+/** An error has to be one that the caller's own library understands. */
+function assertErrorShape(protocol: Protocol, body: { [key: string]: unknown }, status: number): void {
+  const error = body.error as { message?: unknown; type?: unknown; code?: unknown; status?: unknown };
+  assert.equal(typeof error?.message, 'string', JSON.stringify(body));
+  if (protocol === 'messages') assert.deepEqual([body.type, typeof error.type], ['error', 'string']);
+  else if (protocol === 'gemini') assert.deepEqual([error.code, typeof error.status], [status, 'string']);
+  else assert.equal(typeof error.type, 'string');
+}
+
+/** The last event of a stream that was cut. */
+function assertStreamError(protocol: Protocol, text: string): void {
+  const last = text.trimEnd().split('\n\n').at(-1) ?? '';
+  const data = JSON.parse(
+    last
+      .split('\n')
+      .find((line) => line.startsWith('data:'))!
+      .slice(5),
+  );
+  if (protocol === 'responses') assert.deepEqual([data.type, typeof data.message], ['error', 'string'], last);
+  else assertErrorShape(protocol, data, 502);
+}
+
+interface Expected {
+  status: number;
+  outcome: Outcome;
+  /** The client hears of all words. */
+  isAnswer?: boolean;
+  /** The stream was begun and could not be finished. */
+  isCut?: boolean;
+  /** As the upstream told them; else estimated, or none. */
+  usage?: 'told' | 'estimated' | 'none';
+  /** The error is the upstream's own. */
+  isRelayed?: boolean;
+  attempts?: number;
+}
+
+const ANSWERED: Expected = { status: 200, outcome: 'ok', isAnswer: true, usage: 'told' };
+const BAD: Expected = { status: 502, outcome: 'failed', usage: 'none', attempts: 2 };
+const CUT: Expected = { status: 200, outcome: 'cut', isCut: true, usage: 'estimated' };
+const LATE: Expected = { status: 504, outcome: 'failed', usage: 'estimated', attempts: 1 };
+const relayed = (status: number, attempts = 1): Expected => ({
+  status,
+  outcome: 'failed',
+  isRelayed: true,
+  usage: 'none',
+  attempts,
+});
+
+/** For a whole answer, and for a stream where that differs. */
+const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
+  none: [ANSWERED],
+  reset_before: [BAD],
+  reset_after_head: [BAD],
+  reset_within: [BAD, CUT],
+  ends_early: [BAD, CUT],
+  html_502: [BAD],
+  html_200: [BAD],
+  status_400: [relayed(400)],
+  status_401_with_key: [{ status: 401, outcome: 'failed', usage: 'none', attempts: 1 }],
+  status_429_seconds: [relayed(429)],
+  status_429_date: [relayed(429)],
+  status_503: [relayed(503, 2)],
+  status_529: [relayed(529)],
+  redirect: [{ ...BAD, attempts: 1 }],
+  stall_before: [LATE],
+  stall_within: [LATE, CUT],
+  one_byte_chunks: [ANSWERED],
+  byte_order_mark: [ANSWERED],
+  crlf: [ANSWERED],
+  comments: [ANSWERED],
+  no_last_blank_line: [ANSWERED],
+  gzip: [ANSWERED],
+  gzip_cut: [BAD, CUT],
+  many_small: [ANSWERED],
+  error_within: [ANSWERED, { status: 200, outcome: 'failed', usage: 'estimated' }],
+  usage_never: [{ ...ANSWERED, usage: 'estimated' }],
+  usage_always: [ANSWERED],
+  key_in_header: [ANSWERED],
+};
+
+describe('a call meets whatever an upstream can do, and ends in the caller’s own shape, booked once', () => {
+  let upstream: Upstream;
+  const rigs = new Map<Protocol, GatewayRig>();
+  before(async () => {
+    upstream = await startUpstream();
+    for (const protocol of PROTOCOLS)
+      rigs.set(
+        protocol,
+        await makeGateway({
+          settings: {
+            providers: [
+              makeProvider(
+                protocol === 'chat' || protocol === 'responses' ? `${upstream.url}/v1` : upstream.url,
+                { protocols: [protocol] },
+              ),
+            ],
+          },
+          limits: { firstByteMs: 400, shortFirstByteMs: 400, idleMs: 400, attempts: 2, pauseMs: 1 },
+        }),
+      );
+  });
+  after(async () => {
+    for (const rig of rigs.values()) await rig.close();
+    await upstream.close();
+  });
+  const booked = new Map<Protocol, number>();
+
+  for (const [fault, [whole, stream]] of Object.entries(TABLE) as [Fault, [Expected, Expected?]][])
+    for (const protocol of PROTOCOLS)
+      for (const isStream of [false, true])
+        test(`${fault}: ${protocol}, ${isStream ? 'a stream' : 'one answer'}`, async () => {
+          const expected = isStream ? (stream ?? whole) : whole;
+          const rig = rigs.get(protocol)!;
+          upstream.plan(fault);
+          const { path, body } = requestFor(protocol, isStream);
+          const got = await read(await rig.post(path, body));
+          assert.equal(got.status, expected.status, got.text);
+          assert.doesNotMatch(`${got.text}${JSON.stringify([...got.headers])}`, new RegExp(REAL_KEY));
+          assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends as the answer does');
+          if (expected.isAnswer) {
+            const words = wordsOf(protocol, isStream, got.text);
+            if (fault === 'many_small' && isStream)
+              assert.ok(words.length > 1000 && !words.includes('\uFFFD'));
+            else assert.equal(words, WORDS);
+          }
+          if (expected.isCut) assertStreamError(protocol, got.text);
+          if (expected.status >= 400) {
+            const error = JSON.parse(got.text);
+            if (expected.isRelayed) assert.equal(error.error.type, 'upstream');
+            else assertErrorShape(protocol, error, expected.status);
+          }
+          if (fault.startsWith('status_429')) assert.ok(got.headers.get('retry-after'));
+          if (fault === 'status_429_seconds')
+            assert.equal(got.headers.get('retry-after'), String(RETRY_AFTER_SEC));
+          const count = (booked.get(protocol) ?? 0) + 1;
+          booked.set(protocol, count);
+          const rows = await rig.calls(count);
+          assert.equal(rows.length, count);
+          const row = rows.at(-1)!;
+          assert.equal(row.outcome, expected.outcome);
+          if (expected.attempts !== undefined) assert.equal(row.attempts, expected.attempts);
+          const tokens = [row.input, row.cache_read, row.output];
+          if (expected.usage === 'told') assert.deepEqual([tokens, row.is_estimated], [[9, 3, 5], 0]);
+          else if (expected.usage === 'none') assert.deepEqual(tokens, [0, 0, 0]);
+          else assert.ok(row.is_estimated === 1 && row.input > 0, JSON.stringify(row));
+          assert.doesNotMatch(rig.logged.join(''), new RegExp(`${REAL_KEY}|Hello|Grüße`));
+        });
+});

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dropSealedReasoning, SEAL_MARK } from '../../../../engine/gateway/translate/index.ts';
+import type { Json } from '../../../support/plain-protocols.ts';
+import { exchange, parseEvents } from '../../../support/translated.ts';
+
+const thinking = { type: 'thinking', thinking: 'let me see', signature: 'EqQB' };
+const redacted = { type: 'redacted_thinking', data: 'secret' };
+const messagesAnswer = {
+  id: 'msg_1',
+  content: [thinking, redacted, { type: 'tool_use', id: 't1', name: 'f', input: {} }],
+  stop_reason: 'tool_use',
+};
+const CLAUDE = 'claude-sonnet-4-5';
+
+/** What clients of each protocol send again of an answer, with the result of its call. */
+const REPLAYS: Record<string, (answer: Json) => Json> = {
+  chat: ({ choices: [{ message }] }) => ({
+    reasoning_effort: 'high',
+    messages: [
+      { role: 'user', content: 'go' },
+      message,
+      { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'r' },
+    ],
+    tools: [{ type: 'function', function: { name: 'f' } }],
+  }),
+  responses: ({ output }) => ({
+    reasoning: { effort: 'high' },
+    input: [
+      { role: 'user', content: 'go' },
+      ...output,
+      { type: 'function_call_output', call_id: output.at(-1).call_id, output: 'r' },
+    ],
+    tools: [{ type: 'function', name: 'f' }],
+  }),
+  messages: ({ content }) => ({
+    max_tokens: 32000,
+    thinking: { type: 'enabled', budget_tokens: 16000 },
+    messages: [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: content.at(-1).id, content: 'r' }] },
+    ],
+    tools: [{ name: 'f', input_schema: {} }],
+  }),
+  gemini: ({ candidates: [{ content }] }) => ({
+    generationConfig: { thinkingConfig: { thinkingBudget: 16000 } },
+    contents: [
+      { role: 'user', parts: [{ text: 'go' }] },
+      // Gemini CLI does not keep thoughts.
+      { role: 'model', parts: content.parts.filter(({ thought }: Json) => thought !== true) },
+      { role: 'user', parts: [{ functionResponse: { name: 'f', response: { output: 'r' } } }] },
+    ],
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
+  }),
+};
+
+describe('the reasoning of a model comes back to it', () => {
+  for (const from of ['chat', 'responses', 'gemini'] as const)
+    test(`from Anthropic through a client of ${from}, and to the same model only`, () => {
+      const answer = exchange(from, 'messages', {}, CLAUDE).answer(messagesAnswer);
+      const again = REPLAYS[from]!(answer);
+      const { sent } = exchange(from, 'messages', again, CLAUDE);
+      const [, assistant] = sent.messages;
+      assert.deepEqual(assistant.content.slice(0, 2), [thinking, redacted]);
+      assert.equal(sent.thinking.type, 'enabled');
+      const other = exchange(from, 'messages', again, 'claude-haiku-4-5').sent;
+      assert.deepEqual(
+        other.messages[1].content.map(({ type }: Json) => type),
+        ['tool_use'],
+      );
+      assert.ok(
+        !('thinking' in other),
+        'thinking cannot be asked for when the thoughts before the calls are missing',
+      );
+      const third = from === 'chat' ? 'responses' : 'chat';
+      assert.ok(!JSON.stringify(exchange(from, third, again, 'gpt-5').sent).includes('let me see'));
+    });
+
+  for (const from of ['chat', 'responses', 'messages'] as const)
+    test(`from Gemini through a client of ${from}; calls of other models skip the check`, () => {
+      const parts = [{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' }];
+      const body = {
+        candidates: [{ content: { parts }, finishReason: 'STOP' }],
+        modelVersion: 'gemini-3-pro',
+      };
+      const answer = exchange(from, 'gemini', {}, 'gemini-3-pro').answer(body);
+      const again = REPLAYS[from]!(answer);
+      const signatureIn = (model: string): string =>
+        exchange(from, 'gemini', again, model).sent.contents[1].parts[0].thoughtSignature;
+      assert.equal(signatureIn('gemini-3-pro'), 'c2ln');
+      assert.equal(signatureIn('gemini-3.5-flash'), 'skip_thought_signature_validator');
+      assert.equal(signatureIn('gemini-2.5-pro'), undefined);
+    });
+
+  for (const from of ['chat', 'messages', 'gemini'] as const)
+    test(`from OpenAI through a client of ${from}`, () => {
+      const item = {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'so' }],
+        encrypted_content: 'gAAA',
+      };
+      const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+      const answer = exchange(from, 'responses', {}, 'gpt-5').answer({
+        status: 'completed',
+        output: [item, call],
+      });
+      const again = REPLAYS[from]!(answer);
+      assert.deepEqual(exchange(from, 'responses', again, 'gpt-5').sent.input[1], item);
+      const other = exchange(from, 'responses', again, 'gpt-6').sent.input;
+      assert.deepEqual(
+        other.map(({ type }: Json) => type),
+        ['message', 'function_call', 'function_call_output'],
+      );
+    });
+
+  for (const from of ['responses', 'messages', 'gemini'] as const)
+    test(`from a server of chat through a client of ${from}, while its calls are answered`, () => {
+      const message = {
+        content: '',
+        reasoning_content: 'so',
+        tool_calls: [{ id: 'c', function: { name: 'f', arguments: '' } }],
+      };
+      const answer = exchange(from, 'chat', {}, 'deepseek').answer({
+        choices: [{ message, finish_reason: 'tool_calls' }],
+      });
+      const again = REPLAYS[from]!(answer);
+      assert.equal(exchange(from, 'chat', again, 'deepseek').sent.messages[1].reasoning_content, 'so');
+      assert.ok(!('reasoning_content' in exchange(from, 'chat', again, 'qwen').sent.messages[1]));
+    });
+
+  test('but not after the next question', () => {
+    const message = { reasoning: 'so', content: 'a' };
+    const { content } = exchange('messages', 'chat', {}, 'deepseek').answer({
+      choices: [{ message, finish_reason: 'stop' }],
+    });
+    const body = {
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content },
+        { role: 'user', content: 'r' },
+      ],
+    };
+    assert.deepEqual(exchange('messages', 'chat', body, 'deepseek').sent.messages[1], {
+      role: 'assistant',
+      content: 'a',
+    });
+  });
+
+  test('streamed as well as whole', () => {
+    const events = [
+      { type: 'message_start', message: { id: 'm', model: CLAUDE } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'thinking', thinking: '', signature: '' },
+      },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'let me ' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'see' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'EqQB' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'content_block_start', index: 1, content_block: redacted },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'content_block_start', index: 2, content_block: messagesAnswer.content[2] },
+      { type: 'content_block_stop', index: 2 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} },
+      { type: 'message_stop' },
+    ];
+    const { response } = parseEvents(exchange('responses', 'messages', {}, CLAUDE).stream(events)).at(-1);
+    const { sent } = exchange('responses', 'messages', REPLAYS.responses!(response), CLAUDE);
+    assert.deepEqual(sent.messages[1].content.slice(0, 2), [thinking, redacted]);
+  });
+});
+
+test('a signature of the server of chat that Google runs goes back to it', () => {
+  const extra_content = { google: { thought_signature: 'c2ln' } };
+  const tool = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content };
+  const answer = exchange('messages', 'chat', {}, 'gemini-3').answer({
+    choices: [{ message: { content: null, tool_calls: [tool] }, finish_reason: 'tool_calls' }],
+  });
+  const [, assistant] = exchange('messages', 'chat', REPLAYS.messages!(answer), 'gemini-3').sent.messages;
+  assert.deepEqual(assistant.tool_calls, [tool]);
+});
+
+describe('a body for a provider of its own protocol', () => {
+  const seal = exchange('messages', 'chat', {}, 'q').answer({
+    choices: [{ message: { reasoning_content: 'so', content: 'a' }, finish_reason: 'stop' }],
+  }).content[0].signature;
+
+  test('holds the mark when it holds a record of another provider', () => {
+    assert.ok(seal.startsWith(SEAL_MARK));
+  });
+
+  test('is handed on without such records, and is otherwise the same', () => {
+    const native = { type: 'thinking', thinking: 'own', signature: 'EqQB' };
+    const text = { type: 'text', text: 'a' };
+    const body = {
+      model: 'x',
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'so', signature: seal }, text] },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'so', signature: seal }] },
+        { role: 'assistant', content: [native, text] },
+      ],
+    };
+    assert.deepEqual(dropSealedReasoning('messages', body, 'claude'), {
+      model: 'x',
+      messages: [body.messages[0], { role: 'assistant', content: [text] }, body.messages[3]],
+    });
+    const clean = { messages: [body.messages[0], body.messages[3]] };
+    assert.equal(dropSealedReasoning('messages', clean, 'claude'), clean);
+    const items = [
+      { type: 'reasoning', encrypted_content: seal },
+      { type: 'reasoning', encrypted_content: 'gAAA' },
+    ];
+    assert.deepEqual(dropSealedReasoning('responses', { input: items }, 'gpt-5'), { input: [items[1]] });
+    const part = { functionCall: { name: 'f' }, thoughtSignature: seal };
+    const contents = [{ role: 'model', parts: [part] }];
+    assert.deepEqual(dropSealedReasoning('gemini', { contents }, 'gemini-2.5-pro'), {
+      contents: [{ role: 'model', parts: [{ functionCall: { name: 'f' } }] }],
+    });
+    assert.deepEqual(dropSealedReasoning('gemini', { contents }, 'gemini-3-pro'), {
+      contents: [
+        { role: 'model', parts: [{ ...part, thoughtSignature: 'skip_thought_signature_validator' }] },
+      ],
+    });
+    const tool = { id: 'c', extra_content: { google: { thought_signature: seal } } };
+    const chat = { messages: [{ role: 'assistant', tool_calls: [tool] }] };
+    assert.deepEqual(dropSealedReasoning('chat', chat, 'm'), {
+      messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }],
+    });
+  });
+});
