@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
+import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
@@ -36,6 +37,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   agents,
   scale,
   worktrees: worktreeStatus,
+  crush: crushing,
   translate: translateBench,
   soak,
 };
