@@ -65,6 +65,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).mcpCommands },
       { words: ['hook', 'hooks'], load: async () => (await import('./commands/hooks.ts')).hookCommands },
       { words: ['tool'], load: async () => (await import('./commands/tool.ts')).toolCommands },
+      { words: ['context'], load: async () => (await import('./commands/context.ts')).contextCommands },
       { words: ['acp'], load: async () => (await import('./commands/acp.ts')).acpCommands },
     ],
   },

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
+import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
+import { gatewayBench } from './gateway.ts';
 import { hooks } from './hooks.ts';
 import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
@@ -23,6 +25,7 @@ import { worktreeStatus } from './worktrees.ts';
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
+  gateway: gatewayBench,
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
@@ -36,6 +39,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   scale,
   memory: memoryRecall,
   worktrees: worktreeStatus,
+  crush: crushing,
   translate: translateBench,
   soak,
 };

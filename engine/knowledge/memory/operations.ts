@@ -41,10 +41,9 @@ const splitTags = (tags: string | undefined): string[] =>
 /** What clients may ask of the memory. */
 export function memoryOperations({
   memory,
-  storage,
   paths,
   clock,
-}: { memory: Memories } & Pick<MemoryDeps, 'storage' | 'paths' | 'clock'>) {
+}: { memory: Memories } & Pick<MemoryDeps, 'paths' | 'clock'>) {
   const show = (each: Memory, whole = false) => {
     const isCut = !whole && each.text.length > SHOWN_TEXT;
     const missing = listMissingPaths(`${each.title}\n${each.text}`, paths);
@@ -105,11 +104,13 @@ export function memoryOperations({
       input: z.strictObject({ id: z.string().describe('Of the memory.') }),
       output: z.object({ id: z.string(), state: z.string() }),
       say: ({ id, state }) => `${id} is ${state}`,
-      async run(input, caller) {
+      async run(input, caller, call) {
         const opened = await memory.open();
         checkMayForget(opened, input.id, caller);
-        const { id, state } = await storage.write(() => opened.store.forget(input.id, by(caller)));
-        return { id, state };
+        return call.finish(() => {
+          const { id, state } = opened.store.forget(input.id, by(caller));
+          return { id, state };
+        });
       },
     }),
     tool({
@@ -173,13 +174,12 @@ export function memoryOperations({
         redacted: z.array(z.string()),
       }),
       say: sayRemembered,
-      async run(input, caller, { key }) {
+      async run(input, caller, call) {
         const { store } = await memory.open();
         const wanted = { ...input, tags: splitTags(input.tags) };
-        return storage.once('memory_remember', key, () => {
-          const done = store.remember(wanted, memory.authorOf(caller), by(caller));
-          return answerRemembered(done);
-        });
+        return call.finish(() =>
+          answerRemembered(store.remember(wanted, memory.authorOf(caller), by(caller))),
+        );
       },
     }),
     tool({
@@ -191,9 +191,9 @@ export function memoryOperations({
       input: z.strictObject({}),
       output: z.object({ expired: z.array(z.string()) }),
       say: ({ expired }) => `${formatCount(expired.length, 'memory has', 'memories have')} expired`,
-      async run(_input, caller) {
+      async run(_input, caller, call) {
         const { store } = await memory.open();
-        return { expired: await storage.write(() => store.sweep(by(caller))) };
+        return call.finish(() => ({ expired: store.sweep(by(caller)) }));
       },
     }),
     operation({
@@ -218,9 +218,9 @@ export function memoryOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string().min(1) }),
-      async run(input, caller) {
+      async run(input, caller, call) {
         const { store } = await memory.open();
-        return storage.write(() => store.keep(input.id, by(caller)));
+        return call.finish(() => store.keep(input.id, by(caller)));
       },
     }),
     operation({
@@ -229,9 +229,9 @@ export function memoryOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id: z.string().min(1) }),
-      async run(input, caller) {
+      async run(input, caller, call) {
         const { store } = await memory.open();
-        return storage.write(() => store.settle(input.id, by(caller)));
+        return call.finish(() => store.settle(input.id, by(caller)));
       },
     }),
     operation({
@@ -246,10 +246,10 @@ export function memoryOperations({
         type,
         tags: bounded(1000).optional(),
       }),
-      async run({ id, tags, ...changes }, caller) {
+      async run({ id, tags, ...changes }, caller, call) {
         const { store } = await memory.open();
         const wanted = { ...changes, ...(tags === undefined ? {} : { tags: splitTags(tags) }) };
-        return storage.write(() => store.edit(id, wanted, memory.authorOf(caller), by(caller)));
+        return call.finish(() => store.edit(id, wanted, memory.authorOf(caller), by(caller)));
       },
     }),
   ];

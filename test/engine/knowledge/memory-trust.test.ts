@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createOperations } from '../../../engine/api/operation.ts';
+import { createOperations } from '../../../engine/api/dispatcher.ts';
 import { composeNotes } from '../../../engine/knowledge/memory/brief.ts';
 import { createMemory } from '../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
@@ -36,7 +36,8 @@ function memoryRig(retentionDays: Record<string, number> = {}) {
     paths,
     log: { warn: () => undefined },
   });
-  const operations = createOperations(memoryOperations({ memory, storage: spine.storage, paths, clock }), {
+  const operations = createOperations(memoryOperations({ memory, paths, clock }), {
+    calls: spine.storage.calls,
     policy: () => ({ mode: 'solo', actors: [] }),
   });
   const as = (sessionId: string | null) => ({
