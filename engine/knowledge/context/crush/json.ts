@@ -1,3 +1,4 @@
+import { formatCount } from '../../../base/text.ts';
 import { createOutlierTest } from './compare.ts';
 import { tellsOfFailure } from './failure.ts';
 import { formatMarker } from './marker.ts';
@@ -174,7 +175,10 @@ function writeList(
     } else if (!isMarked) {
       isMarked = true;
       const values = describeItems(items.filter((_, each) => !kept.has(each)));
-      const marker = formatMarker({ count: left, what: `of ${places.length} items`, values }, whole);
+      const marker = formatMarker(
+        { count: left, what: `of ${formatCount(places.length, 'item')}`, values },
+        whole,
+      );
       parts.push(JSON.stringify(marker));
     }
   }

@@ -8,10 +8,10 @@ export interface Marker {
   values: string;
 }
 
-const HEAD = '[svc crush: ';
+const HEAD = '[svc-crush: ';
 
 /** What no output of a program begins a line with: a text that has it was crushed before. */
-const WRITTEN = /^\s*"?\[svc crush: \d+ /m;
+const WRITTEN = /^\s*"?\[svc-crush: \d+ /m;
 
 export const hasMarker = (text: string): boolean => text.includes(HEAD) && WRITTEN.test(text);
 

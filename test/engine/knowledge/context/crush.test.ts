@@ -73,7 +73,7 @@ describe('crush', () => {
       for (const line of [...planted, 'exit code 3'])
         assert.ok(text.split('\n').includes(line), `${seed}: ${line}`);
       const out = text.split('\n');
-      const markers = out.filter((line) => line.startsWith('[svc crush: ')).length;
+      const markers = out.filter((line) => line.startsWith('[svc-crush: ')).length;
       const left = omissions.reduce((sum, { count }) => sum + count, 0);
       assert.equal(out.length - markers + left, lines.length, `${seed}`);
       assert.equal(markers, omissions.length);
@@ -163,7 +163,7 @@ describe('crush', () => {
       if (!Array.isArray(parsed)) assert.deepEqual([parsed.page, parsed.next], [1, null]);
       const kept = list.filter((item) => typeof item === 'object');
       const marker = list.find((item) => typeof item === 'string') as string;
-      assert.ok(marker.startsWith(`[svc crush: ${count - kept.length} of ${count} items left out`), marker);
+      assert.ok(marker.startsWith(`[svc-crush: ${count - kept.length} of ${count} items left out`), marker);
       for (const at of [0, odd, far, count - 1])
         assert.ok(
           kept.some((item) => (item as { id: number }).id === at + 1),
@@ -204,7 +204,7 @@ describe('crush', () => {
       assert.ok(text.split('\n').includes(line), text);
     assert.match(text, /Downloading 100% \|##########\| 100\/100 MB/);
     assert.doesNotMatch(text, /Downloading 50%/);
-    assert.match(text, /\[svc crush: \d+ redrawn states of lines left out; all: /);
+    assert.match(text, /\[svc-crush: \d+ redrawn states of lines left out; all: /);
   });
 
   it('follows a display of several lines that is drawn in place', () => {
@@ -240,7 +240,7 @@ describe('crush', () => {
       '\n',
       ' ',
       '\u0000binary\u0000',
-      '[svc crush: 3 more',
+      '[svc-crush: 3 more',
       '\r'.repeat(10_000),
       '\b'.repeat(10_000),
       `${'['.repeat(5000)}${']'.repeat(5000)}`,
