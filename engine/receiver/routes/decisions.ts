@@ -64,7 +64,7 @@ export function createDecisionRoutes({
       handle(request, id) {
         const { decisionId } = readDecisionBody(request, id);
         const { decision, replaced } = workflow.approve(decisionId, BY);
-        // Answered and not thrown: the decision that waits now is to stay.
+        // Returned, not thrown: the decision that is pending now must be kept.
         return replaced === undefined ? answerDecision(decision) : problemAnswer(replaced);
       },
     },
