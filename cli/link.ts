@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Api,
-  type EngineClient,
-  type EngineLink,
-  type RunOptions,
-  SvcError,
-  sentence,
-} from '../engine/index.ts';
+import { type EngineClient, type EngineLink, SvcError, sentence } from '../engine/index.ts';
 import { createFollowing } from './following.ts';
 
 export interface KeptLink extends EngineLink {
@@ -102,24 +95,24 @@ export function createEngineLink(
     rejoining.unref();
   }
 
-  async function call<K extends keyof Api>(
-    operation: K,
-    input: Api[K]['input'],
-    options: Required<RunOptions>,
-  ): Promise<Api[K]['output']> {
-    const { signal } = options;
+  /** Sends a call until it is answered. @param name for what is said of it */
+  async function keepCalling<T>(
+    name: string,
+    signal: AbortSignal,
+    send: (client: EngineClient) => Promise<T>,
+  ): Promise<T> {
     /** From then on an engine may have heard of it. */
     let isSent = false;
     let sentAt = 0;
     let lostAt: number | null = null;
     for (;;) {
-      if (signal.aborted) throw new SvcError('cancelled', `${operation} was given up`);
+      if (signal.aborted) throw new SvcError('cancelled', `${name} was given up`);
       const isTried = connection !== null;
       try {
         const client = await current(isSent ? 'after_crash' : 'new_call');
         isSent = true;
         sentAt = Date.now();
-        return await client.run(operation, input, options);
+        return await send(client);
       } catch (error) {
         if (!isLoss(error) || isClosed) throw error;
         // Somebody else's attempt may have been one that starts nothing; the own one says what there is to say.
@@ -133,7 +126,10 @@ export function createEngineLink(
   }
 
   return {
-    call,
+    call: (operation, input, options) =>
+      keepCalling(operation, options.signal, (client) => client.run(operation, input, options)),
+    callTool: (name, input, options) =>
+      keepCalling(name, options.signal, (client) => client.callTool(name, input, options)),
     onEvent(listener) {
       const stop = following.add(listener);
       const begun = current('new_call').then(following.continueOver);

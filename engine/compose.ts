@@ -3,8 +3,9 @@ import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
-import { type ApiOf, createOperations, type Operations } from './api/operation.ts';
-import { toolOperations } from './api/tool-operations.ts';
+import { createOperations } from './api/dispatcher.ts';
+import type { ApiOf, Operations } from './api/operation.ts';
+import { createToolCalls, toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { parseId } from './base/ids.ts';
@@ -27,6 +28,7 @@ import { configOperations } from './config/operations.ts';
 import { sessionOperations } from './dispatch/operations.ts';
 import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
+import { memoryOperations } from './knowledge/memory/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -226,7 +228,7 @@ export async function openEngine(options: OpenOptions) {
         circuits: rooms.circuits,
         untold: (session) => listUntoldBy(rooms.agents, session),
       }),
-      ...circuitOperations({ storage, circuits: rooms.circuits, look: dispatcher.look }),
+      ...circuitOperations({ circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({
         file,
         env,
@@ -243,6 +245,7 @@ export async function openEngine(options: OpenOptions) {
         worktrees,
         folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
+      ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({
@@ -255,10 +258,10 @@ export async function openEngine(options: OpenOptions) {
         liveTasks: () => new Set(sessions.listLive().map(({ taskId }) => parseId('t', taskId))),
       }),
     ];
-    const callOne: Operations['call'] = (...call) => operations.call(...call);
-    const all = [...declared, ...toolOperations(declared, callOne, agents.listNames)];
+    const all = [...declared, ...toolOperations(declared, agents.listNames)];
     const operations: Operations<(typeof all)[number]> = createOperations(all, {
       policy: () => config().policy,
+      calls: storage.calls,
     });
 
     await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
@@ -297,6 +300,7 @@ export async function openEngine(options: OpenOptions) {
     }
     closing(whenGone(storage, () => void leave()));
     board.start();
+    rooms.memory.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
@@ -325,6 +329,7 @@ export async function openEngine(options: OpenOptions) {
       config,
       events,
       operations,
+      callTool: createToolCalls(operations),
       log,
       logs,
       onCommit: storage.onCommit,

@@ -13,6 +13,7 @@ export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams
 export type { EndCode } from './agents/streams/stream.ts';
 export type { Wire } from './api/operation.ts';
 export type { ToolDescription } from './api/tool.ts';
+export type { ToolAnswer } from './api/tool-operations.ts';
 export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
@@ -120,6 +121,9 @@ export const agentPrograms = () => import('./doors/agents.ts');
 export const catalogues = () => import('./doors/catalogues.ts');
 
 export const samples = () => import('./doors/samples.ts');
+
+/** Leaving out of a program's output what repeats; needs no engine. */
+export const crushing = () => import('./knowledge/context/crush/index.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const doctorChecks = () => import('./doors/doctor.ts');

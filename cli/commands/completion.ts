@@ -86,9 +86,9 @@ const listAsks =
   };
 
 const listMessages =
-  (input: Api['message.list']['input']): Source =>
+  (input: Api['msg.list']['input']): Source =>
   async (client, limit) => {
-    const messages = await client.call('message.list', { ...input, limit });
+    const messages = await client.call('msg.list', { ...input, limit });
     return messages.map((message) => message.message_id);
   };
 

@@ -85,7 +85,7 @@ export async function checkStaged(context: Context, holder: string | undefined):
   };
   try {
     const client = await context.engine({ start: false, patienceMs: PATIENCE_MS });
-    const locks = await client.call('lock.list');
+    const { locks } = await client.call('lock.status', {});
     const staged = locks.some((lock) => lock.holder !== holder) ? await listStagedFiles(context) : [];
     // A commit without a session is the Chair's, or a person's in that seat.
     const own = holder === undefined ? { except_own: true } : { except: holder };

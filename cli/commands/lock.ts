@@ -76,10 +76,10 @@ const list = defineCommand({
   examples: ['lock list', 'lock list src'],
   async run(context) {
     const client = await context.engine();
-    const locks =
-      context.args[0] === undefined
-        ? await client.call('lock.list')
-        : (await client.call('lock.status', { path: resolvePath(context) })).locks;
+    const { locks } = await client.call(
+      'lock.status',
+      context.args[0] === undefined ? {} : { path: resolvePath(context) },
+    );
     const text = await formatRows(
       locks,
       [

@@ -165,7 +165,7 @@ const list = defineCommand({
   async run(context) {
     const { unread, limit = 100 } = context.flags;
     const client = await context.engine();
-    const messages = await client.call('message.list', {
+    const messages = await client.call('msg.list', {
       unread,
       limit,
     });
@@ -188,7 +188,7 @@ const list = defineCommand({
     await noteCutByCount(context, {
       shown: messages.length,
       limit,
-      count: () => client.call('message.count', { unread }),
+      count: () => client.call('msg.count', { unread }),
     });
   },
 });
@@ -201,7 +201,7 @@ const show = defineCommand({
   async run(context) {
     const id = parseNumberId(context.args[0], 'message', 'svc msg list');
     const client = await context.engine();
-    const [message] = await client.call('message.list', { ids: [id] });
+    const [message] = await client.call('msg.list', { ids: [id] });
     if (message === undefined) {
       throw new SvcError('not_found', `no message ${id}`, {
         hint: 'svc msg list shows those that are kept; acknowledged ones are removed after a time',
@@ -232,7 +232,7 @@ const peers = defineCommand({
   examples: ['msg peers'],
   async run(context) {
     const client = await context.engine();
-    const found = await client.call('peer.list');
+    const { peers: found } = await client.call('msg.peers', {});
     const text = await formatRows(
       found,
       [

@@ -103,7 +103,7 @@ async function callTool({ args, signal, stdout, engine: open }: Context): Promis
   const found = tools.find((each) => each.name === name);
   const input = parseToolArguments(words, found);
   const { result } = await engine
-    .run('tool.call', { name, arguments: input }, { key: crypto.randomUUID(), signal })
+    .callTool(name, input, { key: crypto.randomUUID(), signal })
     .catch(async (thrown: unknown) => {
       const { code, message, data } = asSvcError(thrown);
       if (data.unknownTool !== name) throw thrown;

@@ -80,7 +80,7 @@ const show = defineCommand({
   examples: ['verify show s-12'],
   async run(context) {
     const client = await context.engine();
-    const view = await client.call('verify.show', { session: context.arg(0) });
+    const view = await client.call('verify.status', { session: context.arg(0) });
     context.result(view, formatEvidence);
   },
 });

@@ -22,7 +22,7 @@ interface Unread {
 }
 
 /** A worktree with what the engine knows of its session. */
-type Entry = Api['worktree.list']['output']['worktrees'][number];
+type Entry = Api['worktree.status']['output']['worktrees'][number];
 
 /** States that a list does not show, or shows differently. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
@@ -57,6 +57,9 @@ const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string
   for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
+/** More worktrees than there can be. */
+const ALL = 100_000;
+
 const list = defineCommand({
   name: 'worktree list',
   about: 'list session worktrees and branches',
@@ -74,11 +77,11 @@ const list = defineCommand({
       worktrees: entries,
       total,
       problems,
-    } = await client.call('worktree.list', {
+    } = await client.call('worktree.status', {
       ...(project === undefined ? {} : { project }),
       ...(base === undefined ? {} : { base }),
       ...(state === undefined ? {} : { state }),
-      ...(limit === undefined ? {} : { limit }),
+      limit: limit ?? ALL,
     });
     const text = await formatRows(
       entries,

@@ -2,16 +2,13 @@ import { z } from 'zod';
 import { by, operation } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
-import type { Storage } from '../storage/index.ts';
 import type { Circuits } from './circuit.ts';
 
 /** What clients may ask about agents that are given no work. */
 export function circuitOperations({
-  storage,
   circuits,
   look,
 }: {
-  storage: Storage;
   circuits: Circuits;
   /** The queue may go on. */
   look(): void;
@@ -31,15 +28,17 @@ export function circuitOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ agent: z.string() }),
-      async run({ agent }, caller) {
-        const was = circuits.findCircuit(agent);
-        const done = await storage.write(() => circuits.resetCircuit(agent, by(caller)));
-        if (!done)
-          throw new SvcError('conflict', `${agent} is not held back`, {
-            hint: sentence`{agent.held} lists those that are`,
-          });
+      async run({ agent }, caller, call) {
+        const done = await call.finish(() => {
+          const was = circuits.findCircuit(agent);
+          if (!circuits.resetCircuit(agent, by(caller)))
+            throw new SvcError('conflict', `${agent} is not held back`, {
+              hint: sentence`{agent.held} lists those that are`,
+            });
+          return { agent, was };
+        });
         look();
-        return { agent, was };
+        return done;
       },
     }),
   ];

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 import { findHalfCharacter, formatCount } from '../base/text.ts';
-import { withoutBlanks } from './absent.ts';
 
 /** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
 export type Seat = 'chair' | 'worker' | 'plain';
@@ -43,8 +42,21 @@ export interface Call {
   signal: AbortSignal;
   /** Says what is being waited for. */
   progress(message: string): void;
-  /** Names this call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
-  key: string | null;
+  /**
+   * Changes the database, and with that the call is done: what `work` gives is what `run` answers. The same call sent again
+   * is answered so without being run. `work` is synchronous and one transaction; when it throws, nothing is changed.
+   */
+  finish<T>(work: () => T): Promise<T>;
+  /** As `finish`, for a call that goes on: when it is sent again it is run, and `begin` gives what it gave, as JSON. */
+  begin<T>(work: () => T): Promise<T>;
+  /** What an earlier run of the same call has begun; undefined for nothing. */
+  begun<T>(): T | undefined;
+}
+
+/** How a client calls. */
+export interface CallOptions extends Partial<Pick<Call, 'signal' | 'progress'>> {
+  /** Names the call. A client that lost its connection sends it again under the same key, and nothing happens twice. */
+  key?: string | null;
 }
 
 /**
@@ -59,8 +71,15 @@ export interface Operation<N extends string = string, I extends z.ZodType = z.Zo
   about: string;
   /** `chair`: refused to workers and plain sessions. */
   seat: 'any' | 'chair';
-  /** Whether it changes anything; such calls obey `policy.mode: allowlist`. */
+  /**
+   * Whether it changes anything. Such calls obey `policy.mode: allowlist`, and under a key they change it once: by
+   * `Call.finish` or `Call.begin` in one transaction with the record of the call. What changes more than the database does
+   * without them; calls that come together share its run, its answer is recorded at the end, and after a crash before that
+   * it runs again, so that it has to find what it has done already.
+   */
   changes: boolean;
+  /** Its answer holds a secret, and is not recorded. */
+  isSecret?: boolean;
   /** `run` answers in wire form already, with keys that are the user's own or another standard's. */
   isWire?: boolean;
   input: I;
@@ -97,11 +116,8 @@ export type ApiOf<O extends Operation> = {
 export interface Operations<O extends Operation = Operation> {
   readonly all: readonly O[];
   /** Checks seat and actor, parses, runs. Throws SvcError. The result is in wire form (snake_case keys). */
-  call(name: string, input: unknown, caller: Caller, call?: Partial<Call>): Promise<unknown>;
+  call(name: string, input: unknown, caller: Caller, call?: CallOptions): Promise<unknown>;
 }
-
-/** A call that is neither cancelled nor repeated, and whose waiting nobody follows. */
-const QUIET: Call = { signal: new AbortController().signal, progress: () => undefined, key: null };
 
 export interface Policy {
   mode: '' | 'solo' | 'allowlist';
@@ -137,29 +153,6 @@ export function checkLocalActor(actor: string): void {
   });
 }
 
-/** The one way in for every client. */
-export function createOperations<O extends Operation>(
-  all: readonly O[],
-  deps: { policy(): Policy },
-): Operations<O> {
-  const byName = new Map<string, O>(all.map((each) => [each.name, each]));
-  if (byName.size !== all.length) throw new Error('two operations have one name');
-  return {
-    all,
-    async call(name, input, caller, call = {}) {
-      const found = byName.get(name);
-      if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
-      checkSeat(found, caller);
-      checkActor(found, caller, deps.policy());
-      checkWholeText(input);
-      const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
-      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
-      const answer = await found.run(parsed.data, caller, { ...QUIET, ...call });
-      return found.isWire === true ? answer : toWire(answer);
-    },
-  };
-}
-
 /** Whatever takes in text from outside asks this first. Throws `fields_invalid`, which names the field. */
 export function checkWholeText(input: unknown): void {
   const path = findHalfCharacter(input);
@@ -167,10 +160,6 @@ export function checkWholeText(input: unknown): void {
   const field = path.join('.') || '(body)';
   const problem = 'has half a character (a surrogate without its other half)';
   throw new SvcError('fields_invalid', `${field}: ${problem}`, { data: { fields: [{ field, problem }] } });
-}
-
-function checkSeat(found: Operation, caller: Caller): void {
-  if (found.seat === 'chair' && caller.seat !== 'chair') throw chairOnly(found.name, caller);
 }
 
 /** `name` was called from another seat. */
@@ -181,13 +170,6 @@ export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): 
     hint: 'ask the person or agent in the Chair seat to do it',
   });
 }
-
-function checkActor(found: Operation, caller: Caller, policy: Policy): void {
-  if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
-}
-
-const parametersOf = (input: z.ZodType): string[] =>
-  'shape' in input ? Object.keys(input.shape as object) : [];
 
 /** Every wrong field by name, one sentence each; `known` are the names that there are. */
 export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []): SvcError {

@@ -2,15 +2,51 @@ import { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
 import { MANIFEST } from './manifest.ts';
-import { type Operation, type Operations, wireOperation } from './operation.ts';
+import {
+  type Caller,
+  type CallOptions,
+  type Operation,
+  type Operations,
+  wireOperation,
+} from './operation.ts';
 import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames, toolName } from './tool.ts';
 
+/** What a tool has answered. */
+export interface ToolAnswer {
+  /** What its declaration offers to agents. */
+  result: Record<string, unknown>;
+  /** The same as text; null for its JSON. */
+  text: string | null;
+}
+
+/** Calls an operation as the tool that it is offered as. Throws `not_found` with `data.unknownTool`. */
+export type CallTool = (
+  name: string,
+  input: unknown,
+  caller: Caller,
+  options?: CallOptions,
+) => Promise<ToolAnswer>;
+
+/** Calls tools by their names: the operation is called like any other, and answers what its `output` names. */
+export function createToolCalls({ all, call }: Operations): CallTool {
+  const tools = new Map(all.filter(isTool).map((each) => [toolName(each.name), each]));
+  return async (name, input, caller, options) => {
+    const found = tools.get(name);
+    if (found === undefined) {
+      throw new SvcError('not_found', `no tool ${JSON.stringify(name)}`, {
+        hint: sentence`{tool.list} shows them`,
+        data: { unknownTool: name },
+      });
+    }
+    // What its output does not name is for other clients.
+    const result = found.output.parse(await call(found.name, input, caller, options)) as ToolAnswer['result'];
+    // The same again as JSON would double what goes over the socket.
+    return { result, text: found.say?.(result) ?? null };
+  };
+}
+
 /** What clients may ask about the tools among `operations`. */
-export function toolOperations(
-  operations: readonly Operation[],
-  call: Operations['call'],
-  namesNow: () => ToolNames,
-) {
+export function toolOperations(operations: readonly Operation[], namesNow: () => ToolNames) {
   const place = new Map(MANIFEST.map((name, at) => [name, at]));
   const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [toolName(each.name), each]));
   const ordered = [...tools.values()].sort(
@@ -42,27 +78,6 @@ export function toolOperations(
           .filter(({ seat }) => seat === 'any' || caller.seat === 'chair')
           .map(({ description }) => description),
       }),
-    }),
-    wireOperation({
-      name: 'tool.call',
-      about:
-        'Calls a tool by its name; answers its result and, where it is not just that as JSON, the same as text.',
-      seat: 'any',
-      changes: false, // the tool's own declaration says, and is asked
-      input: z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) }),
-      async run({ name, arguments: input }, caller, context) {
-        const found = tools.get(name);
-        if (found === undefined) {
-          throw new SvcError('not_found', `no tool ${JSON.stringify(name)}`, {
-            hint: sentence`{tool.list} shows them`,
-            data: { unknownTool: name },
-          });
-        }
-        // What its output does not name is for other clients.
-        const result = found.output.parse(await call(found.name, input, caller, context)) as object;
-        // The same again as JSON would double what goes over the socket.
-        return { result, text: found.say?.(result) ?? null };
-      },
     }),
   ];
 }

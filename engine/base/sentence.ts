@@ -23,7 +23,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'engine.status': 'status',
   'gateway.remove_key': 'gateway keys remove',
   'lock.status': 'lock list',
-  'message.list': 'msg list',
   'msg.roster': 'tool call msg_roster',
   'msg.stale': 'tool call msg_stale',
   'session.list': 'worker list',

@@ -12,8 +12,6 @@ export interface DispatchOptions {
   timeoutSec?: number | undefined;
   /** The dispatching session. */
   parent?: string | undefined;
-  /** See `Call.key`. */
-  callKey?: string | undefined;
   /** Bypasses the ledger gate. For the dispatcher: the gate was bypassed, which is recorded. */
   force?: boolean | undefined;
   /** Does not use the gateway, whatever `agents.auth` says. */

@@ -110,7 +110,6 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     templates,
     actions: createTaskActions({
       tasks,
-      sessions,
       workflow,
       agents,
       templates,
@@ -129,8 +128,8 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     verify,
     operations: [
       ...operations,
-      ...lockOperations({ storage, locks, peers: deps.peers }),
-      ...ledgerOperations({ storage, ledgers, peers: deps.peers }),
+      ...lockOperations({ locks, peers: deps.peers }),
+      ...ledgerOperations({ ledgers, peers: deps.peers }),
       ...verifyTools({ verify, tasks, paths: deps.paths }),
     ],
     sessionEnded(sessionId) {

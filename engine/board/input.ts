@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentOverrides } from '../agents/index.ts';
-import type { Call, Caller } from '../api/operation.ts';
+import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
@@ -41,14 +41,9 @@ export const priority = z.enum(['low', 'normal', 'high']).optional();
 
 const dispatching = z.object(dispatchInput);
 
-export const optionsOf = (
-  input: z.infer<typeof dispatching>,
-  caller: Caller,
-  call: Pick<Call, 'key'> = { key: null },
-): DispatchOptions => ({
+export const optionsOf = (input: z.infer<typeof dispatching>, caller: Caller): DispatchOptions => ({
   agents: agentOverrides(caller),
   parent: caller.sessionId ?? undefined,
-  callKey: call.key ?? undefined,
   inplace: input.inplace,
   keepWorktree: input.keep_worktree,
   name: input.name,

@@ -76,7 +76,7 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
         fromName: session.workerId,
         parentId: null,
         taskId: session.taskId,
-        callKey: null,
+        origin: null,
       },
       listHandoffRecipients(session, peers).map((toSession) => ({
         toSession,

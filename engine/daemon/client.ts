@@ -2,6 +2,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JSONRPCClient } from 'json-rpc-2.0';
 import type { Wire } from '../api/operation.ts';
+import type { ToolAnswer } from '../api/tool-operations.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Api } from '../compose.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
@@ -32,6 +33,8 @@ export interface EngineClient {
     input: Api[K]['input'],
     options: RunOptions,
   ): Promise<Api[K]['output']>;
+  /** `run` for a tool, by the name that agents have for it. */
+  callTool(name: string, input: Record<string, unknown>, options: RunOptions): Promise<ToolAnswer>;
   /**
    * Starts a subscription. `onNotification` gets each of its notifications along with the answer that began it; those that
    * the engine had ready arrive before this resolves.
@@ -240,6 +243,24 @@ async function openClient(
     }
   }
 
+  async function runUnderKey<T>(
+    method: 'call' | 'tool',
+    name: string,
+    params: object,
+    { key, signal, onProgress }: RunOptions,
+  ): Promise<T> {
+    if (signal?.aborted) throw new SvcError('cancelled', `${name} was given up before it was sent`);
+    const cancel = (): void => void sendRequest('cancel', { key }).catch(() => undefined);
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (onProgress) progress.set(key, onProgress);
+    try {
+      return await sendRequest<T>(method, { ...params, key });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      progress.delete(key);
+    }
+  }
+
   const hello = buildHello({ cwd, env, via, attends });
   const welcome = await sendRequest<Wire<Welcome>>('hello', hello);
 
@@ -247,22 +268,8 @@ async function openClient(
     welcome,
     call: (operation, ...input) => sendRequest(operation, ...input),
     callByName: sendRequest,
-    async run<K extends keyof Api>(
-      operation: K,
-      input: Api[K]['input'],
-      { key, signal, onProgress }: RunOptions,
-    ) {
-      if (signal?.aborted) throw new SvcError('cancelled', `${operation} was given up before it was sent`);
-      const cancel = (): void => void sendRequest('cancel', { key }).catch(() => undefined);
-      signal?.addEventListener('abort', cancel, { once: true });
-      if (onProgress) progress.set(key, onProgress);
-      try {
-        return await sendRequest<Api[K]['output']>('call', { operation, input, key });
-      } finally {
-        signal?.removeEventListener('abort', cancel);
-        progress.delete(key);
-      }
-    },
+    run: (operation, input, options) => runUnderKey('call', operation, { operation, input }, options),
+    callTool: (name, input, options) => runUnderKey('tool', name, { name, arguments: input }, options),
     async subscribe<T extends { subscription: number }>(
       method: string,
       input: object,

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
-import { type Caller, chairOnly, fieldsInvalid, toWire } from '../api/operation.ts';
+import { type Caller, type CallOptions, chairOnly, fieldsInvalid, toWire } from '../api/operation.ts';
+import type { ToolAnswer } from '../api/tool-operations.ts';
 import { SvcError } from '../base/errors.ts';
 import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
@@ -28,6 +29,12 @@ const callInput = z.object({
   input: z.record(z.string(), z.unknown()),
   /** Identifies the call for `cancel`, for `progress`, and for sending it again after a lost connection. */
   key: z.string().min(1).max(100),
+});
+
+const toolInput = z.object({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+  key: callInput.shape.key,
 });
 
 const cancelInput = z.object({ key: z.string() });
@@ -166,14 +173,16 @@ export function serveConnection(
   gone.signal.addEventListener('abort', () => {
     for (const call of running.values()) call.abort();
   });
-  rpc.addMethod('call', async (params: unknown) => {
-    const { operation, input, key } = parseParameters(callInput, params);
+  async function answerUnderKey<T>(
+    key: string,
+    answer: (from: Caller, options: CallOptions) => Promise<T>,
+  ): Promise<T> {
     const from = await waitForCaller();
     const cancelled = new AbortController();
     if (gone.signal.aborted) cancelled.abort();
     running.set(key, cancelled);
     try {
-      return await engine.operations.call(operation, input, from, {
+      return await answer(from, {
         key,
         signal: cancelled.signal,
         progress: (message) =>
@@ -182,7 +191,18 @@ export function serveConnection(
     } finally {
       running.delete(key);
     }
+  }
+  rpc.addMethod('call', (params: unknown) => {
+    const { operation, input, key } = parseParameters(callInput, params);
+    // So a bridge calls tools that an agent has had from an earlier version, and that goes on with this engine.
+    if (operation === 'tool.call') return callTool({ ...input, key });
+    return answerUnderKey(key, (from, options) => engine.operations.call(operation, input, from, options));
   });
+  rpc.addMethod('tool', callTool);
+  function callTool(params: unknown): Promise<ToolAnswer> {
+    const { name, arguments: input, key } = parseParameters(toolInput, params);
+    return answerUnderKey(key, (from, options) => engine.callTool(name, input, from, options));
+  }
   rpc.addMethod('cancel', (params: unknown) => {
     const { key } = parseParameters(cancelInput, params);
     running.get(key)?.abort();

@@ -42,7 +42,6 @@ export function enqueueSession(
     gatewayBypass: options.gatewayBypass ?? false,
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
-    callKey: options.callKey ?? null,
   });
   events.append({
     kind: 'dispatched',

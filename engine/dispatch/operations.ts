@@ -123,7 +123,8 @@ export function sessionOperations(deps: {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ session: z.string() }),
-      run: (input, caller) => actions.kill(sessions.resolve(input.session).sessionId, by(caller)),
+      run: (input, caller, call) =>
+        call.finish(() => actions.kill(sessions.resolve(input.session).sessionId, by(caller))),
     }),
     operation({
       name: 'worker.resume',
@@ -143,11 +144,11 @@ export function sessionOperations(deps: {
           sessionId,
           {
             parent: caller.sessionId ?? undefined,
-            callKey: call.key ?? undefined,
             outside,
             ...(timeout_sec === undefined ? {} : { timeoutSec: timeout_sec }),
           },
           by(caller),
+          call.begin,
         );
       },
     }),
@@ -162,6 +163,8 @@ export function sessionOperations(deps: {
         pid: z.int().min(2),
         account: z.boolean().optional(),
       }),
+      // The key of the gateway.
+      isSecret: true,
       run: ({ session, pid, account }) =>
         actions.attach(sessions.resolve(session).sessionId, pid, { hasOwnLogin: account }),
     }),

@@ -39,10 +39,14 @@ export function decideAfterLimit(
   { end, trouble, toolCalls }: StreamFacts,
 ): { pause: Pause } | { verdict: Verdict } | null {
   const { failure } = verdict;
-  if (session.stopReason !== null || failure === null || !findFailure(failure.code)?.isLimit) return null;
-  const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
+  if (session.stopReason !== null || failure === null) return null;
   // Of a run with its own login, a limit that the gateway told an earlier one is none of its own.
-  const resetAt = told ?? (session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null);
+  const refusedUntil = session.auth === 'gateway' ? keys.limitedUntil(session.sessionId) : null;
+  // A spent budget of the gateway is a limit where it is known when it is filled again.
+  const isBudget = failure.code === 'budget_exceeded' && refusedUntil !== null && refusedUntil > clock.now();
+  if (!isBudget && !findFailure(failure.code)?.isLimit) return null;
+  const told = end?.ok === false ? end.resetAt : (trouble?.resetAt ?? null);
+  const resetAt = told ?? refusedUntil;
   if (resetAt === null) return null;
   const now = clock.now();
   if (resetAt - now > LONGEST_MS) return null;

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { sentence } from '../base/sentence.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
-import type { Workflow } from '../board/workflow/index.ts';
+import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
 import type { Runner } from '../runner/runs/index.ts';
 import {
   findPlacement,
@@ -37,13 +37,18 @@ export interface Entrance {
 
 /** What a person does with a session of a worker. */
 export interface SessionActions {
-  /** Stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
-  kill(sessionId: string, by: By): Promise<Session>;
+  /** Inside `storage.write`: stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
+  kill(sessionId: string, by: By): Session;
   /**
    * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
    * Throws `conflict` for any other.
    */
-  resume(sessionId: string, options: DispatchOptions, by: By): Promise<Session>;
+  resume(
+    sessionId: string,
+    options: DispatchOptions,
+    by: By,
+    write: <T>(work: () => T) => Promise<T>,
+  ): Promise<Session>;
   /**
    * Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs, and
    * `gateway_unreachable` where its runs went through the gateway and `hasOwnLogin` is not set.
@@ -153,64 +158,61 @@ export function createSessionActions(deps: {
   }
 
   return {
-    kill: (sessionId, by) =>
-      storage.write(() => {
-        if (sessions.get(sessionId).state === 'ended')
-          throw new SvcError('conflict', `${sessionId} has ended already`);
-        dispatcher.stop(sessionId, 'cancelled', by);
-        return sessions.get(sessionId);
-      }),
+    kill(sessionId, by) {
+      if (sessions.get(sessionId).state === 'ended')
+        throw new SvcError('conflict', `${sessionId} has ended already`);
+      dispatcher.stop(sessionId, 'cancelled', by);
+      return sessions.get(sessionId);
+    },
 
-    async resume(sessionId, options, by) {
-      const { going, replaced } = await storage.write(
-        (): { going: Session; replaced?: SvcError | undefined } => {
-          const session = sessions.get(sessionId);
-          checkEmpty(session);
-          if (options.outside) checkMayLeave(session);
-          if (options.outside && isPaused(session)) {
-            sessions.forgetProfile(sessionId);
-            sessions.forgetConversation(sessionId);
-            workflow.approveOutside(session);
-          }
-          if (session.state === 'queued' && dispatcher.resume(sessionId, by))
-            return { going: sessions.get(sessionId) };
-          if (session.state !== 'ended')
-            throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
-              hint: sentence`{session.log ${sessionId} follow=true}`,
-            });
-          const newest = sessions.ofTask(session.taskId).at(-1);
-          if (newest?.sessionId !== sessionId)
-            throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
-              hint: sentence`{worker.resume ${newest?.sessionId}}`,
-            });
-          if (session.failure === null)
-            throw new SvcError('conflict', `${sessionId} has done its work`, {
-              hint: sentence`{worker.attach ${sessionId}} opens its agent in the worktree`,
-            });
-          if (session.worktree === null && !session.inplace)
-            throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
-              hint: sentence`{task.run ${session.taskId}} begins anew`,
-            });
-          if (session.failure.code === 'inputs_changed')
-            throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
-              hint: sentence`{task.show ${session.taskId}} names it`,
-            });
-          workflow.retry(session.taskId, by);
-          const started = workflow.run(
-            session.taskId,
-            {
-              ...repeatOptions(session),
-              // Its agent is the one that its conversation is with.
-              agents: decisions.boundTo(session.decisionId).options.agents,
-              ...options,
-              continues: sessionId,
-            },
-            by,
-          );
-          return { going: started.session ?? session, replaced: started.replaced };
-        },
-      );
-      if (replaced !== undefined) throw replaced;
+    async resume(sessionId, options, by, write) {
+      const { going, started } = await write((): { going: Session; started: Submitted | null } => {
+        const session = sessions.get(sessionId);
+        checkEmpty(session);
+        if (options.outside) checkMayLeave(session);
+        if (options.outside && isPaused(session)) {
+          sessions.forgetProfile(sessionId);
+          sessions.forgetConversation(sessionId);
+          workflow.approveOutside(session);
+        }
+        if (session.state === 'queued' && dispatcher.resume(sessionId, by))
+          return { going: sessions.get(sessionId), started: null };
+        if (session.state !== 'ended')
+          throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
+            hint: sentence`{session.log ${sessionId} follow=true}`,
+          });
+        const newest = sessions.ofTask(session.taskId).at(-1);
+        if (newest?.sessionId !== sessionId)
+          throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
+            hint: sentence`{worker.resume ${newest?.sessionId}}`,
+          });
+        if (session.failure === null)
+          throw new SvcError('conflict', `${sessionId} has done its work`, {
+            hint: sentence`{worker.attach ${sessionId}} opens its agent in the worktree`,
+          });
+        if (session.worktree === null && !session.inplace)
+          throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
+            hint: sentence`{task.run ${session.taskId}} begins anew`,
+          });
+        if (session.failure.code === 'inputs_changed')
+          throw new SvcError('conflict', `${sessionId} goes on once its new decision is approved`, {
+            hint: sentence`{task.show ${session.taskId}} names it`,
+          });
+        workflow.retry(session.taskId, by);
+        const started = workflow.run(
+          session.taskId,
+          {
+            ...repeatOptions(session),
+            // Its agent is the one that its conversation is with.
+            agents: decisions.boundTo(session.decisionId).options.agents,
+            ...options,
+            continues: sessionId,
+          },
+          by,
+        );
+        return { going: started.session ?? session, started };
+      });
+      if (started !== null) checkNotReplaced(started);
       return going;
     },
 

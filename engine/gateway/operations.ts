@@ -160,6 +160,7 @@ export function gatewayOperations({
       about: 'Makes a key for a person’s own agents; it is shown this once.',
       seat: 'chair',
       changes: true,
+      isSecret: true,
       input: z.strictObject({ name: NAME }),
       run: async ({ name }) => ({ name, key: await storage.write(() => keys.addPersonKey(name)) }),
     }),

@@ -21,20 +21,6 @@ export function worktreeOperations({
 }) {
   return [
     operation({
-      name: 'worktree.list',
-      about:
-        'Session worktrees and branches with what they hold, newest first; how many there are in all; repositories that could not be read.',
-      seat: 'chair',
-      changes: false,
-      input: z.strictObject({
-        project: z.string().optional(),
-        base: z.string().optional(),
-        state: z.enum(WORKTREE_STATES).optional(),
-        limit: z.int().min(1).max(100_000).optional(),
-      }),
-      run: actions.listWorktrees,
-    }),
-    operation({
       name: 'worktree.diff',
       about:
         'What a session changed: commits, files, patch, as promoting would bring them into its base now.',
@@ -100,30 +86,36 @@ const worktreeTools = (actions: WorktreeActions) => [
       base: z.string().optional().describe('compare with; default: what is checked out'),
       project,
       state: z.enum(WORKTREE_STATES).optional(),
-      limit: z.int().min(1).default(50),
+      limit: z.int().min(1).max(100_000).default(50),
     }),
-    // With the total, and what could not be read.
-    output: z.looseObject({ worktrees: z.array(z.looseObject({})) }),
-    async run({ limit, ...input }, caller) {
-      const { worktrees, total, problems } = await actions.listWorktrees({ ...input, limit }, caller);
-      const rows = worktrees.map((each) => ({
-        session: each.sessionId,
-        task: each.taskId,
-        title: each.title,
-        state: each.state,
-        branch: each.branch,
-        path: each.path,
-        ahead: each.ahead,
-        behind: each.behind,
-        dirty: each.dirty,
-        untracked: each.untracked,
-        merged: each.merged,
-        orphan: each.orphan,
-        live: each.live,
-        problem: each.unreadable ?? each.operation,
-      }));
-      return { worktrees: rows, total, problems: problems.map((each) => ({ ...each })) };
-    },
+    output: z.object({
+      worktrees: z.array(
+        z
+          .object({
+            session_id: z.string().nullable(),
+            task_id: z.string().nullable(),
+            title: z.string().nullable(),
+            state: z.string().nullable(),
+            branch: z.string(),
+            path: z.string().nullable(),
+            ahead: z.int().nullable(),
+            behind: z.int().nullable(),
+            dirty: z.boolean().nullable(),
+            untracked: z.boolean().nullable(),
+            merged: z.boolean().nullable(),
+            orphan: z.boolean(),
+            live: z.boolean().nullable(),
+            unreadable: z.string().nullable(),
+            operation: z.string().nullable(),
+          })
+          .meta({ unlisted: true }),
+      ),
+      /** How many there are in all. */
+      total: z.int().meta({ unlisted: true }),
+      /** Repositories that could not be read. */
+      problems: z.array(z.looseObject({})).meta({ unlisted: true }),
+    }),
+    run: async (input, caller) => toWire(await actions.listWorktrees(input, caller)),
   }),
   tool({
     name: 'worktree.promote',
@@ -163,7 +155,7 @@ const worktreeTools = (actions: WorktreeActions) => [
         ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
-    run: async (input, caller, { key }) => toWire(await actions.promote(input, caller, key)),
+    run: async (input, caller, call) => toWire(await actions.promote(input, caller, call)),
   }),
   tool({
     name: 'worktree.prune',

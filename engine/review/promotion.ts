@@ -1,4 +1,4 @@
-import type { Caller } from '../api/operation.ts';
+import type { Call, Caller } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
 import type { PromoteResult, Repository } from '../runner/worktrees/index.ts';
@@ -22,9 +22,6 @@ const addRemoval = (
   removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
 ): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
 
-/** Names the answers of a promotion. */
-const PROMOTE = 'worktree_promote';
-
 /** An ended session with its own branch. */
 export type EndedSession = Session & { branch: string; repository: string };
 
@@ -36,8 +33,7 @@ export type Promote = (
     head?: string | undefined;
   },
   caller: Caller,
-  /** See `Call.key`. */
-  key?: string | null,
+  call: Pick<Call, 'begin' | 'begun'>,
 ) => Promise<Promoted>;
 
 /** Creates promotion: merging the branch of an ended session into its base, and cleaning up afterwards. */
@@ -74,14 +70,14 @@ export function createPromotion(
     sessionId: string,
     wanted: Parameters<Promote>[0],
     caller: Caller,
-    key: string | null,
+    call: Pick<Call, 'begin' | 'begun'>,
   ): Promise<Promoted> {
-    const before = storage.answerOf<Omit<Promoted, 'removed' | 'kept'>>(PROMOTE, key);
+    const before = call.begun<Omit<Promoted, 'removed' | 'kept'>>();
     if (before !== undefined && sessions.get(sessionId).worktree === null) {
       return { ...before, removed: true, kept: [] };
     }
     const { session, base: into } = promotion(wanted, caller);
-    if (before === undefined) return promoteSession(session, into, wanted, caller, key);
+    if (before === undefined) return promoteSession(session, into, wanted, caller, call);
     return addRemoval(before, await removeAfterPromotion(session, into, wanted.keep === true));
   }
 
@@ -93,7 +89,7 @@ export function createPromotion(
     into: string,
     wanted: Parameters<Promote>[0],
     caller: Caller,
-    key: string | null,
+    call: Pick<Call, 'begin' | 'begun'>,
   ): Promise<Promoted> {
     const { sessionId, taskId, title, branch, repository } = session;
     const about = { sessionId, taskId, actor: caller.actor, via: caller.via };
@@ -118,7 +114,7 @@ export function createPromotion(
         }
         throw error;
       });
-    const done = await storage.once(PROMOTE, key, () => {
+    const done = await call.begin(() => {
       sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
       return { sessionId, branch, ...promoted, warnings };
@@ -154,11 +150,11 @@ export function createPromotion(
     return { removed: gone.length > 0, kept, warnings };
   }
 
-  return async (wanted, caller, key = null) => {
+  return async (wanted, caller, call) => {
     const asked = sessions.resolve(wanted.session).sessionId;
     // A second call re-reads the state that the first one left.
     while (promoting.has(asked)) await promoting.get(asked);
-    const work = promoteOnce(asked, wanted, caller, key);
+    const work = promoteOnce(asked, wanted, caller, call);
     const over = work.then(
       () => undefined,
       () => undefined,

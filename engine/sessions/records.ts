@@ -22,8 +22,6 @@ export interface NewSession {
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
-  /** See `Call.key`. */
-  callKey: string | null;
 }
 
 /** How a run is about to be started. */

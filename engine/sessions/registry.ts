@@ -33,8 +33,6 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   byBranch(branch: string): Session | null;
   private(sessionId: string): SessionPrivate;
   byRunId(runId: string): Session | null;
-  /** Finds the session that this call created. */
-  byCall(key: string): Session | null;
   /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
   newestOfWorker(workerId: string): Session | null;
   create(session: NewSession): Session;
@@ -80,7 +78,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const byId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id = +?`);
   const byPrefix = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE CAST(s.id AS TEXT) LIKE +? LIMIT 2`);
   const byRun = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.run_id = +?`);
-  const byCall = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.call_key = +?`);
   const newestOf = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE w.name = +? OR (w.name IS NULL AND w.id = +?) ORDER BY s.id DESC LIMIT 1`,
   );
@@ -116,8 +113,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, call_key, created_at, priority, continues, token_budget, auth)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
@@ -221,10 +218,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       const row = byRun.get(runId);
       return row ? toSession(row) : null;
     },
-    byCall(key) {
-      const row = byCall.get(key);
-      return row ? toSession(row) : null;
-    },
     newestOfWorker(workerId) {
       const counted = /^w-([1-9]\d{0,14})$/.exec(workerId);
       const row = newestOf.get(workerId, counted ? Number(counted[1]) : 0);
@@ -244,7 +237,6 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.timeoutSec,
         session.idleTimeoutSec,
         session.parent,
-        session.callKey,
         clock.now(),
         session.priority,
         session.continues === null ? null : parseId('s', session.continues),

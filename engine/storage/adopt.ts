@@ -45,8 +45,10 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
       why,
     );
     runSql(
-      'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL, call_key = NULL',
+      'UPDATE session SET run_id = NULL, pid = NULL, pid_start = NULL, attach_pid = NULL, attach_start = NULL, agent_session = NULL',
     );
+    // What was answered there is no answer to anybody here.
+    runSql('DELETE FROM call');
     const places = db.prepare<
       unknown[],
       { id: number; worktree: string | null; cwd: string | null; repository: string | null }

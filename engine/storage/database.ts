@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Answered } from './answered.ts';
+import type { CallLog } from '../api/repeat.ts';
 import type { GroupCommit } from './group-commit.ts';
 
 export type Db = Database.Database;
@@ -14,15 +14,10 @@ export interface Storage {
    * its own changes are undone. Rejects with `storage_failed` or `storage_full` when the commit itself fails.
    */
   write: GroupCommit['write'];
-  /**
-   * `write` for a call that may be sent again: under the key of one that was answered it gives the same answer, which is
-   * JSON, and changes nothing. `key` is `Call.key`.
-   */
-  once: Answered['once'];
-  /** What the call has answered; undefined when it has not. */
-  answerOf: Answered['findAnswerTo'];
   /** Inside `write`: what follows from the change once it is on the disk. */
   afterCommit: GroupCommit['afterCommit'];
+  /** Calls that may be sent again, for the dispatcher. */
+  readonly calls: CallLog;
   /** Called after each commit, outside any transaction. */
   onCommit: GroupCommit['onCommit'];
   /** Whether the database file was removed, or replaced by another. */

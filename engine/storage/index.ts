@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../base/errors.ts';
 import { openPrivate } from '../base/private-files.ts';
-import { createAnswered } from './answered.ts';
+import { createCallLog } from './call-log.ts';
 import type { Db, Storage } from './database.ts';
 import { prepareDatabase } from './database-file.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -52,11 +52,9 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
   const opened = db;
   const presence = watchPresence(path);
   const groupCommit = createGroupCommit(opened, presence);
-  const { once, findAnswerTo } = createAnswered(opened, groupCommit.write);
   return {
     db: opened,
-    once,
-    answerOf: findAnswerTo,
+    calls: createCallLog(opened, groupCommit.write),
     write: groupCommit.write,
     afterCommit: groupCommit.afterCommit,
     onCommit: groupCommit.onCommit,

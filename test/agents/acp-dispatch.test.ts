@@ -61,7 +61,7 @@ describe('a dispatch of a real agent on transport acp', { concurrency: 1 }, () =
         assert.deepEqual([ended.commits, ended.transport, ended.auth], [1, 'acp', 'gateway']);
         assert.ok(answered.size > 0, 'it asked');
         assert.ok(run.requests().length > 0, 'its calls had the key of the run');
-        const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
+        const { state } = await desk.here.call<{ state: string }>('verify.status', { session: run.id });
         assert.equal(state, 'reported', run.log());
         assert.deepEqual(run.marked(), []);
       } finally {

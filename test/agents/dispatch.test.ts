@@ -74,7 +74,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         const { git } = desk.ws.repository;
         assert.equal(git('log', '-1', '--format=%s', ended.branch ?? ''), 'Say hello');
         assert.equal(git('show', `${ended.branch}:hello.txt`), 'hello');
-        const { state } = await desk.here.call<{ state: string }>('verify.show', { session: run.id });
+        const { state } = await desk.here.call<{ state: string }>('verify.status', { session: run.id });
         assert.equal(state, 'reported');
         assertArrived(run.requests(), HOSTILE);
         const last = JSON.stringify(run.requests().at(-1)?.body);

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
+import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
+import { gatewayBench } from './gateway.ts';
 import { hooks } from './hooks.ts';
+import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
@@ -22,6 +25,7 @@ import { worktreeStatus } from './worktrees.ts';
 
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
+  gateway: gatewayBench,
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
@@ -33,7 +37,9 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   strict: strictRuns,
   agents,
   scale,
+  memory: memoryRecall,
   worktrees: worktreeStatus,
+  crush: crushing,
   translate: translateBench,
   soak,
 };

@@ -75,6 +75,7 @@ describe('svc acp run', () => {
     let stderr = '';
     const link: KeptLink = {
       call: (name, input, options) => engine.operations.call(name, input, WORKER, options) as never,
+      callTool: (name, input, options) => engine.callTool(name, input, WORKER, options),
       onEvent: () => ({ begun: Promise.resolve(), stop: () => undefined }),
       sessionId: async () => null,
       close: async () => undefined,

@@ -116,7 +116,7 @@ describe('the hook of svc init --hooks', () => {
   after(() => ws.close());
   afterEach(async () => {
     const client = await ws.connect();
-    for (const { path, holder } of await client.call('lock.list'))
+    for (const { path, holder } of (await client.call('lock.status', {})).locks)
       await client.call('lock.release', { path, holder });
     client.close();
     ws.repository.git('reset', '--quiet', '--hard');

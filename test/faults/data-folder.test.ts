@@ -17,7 +17,7 @@ it('an engine whose data folder is deleted makes nothing of it again, whatever i
   // As the dashboard does, to draw what waits: both look at the repository, and keep what they know of it.
   const asked = await Promise.allSettled([
     client.call('decision.show', { id: body.decision_id }),
-    client.call('worktree.list'),
+    client.call('worktree.status', {}),
     client.call('decision.approve', { id: body.decision_id }),
   ]);
   await until(() => !isRunning(pid), 'the end of the engine');

@@ -44,7 +44,7 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
     return { status: response.status, session, text: await response.text() };
   }
   const chairs = async (): Promise<number> =>
-    (await client.call('peer.list')).filter(({ seat }) => seat === 'chair').length;
+    (await client.call('msg.peers', {})).peers.filter(({ seat }) => seat === 'chair').length;
 
   test('what begins no session gets no seat', async () => {
     const seats = await chairs();

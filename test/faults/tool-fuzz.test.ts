@@ -138,12 +138,7 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
           project: null,
           env: {},
         };
-        await here.engine.operations.call(
-          'tool.call',
-          { name, arguments: input },
-          { ...from, ...caller },
-          { signal },
-        );
+        await here.engine.callTool(name, input, { ...from, ...caller }, { signal });
       } catch (thrown) {
         const { code, message } = thrown as { code?: string; message: string };
         const isClean = code !== undefined && code !== 'internal' && !code.startsWith('storage') && message;

@@ -36,8 +36,8 @@ export function checkCanAcknowledge(state: State): string | null {
 export function acknowledgeMessage(state: State): Transition {
   const { message_id: id } = getSelectedMessage(state)!;
   return callEngine(state, {
-    operation: 'message.ack',
-    input: { id },
+    operation: 'msg.ack',
+    input: { id, as_person: true },
     busy: `message ${id}`,
     doing: `acknowledging message ${id}`,
     describeAnswer: () => `message ${id} is acknowledged`,

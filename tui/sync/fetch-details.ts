@@ -107,7 +107,7 @@ async function loadDetail(
     case 'decision':
       return client.call('decision.show', { id });
     case 'evidence':
-      return client.call('verify.show', { session: id });
+      return client.call('verify.status', { session: id });
     case 'work': {
       const triedAt = new Date().toISOString();
       const [diff, trial] = await Promise.all([

@@ -34,7 +34,7 @@ export async function fetchFirstRows(client: EngineClient): Promise<DataChange> 
     client.call('decision.list', { state: 'pending', limit: 10_000 }),
     client.call('session.list', { limit: 100 }),
     fetchAsks(client, { status: 'open', limit: 1000 }),
-    client.call('message.counts'),
+    client.call('msg.counts'),
     fetchHeldAgents(client),
   ]);
   return { status, tasks, decisions, sessions, asks, unread, held, complete: tasks.length < FIRST_PAGE };
@@ -54,10 +54,10 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
     client.call('task.choices'),
     client.call('session.list', { limit: WINDOWS.sessions.first }),
     fetchAsks(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
-    client.call('message.list', { limit: WINDOWS.messages.first }),
-    client.call('message.list', { unread: true, limit: WINDOWS.messages.first }),
-    client.call('peer.list'),
-    client.call('lock.list'),
+    client.call('msg.list', { limit: WINDOWS.messages.first }),
+    client.call('msg.list', { unread: true, limit: WINDOWS.messages.first }),
+    fetchPeers(client),
+    fetchLocks(client),
   ]);
   return {
     events,
@@ -71,9 +71,12 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
   };
 }
 
+const fetchPeers = async (client: EngineClient) => (await client.call('msg.peers', {})).peers;
+const fetchLocks = async (client: EngineClient) => (await client.call('lock.status', {})).locks;
+
 /** Messages by id. No event says how the notice of a message went, so pending ones are polled. */
 export const fetchMessages = (client: EngineClient, ids: readonly number[]): Promise<MessageRow[]> =>
-  fetchRowsByIds(ids, (part) => client.call('message.list', { ids: part, limit: IDS_PER_CALL }));
+  fetchRowsByIds(ids, (part) => client.call('msg.list', { ids: part, limit: IDS_PER_CALL }));
 
 /** Asks and messages that events refer to, and peers and locks if events changed them. */
 async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): Promise<DataChange> {
@@ -85,11 +88,11 @@ async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): 
   const [asks, messages, unread, peers, locks] = await Promise.all([
     fetchRowsByIds(collectNumbers('ask_id'), (part) => fetchAsks(client, { ids: part, limit: IDS_PER_CALL })),
     fetchMessages(client, collectNumbers('message_id')),
-    hasEventOfKind(/^message_/) ? client.call('message.counts') : undefined,
+    hasEventOfKind(/^message_/) ? client.call('msg.counts') : undefined,
     hasEventOfKind(/^(?:session_(?:joined|left|started)|dispatched|sealed|failed)$/)
-      ? client.call('peer.list')
+      ? fetchPeers(client)
       : undefined,
-    hasEventOfKind(/^lock_/) ? client.call('lock.list') : undefined,
+    hasEventOfKind(/^lock_/) ? fetchLocks(client) : undefined,
   ]);
   return {
     asks,

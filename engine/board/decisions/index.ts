@@ -321,7 +321,7 @@ function alreadyDecidedError(decision: Decision): SvcError {
 /** The options as JSON, null for none. Caller and call key belong to one dispatch and are left out. */
 function serializeOptions(options: DispatchOptions): string | null {
   if (Object.keys(options).length === 0) return null;
-  const { parent: _, callKey: __, force: ___, ...kept } = options;
+  const { parent: _, force: __, ...kept } = options;
   const text = JSON.stringify(kept, (_name, value) => (value === false ? undefined : value));
   return text === '{}' ? null : text;
 }

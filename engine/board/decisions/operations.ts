@@ -16,7 +16,6 @@ export interface ListedDecision extends Decision {
 
 /** What clients may ask about decisions. */
 export function decisionOperations({
-  storage,
   tasks,
   decisions,
   workflow,
@@ -112,14 +111,15 @@ export function decisionOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, unconfined: z.string().optional(), ...dispatchInput }),
-      async run(input, caller) {
+      async run(input, caller, call) {
         const approve = async (unconfined: boolean) =>
           checkNotReplaced(
-            await storage.write(() => {
+            await call.begin(() => {
               const { decisionId } = seen(input);
               return workflow.approve(decisionId, by(caller), { ...optionsOf(input, caller), unconfined });
             }),
           );
+        if (call.begun() !== undefined) return approve(false);
         const decision = seen(input);
         const { taskId } = decision;
         if (tasks.get(taskId).stranger !== null)
@@ -134,8 +134,8 @@ export function decisionOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, reason: z.string().trim().min(1).max(2000) }),
-      run: (input, caller) =>
-        storage.write(() => workflow.deny(decisions.resolve(input.id).decisionId, input.reason, by(caller))),
+      run: (input, caller, call) =>
+        call.finish(() => workflow.deny(decisions.resolve(input.id).decisionId, input.reason, by(caller))),
     }),
     operation({
       name: 'decision.edit',
@@ -144,8 +144,8 @@ export function decisionOperations({
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, prompt: body.regex(/\S/, 'is empty') }),
-      run: (input, caller) =>
-        storage.write(() => workflow.edit(seen(input).decisionId, input.prompt, by(caller))),
+      run: (input, caller, call) =>
+        call.finish(() => workflow.edit(seen(input).decisionId, input.prompt, by(caller))),
     }),
   ];
 }

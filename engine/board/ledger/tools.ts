@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { by, type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
-import type { Storage } from '../../storage/index.ts';
 import {
   ANY,
   type HolderPeers,
@@ -18,15 +17,7 @@ const ledger = z.string().describe('Markdown file of the workspace.');
 const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
 
 /** What clients may ask about ledgers. */
-export function ledgerOperations({
-  storage,
-  ledgers,
-  peers,
-}: {
-  storage: Storage;
-  ledgers: Ledgers;
-  peers: HolderPeers;
-}) {
+export function ledgerOperations({ ledgers, peers }: { ledgers: Ledgers; peers: HolderPeers }) {
   /** Whose claim it is. Only the Chair frees what is another's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
@@ -54,13 +45,13 @@ export function ledgerOperations({
       output: z.looseObject({ ledger: z.string(), text: z.string(), expires_at: z.string() }),
       say: ({ item, ledger, expires_at, text }) =>
         `item ${item} of ${ledger} is yours until ${expires_at}: ${text}`,
-      async run(input, caller) {
+      run(input, caller, call) {
         const { item, ledger, ttl_min } = input;
-        const holder = resolveNewHolder(input.holder, caller, peers);
-        const claim = await storage.write(() =>
-          ledgers.claim({ holder, item, ledger, ttlMin: ttl_min }, by(caller)),
-        );
-        return { ledger: claim.ledger, item, text: claim.text, holder, expires_at: claim.expiresAt };
+        return call.finish(() => {
+          const holder = resolveNewHolder(input.holder, caller, peers);
+          const claim = ledgers.claim({ holder, item, ledger, ttlMin: ttl_min }, by(caller));
+          return { ledger: claim.ledger, item, text: claim.text, holder, expires_at: claim.expiresAt };
+        });
       },
     }),
     tool({
@@ -76,13 +67,12 @@ export function ledgerOperations({
       }),
       output: z.object({ ledger: z.string(), item: z.int(), text: z.string(), released: z.boolean() }),
       say: ({ item, ledger, text }) => `item ${item} of ${ledger} is free: ${text}`,
-      async run(input, caller, call) {
-        const { ledger, text } = await storage.once('task_release', call.key, () => {
+      run: (input, caller, call) =>
+        call.finish(() => {
           const holder = holderToFree(caller, input);
-          return ledgers.release({ ...input, holder }, by(caller));
-        });
-        return { ledger, item: input.item, text, released: true };
-      },
+          const { ledger, text } = ledgers.release({ ...input, holder }, by(caller));
+          return { ledger, item: input.item, text, released: true };
+        }),
     }),
     operation({
       name: 'ledger.show',

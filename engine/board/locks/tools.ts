@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { by, operation } from '../../api/operation.ts';
+import { by, operation, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
-import type { Storage } from '../../storage/index.ts';
 import {
   type HolderPeers,
   holder,
@@ -24,15 +23,7 @@ export interface HeldPath {
 const path = z.string().describe('File or folder; a folder covers all below.');
 
 /** What clients may ask about locks. */
-export function lockOperations({
-  storage,
-  locks,
-  peers,
-}: {
-  storage: Storage;
-  locks: Locks;
-  peers: HolderPeers;
-}) {
+export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPeers }) {
   return [
     tool({
       name: 'lock.acquire',
@@ -42,12 +33,13 @@ export function lockOperations({
       input: z.strictObject({ holder, path, ttl_min: ttlInput(30) }),
       output: z.looseObject({ path: z.string(), expires_at: z.string(), fence: z.int() }),
       say: (lock) => `${lock.holder} holds ${lock.path} until ${lock.expires_at} (fence ${lock.fence})`,
-      async run(input, caller) {
-        const holder = resolveNewHolder(input.holder, caller, peers);
-        const wanted = { holder, path: input.path, ttlMin: input.ttl_min };
-        const lock = await storage.write(() => locks.acquire(wanted, by(caller)));
-        return { path: lock.path, holder: lock.holder, expires_at: lock.expiresAt, fence: lock.fence };
-      },
+      run: (input, caller, call) =>
+        call.finish(() => {
+          const holder = resolveNewHolder(input.holder, caller, peers);
+          const wanted = { holder, path: input.path, ttlMin: input.ttl_min };
+          const lock = locks.acquire(wanted, by(caller));
+          return { path: lock.path, holder: lock.holder, expires_at: lock.expiresAt, fence: lock.fence };
+        }),
     }),
     tool({
       name: 'lock.check',
@@ -72,13 +64,11 @@ export function lockOperations({
       input: z.strictObject({ holder, path }),
       output: z.object({ path: z.string(), released: z.boolean() }),
       say: (done) => `${done.path} is free`,
-      async run(input, caller, { key }) {
-        const holder = resolveHolder(input.holder, caller, peers);
-        const path = await storage.once('lock_release', key, () =>
-          locks.release(holder, input.path, by(caller)),
-        );
-        return { path, released: true };
-      },
+      run: (input, caller, call) =>
+        call.finish(() => {
+          const holder = resolveHolder(input.holder, caller, peers);
+          return { path: locks.release(holder, input.path, by(caller)), released: true };
+        }),
     }),
     tool({
       name: 'lock.status',
@@ -97,25 +87,7 @@ export function lockOperations({
                 ({ path, holder, expires_at }) => `${holder} holds ${toPrintable(path)} until ${expires_at}`,
               )
               .join('\n'),
-      run: (input) => ({
-        locks: locks
-          .around(input.path || undefined)
-          .map(({ path, holder, fence, acquiredAt, expiresAt }) => ({
-            path,
-            holder,
-            fence,
-            acquired_at: acquiredAt,
-            expires_at: expiresAt,
-          })),
-      }),
-    }),
-    operation({
-      name: 'lock.list',
-      about: 'Every lock that is held, by path.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({}),
-      run: (): Lock[] => locks.around(),
+      run: (input) => ({ locks: toWire(locks.around(input.path || undefined)) }),
     }),
     operation({
       name: 'lock.over',

@@ -2,7 +2,6 @@ import type { Agents } from '../../agents/index.ts';
 import type { By, Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { makeTitle } from '../../base/text.ts';
-import type { Sessions } from '../../sessions/index.ts';
 import type { DispatchOptions } from '../dispatch-options.ts';
 import { agentOverrides, PRIORITIES } from '../input.ts';
 import type { Submitted, Workflow } from '../workflow/index.ts';
@@ -27,20 +26,19 @@ export interface TaskWish {
 export interface TaskActions {
   /** Merges a wish with its template. Throws `unknown_template`, `unknown_agent`, `unknown_project`, `fields_invalid`. */
   newTask(wish: TaskWish, caller: Caller): NewTask;
-  /** Runs a task; one without an agent gets the default one. Repeating the same call returns the session it started. */
+  /** Runs a task; one without an agent gets the default one. */
   run(taskId: string, options: DispatchOptions, who: By): Submitted;
 }
 
 export function createTaskActions(deps: {
   tasks: Tasks;
-  sessions: Sessions;
   workflow: Workflow;
   agents: Agents;
   templates(): TaskTemplates;
   /** The canonical name of a ledger's file. Throws `path_outside`. */
   ledgerKey(path: string): string;
 }): TaskActions {
-  const { tasks, sessions, workflow, agents } = deps;
+  const { tasks, workflow, agents } = deps;
 
   return {
     newTask(wish, caller) {
@@ -70,8 +68,6 @@ export function createTaskActions(deps: {
     },
 
     run(taskId, options, who) {
-      const made = options.callKey === undefined ? null : sessions.byCall(options.callKey);
-      if (made !== null) return { task: tasks.get(made.taskId), decision: null, session: made };
       const { status, agent } = tasks.get(taskId);
       const fallback = agents.withOverrides(options.agents).findDefaultAgent();
       if (status === 'open' && agent === null && fallback !== null) workflow.assign(taskId, fallback, who);

@@ -37,8 +37,6 @@ export interface NewTask {
   /** See `Task.stranger`. */
   stranger?: string | null | undefined;
   actor: string;
-  /** See `Call.key`. */
-  callKey?: string | null | undefined;
 }
 
 export interface TaskEnd {
@@ -67,8 +65,6 @@ export interface Tasks {
   /** Tasks of that status; all without one. */
   count(status?: TaskStatus): number;
   create(task: NewTask): Task;
-  /** The task that the call with this key created. */
-  byCall(key: string): Task | null;
   /** Moves a task that is not dispatched to another project. */
   move(taskId: string, project: string | null, by: By): Task;
   assign(taskId: string, agent: string, by: By): Task;
@@ -110,7 +106,6 @@ export function createTasks({
   const { db } = storage;
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
-  const byCall = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE call_key = ?`);
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const newest = db.prepare<unknown[], SummaryRow>(
@@ -221,7 +216,6 @@ export function createTasks({
         failure_code: null,
         failure_text: null,
         summary: null,
-        call_key: task.callKey ?? null,
       };
       row.id = Number(insert.run(NEW_TASK_COLUMNS.map((column) => row[column])).lastInsertRowid);
       const created = toTask(row);
@@ -233,10 +227,6 @@ export function createTasks({
         data: { title: row.title, agent, project: row.project, status: row.status },
       });
       return created;
-    },
-    byCall(key) {
-      const row = byCall.get(key);
-      return row ? toTask(row) : null;
     },
     move(taskId, project, by) {
       const before = get(taskId);

@@ -119,7 +119,7 @@ const sayTask = (task: z.output<typeof listedTask>): string =>
 
 /** What clients may ask about tasks; agents are offered those that are tools. */
 export function taskOperations(deps: BoardOperationsDeps) {
-  const { storage, tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
+  const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
   const find = (prefix: string) => tasks.resolve(prefix).taskId;
   /** What a run would be asked for without flags: as its open decision has it. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
@@ -155,8 +155,8 @@ export function taskOperations(deps: BoardOperationsDeps) {
     workflow.move(taskId, wanted, actor);
   }
 
-  const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller, call: Call) => ({
-    ...optionsOf(input, caller, call),
+  const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
+    ...optionsOf(input, caller),
     ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
@@ -197,19 +197,12 @@ export function taskOperations(deps: BoardOperationsDeps) {
       output: dispatched,
       say: sayDispatched,
       async run(input, caller, call) {
-        const submitted = await storage.write(() => {
-          const known = call.key === null ? null : tasks.byCall(call.key);
+        const submitted = await call.begin(() => {
           const { agent, prompt, title, project } = input;
-          if (known === null)
-            agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
-          const task =
-            known ??
-            tasks.create({
-              ...actions.newTask({ agent, body: prompt, title, project }, caller),
-              actor: who(input, caller).actor,
-              callKey: call.key,
-            });
-          return actions.run(task.taskId, options(input, caller, call), who(input, caller));
+          agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+          const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
+          const { taskId } = tasks.create({ ...wanted, actor: who(input, caller).actor });
+          return actions.run(taskId, options(input, caller), who(input, caller));
         });
         return answer(submitted, input.wait, call);
       },
@@ -242,13 +235,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       }),
       output: taskOutline,
       say: ({ task_id, status, agent }) => `${task_id} is ${status}${agent === null ? '' : ` to ${agent}`}.`,
-      async run(input, caller, { key }) {
-        const task = await storage.write(() => {
-          const known = key === null ? null : tasks.byCall(key);
-          return known ?? tasks.create({ ...actions.newTask(input, caller), callKey: key });
-        });
-        return toWire(task);
-      },
+      run: (input, caller, call) => call.finish(() => toWire(tasks.create(actions.newTask(input, caller)))),
     }),
     tool({
       name: 'task.list',
@@ -368,14 +355,11 @@ export function taskOperations(deps: BoardOperationsDeps) {
       say: sayDispatched,
       async run(input, caller, call) {
         const actor = who(input, caller);
-        const submitted = await storage.write(() => {
+        const submitted = await call.begin(() => {
           const task = tasks.resolve(input.id);
-          const isMade = call.key !== null && sessions.byCall(call.key) !== null;
-          if (!isMade) {
-            plans.check(task, input.hash, planOptions(task, caller));
-            prepareRun(task, input.project, caller, actor);
-          }
-          return actions.run(task.taskId, options(input, caller, call), actor);
+          plans.check(task, input.hash, planOptions(task, caller));
+          prepareRun(task, input.project, caller, actor);
+          return actions.run(task.taskId, options(input, caller), actor);
         });
         return answer(submitted, input.wait, call);
       },
@@ -387,9 +371,9 @@ export function taskOperations(deps: BoardOperationsDeps) {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),
-      run: async (input, caller) =>
+      run: async (input, caller, call) =>
         checkNotReplaced(
-          await storage.write((): Submitted => {
+          await call.begin((): Submitted => {
             const failed = tasks.resolve(input.id);
             plans.check(failed, input.hash, planOptions(failed, caller));
             const task = workflow.retry(failed.taskId, by(caller));
@@ -410,12 +394,11 @@ export function taskOperations(deps: BoardOperationsDeps) {
       }),
       output: taskOutline,
       say: ({ task_id, agent }) => `${task_id} is assigned to ${agent}.`,
-      run(input, caller, { key }) {
-        agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
-        return storage.once('task_assign', key, () =>
-          toWire(workflow.assign(find(input.id), input.agent, by(caller))),
-        );
-      },
+      run: (input, caller, call) =>
+        call.finish(() => {
+          agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
+          return toWire(workflow.assign(find(input.id), input.agent, by(caller)));
+        }),
     }),
     operation({
       name: 'task.cancel',
@@ -423,7 +406,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id }),
-      run: (input, caller) => storage.write(() => workflow.cancel(find(input.id), by(caller))),
+      run: (input, caller, call) => call.finish(() => workflow.cancel(find(input.id), by(caller))),
     }),
     tool({
       name: 'task.done',
@@ -439,8 +422,8 @@ export function taskOperations(deps: BoardOperationsDeps) {
       }),
       output: z.object({ task_id: z.string(), status: z.string() }),
       say: ({ task_id, status }) => `${task_id} is ${status}.`,
-      run({ id: prefix, status = 'done', summary = null }, caller, { key }) {
-        return storage.once('task_done', key, () => {
+      run({ id: prefix, status = 'done', summary = null }, caller, call) {
+        return call.finish(() => {
           const task = tasks.resolve(prefix);
           checkOwn(task, caller);
           const speaker = speakerOf(caller);

@@ -78,7 +78,6 @@ export interface TaskRow {
   failure_code: string | null;
   failure_text: string | null;
   summary: string | null;
-  call_key: string | null;
 }
 
 /** Columns of a new task; the others have defaults. */
@@ -99,7 +98,6 @@ export const NEW_TASK_COLUMNS = [
   'priority',
   'created_at',
   'assigned_at',
-  'call_key',
 ] as const satisfies (keyof TaskRow)[];
 
 /** Columns of a task in a list, besides `decision_id`. */

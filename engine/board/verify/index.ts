@@ -50,8 +50,8 @@ export interface Verify {
   sentenceOf(session: Session): string;
   /** Under strict, schedules a rerun of its tests. Call inside the transaction that ends the session. */
   sessionEnded(session: Session): void;
-  /** Records what a session claims. The `uncommitted` files will be committed after it. */
-  report(claims: Claims, by: By, key: string | null): Promise<Reported>;
+  /** Records by `write` what a session claims. The `uncommitted` files will be committed after it. */
+  report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T>;
   /**
    * Reruns the tests that an ended session reported, in a clean checkout of its branch's head. Waits for its turn: there is
    * one rerun at a time.
@@ -181,9 +181,7 @@ export function createVerify(deps: VerifyDeps): Verify {
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },
     sessionEnded: reruns.setDue,
-    async report(claims, by, key) {
-      const before = storage.answerOf<Reported>('verify_report', key);
-      if (before !== undefined) return before;
+    async report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T> {
       const whose = resolveSubject(claims.sessionId);
       const head = await findHead(whose.session);
       const { worktree = null, state } = whose.session ?? {};
@@ -191,7 +189,7 @@ export function createVerify(deps: VerifyDeps): Verify {
         worktree === null || state === 'ended'
           ? 0
           : await worktrees.countUncommitted(worktree).catch(() => 0);
-      return storage.once('verify_report', key, () => {
+      return write(() => {
         insertClaims(claims, head);
         const judged = assembleVerification(whose, head);
         const { criteria, tests, taskId } = judged;

@@ -99,9 +99,13 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           symbols: readSymbols(input.symbols, folder, paths),
           reportedBy: caller.sessionId ?? caller.actor,
         };
-        const { verification, uncommitted } = await verify.report(claims, by(caller), call.key);
-        const { sessionId, state, reasons } = verification;
-        return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+        return verify.report(claims, by(caller), (report) =>
+          call.finish(() => {
+            const { verification, uncommitted } = report();
+            const { sessionId, state, reasons } = verification;
+            return { session: sessionId, task, state, reasons: [...reasons, ...notCommitted(uncommitted)] };
+          }),
+        );
       },
     }),
     tool({
@@ -116,19 +120,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
         state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
-      async run(input, caller) {
-        const found = await verify.of(named(input.session, caller));
-        const { sessionId, state, reasons } = found;
-        return { ...(toWire(found) as object), session_id: sessionId, state, reasons };
-      },
-    }),
-    operation({
-      name: 'verify.show',
-      about: 'The evidence of a session, and what it is worth now.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ session: z.string().min(1) }),
-      run: (input) => verify.of(input.session),
+      run: async (input, caller) => toWire(await verify.of(named(input.session, caller))),
     }),
     operation({
       name: 'verify.rerun',

@@ -52,8 +52,8 @@ export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
-  /** Nothing was started, because what would run has changed; `decision` waits in its place. Throw it after the commit. */
-  replaced?: SvcError;
+  /** The decision that was approved in vain: what would run has changed, and `decision` waits in its place. */
+  replaced?: Decision;
 }
 
 /** The result of an edit, with the decision that waits now. */
@@ -164,8 +164,7 @@ export function createWorkflow({
     decisions.expire(task.taskId, why, by);
     const question = { inputs: inputsOf(task, options), options, changes, why: explainHold(task, why) };
     const decision = decisions.ask(task, question, by);
-    const replaced = inputsChangedError(before, decision);
-    return { task: tasks.get(task.taskId), decision, session: null, replaced };
+    return { task: tasks.get(task.taskId), decision, session: null, replaced: before };
   }
 
   /** Approves a pending decision, or uses an approved one, and starts it; replaces it when the inputs have changed. */
@@ -397,8 +396,13 @@ const inputsChangedError = (
     },
   );
 
+/** The error for a replaced decision; null when nothing was replaced. To be thrown after the commit that stores the new one. */
+export const whyReplaced = ({ replaced, decision }: Submitted): SvcError | null =>
+  replaced === undefined ? null : inputsChangedError(replaced, decision as Decision);
+
 /** Throws `inputs_changed` for a replaced decision. Call after the commit that stores the new one. */
 export function checkNotReplaced<S extends Submitted>(submitted: S): S {
-  if (submitted.replaced !== undefined) throw submitted.replaced;
+  const refused = whyReplaced(submitted);
+  if (refused !== null) throw refused;
   return submitted;
 }

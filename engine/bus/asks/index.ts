@@ -24,8 +24,6 @@ export interface NewAsk {
   context: string | null;
   options: readonly string[];
   timeoutSec: number;
-  /** See `Call.key`. */
-  key: string | null;
 }
 
 export interface NewAnswer {
@@ -46,8 +44,6 @@ export interface AskFilter {
 export interface Asks {
   /** Throws `not_found`. */
   get(askId: number): Ask;
-  /** The ask that the call with this key has made. Throws `idempotency_conflict` when its question differs. */
-  byCall(key: string, question: string): Ask | null;
   open(ask: NewAsk, by: By): Ask;
   /** Throws `ask_closed`, except when the same answerer repeats the same answer. */
   answer(askId: number, answer: NewAnswer, by: By): Ask;
@@ -87,7 +83,6 @@ export function createAsks({
 }): Asks {
   const { db } = storage;
   const byId = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE id = ?');
-  const byKey = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE call_key = ?');
   const among = `(@from IS NULL OR from_session = @from)
     AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
   const newest = db.prepare<unknown[], AskRow>(
@@ -106,8 +101,8 @@ export function createAsks({
     'SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND (@from IS NULL OR from_session = @from)',
   );
   const insert = db.prepare<unknown[], AskRow>(`INSERT INTO ask
-    (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at, call_key)
-    VALUES ('open', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
+    (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at)
+    VALUES ('open', ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`);
   const setAnswered = db.prepare<unknown[], AskRow>(`UPDATE ask
     SET status = 'answered', answered_at = ?, answered_by = ?, answer = ?, symbol_ref = ?
     WHERE id = ? AND status = 'open' RETURNING *`);
@@ -185,15 +180,6 @@ export function createAsks({
 
   return {
     get,
-    byCall(key, question) {
-      const row = byKey.get(key);
-      if (row === undefined) return null;
-      if (row.question === question) return toAsk(row);
-      throw new SvcError(
-        'idempotency_conflict',
-        `this call has asked something else already, as ask ${row.id}`,
-      );
-    },
     open(ask, by) {
       const now = clock.now();
       const taskNumber = ask.taskId === null ? null : parseId('t', ask.taskId);
@@ -207,7 +193,6 @@ export function createAsks({
         JSON.stringify(ask.options),
         now,
         now + ask.timeoutSec * 1000,
-        ask.key,
       ) as AskRow;
       const opened = toAsk(row);
       recordChange('ask_opened', opened, by, { reason: `waits for ${ask.to}` });

@@ -10,7 +10,7 @@ export interface AskNotice {
   closed(ask: Ask): void;
 }
 
-const nameAskCall = (ask: Ask): string => `ask ${ask.askId}`;
+const nameOrigin = (ask: Ask): string => `ask ${ask.askId}`;
 
 function formatAskNotice({
   askId,
@@ -43,14 +43,14 @@ export const createAskNotice = (messages: Messages): AskNotice => ({
         fromName: null,
         parentId: null,
         taskId: ask.taskId,
-        callKey: nameAskCall(ask),
+        origin: nameOrigin(ask),
       },
       [{ toSession: ask.toSession, toWorker: null, toAgent: null }],
       { actor: null, via: 'engine' },
     );
   },
   closed(ask) {
-    for (const { id, acked_at } of messages.ofCall(nameAskCall(ask))) {
+    for (const { id, acked_at } of messages.ofOrigin(nameOrigin(ask))) {
       if (acked_at === null) messages.ackAs(id, 'svc', { actor: null, via: 'engine' });
     }
   },

@@ -5,13 +5,11 @@ import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peers, projectOfAddress } from '../../sessions/index.ts';
-import type { Storage } from '../../storage/index.ts';
 import { type AddresseeDeps, resolveAddressee } from './addressee.ts';
 import { ASK_STATUSES, type Ask, type Asks, askClosedError, type SymbolRef } from './index.ts';
 import { resolveSymbolRef, type SymbolDeps } from './symbol-ref.ts';
 
 export interface AskToolsDeps extends Omit<AddresseeDeps, 'peers'>, SymbolDeps {
-  storage: Storage;
   asks: Asks;
   peers: Pick<Peers, 'find' | 'known' | 'chairOf'>;
 }
@@ -109,20 +107,17 @@ function sayAsk(ask: z.output<typeof listedAsk>): string {
 
 /** The tools and operations for asks. */
 export function askTools(deps: AskToolsDeps) {
-  const { storage, asks, peers } = deps;
+  const { asks, peers } = deps;
 
-  /** Opens an ask, or finds the one that the same call opened before. */
-  const openOrFindAsk = (input: z.infer<typeof askInput>, caller: Caller, key: string | null): Promise<Ask> =>
-    storage.write(() => {
-      const before = key === null ? null : asks.byCall(key, input.question);
-      if (before !== null) return before;
-      const { options = [], timeout_sec: timeoutSec, question } = input;
-      const context = input.context || null;
-      const from = caller.sessionId;
-      const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
-      const ask = { from, taskId, question, context, options, timeoutSec, key };
-      return asks.open({ ...ask, ...resolveAddressee(input, caller, deps) }, by(caller));
-    });
+  /** Opens an ask. Call inside the transaction of the call. */
+  function openAsk(input: z.infer<typeof askInput>, caller: Caller): Ask {
+    const { options = [], timeout_sec: timeoutSec, question } = input;
+    const context = input.context || null;
+    const from = caller.sessionId;
+    const taskId = (from === null ? null : peers.find(from)?.taskId) ?? null;
+    const ask = { from, taskId, question, context, options, timeoutSec };
+    return asks.open({ ...ask, ...resolveAddressee(input, caller, deps) }, by(caller));
+  }
 
   function describeAddressee({ toSession, project }: Ask): string {
     if (projectOfAddress(toSession) === undefined) return toSession;
@@ -193,7 +188,8 @@ export function askTools(deps: AskToolsDeps) {
           ? `ask ${number} was answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`
           : `ask ${number} timed out: ${note}`,
       async run(input, caller, call) {
-        return toAskOutcome(await waitWithProgress(await openOrFindAsk(input, caller, call.key), call));
+        const askId = await call.begin(() => openAsk(input, caller).askId);
+        return toAskOutcome(await waitWithProgress(asks.get(askId), call));
       },
     }),
     tool({
@@ -218,7 +214,7 @@ export function askTools(deps: AskToolsDeps) {
       }),
       say: ({ id: number, answer, by, symbol_ref }) =>
         `ask ${number} is answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`,
-      async run(input, caller) {
+      run(input, caller, call) {
         const ask = asks.get(input.id);
         checkMayAnswer(ask, caller);
         const { options, status } = ask;
@@ -234,10 +230,10 @@ export function askTools(deps: AskToolsDeps) {
             ? null
             : resolveSymbolRef(input.symbol_ref, deps);
         const answer = { answer: input.answer, by: resolveAnswerer(input.by, caller), symbolRef: ref };
-        const { note: _, ...answered } = toAskOutcome(
-          await storage.write(() => asks.answer(input.id, answer, by(caller))),
-        );
-        return answered;
+        return call.finish(() => {
+          const { note: _, ...answered } = toAskOutcome(asks.answer(input.id, answer, by(caller)));
+          return answered;
+        });
       },
     }),
     tool({
@@ -287,11 +283,11 @@ export function askTools(deps: AskToolsDeps) {
     }),
     operation({
       name: 'ask.open',
-      about: 'Ask without waiting; `ask.wait` does, and so does `ask` under the same key.',
+      about: 'Ask without waiting; `ask.wait` does.',
       seat: 'any',
       changes: true,
       input: askInput,
-      run: (input, caller, call) => openOrFindAsk(input, caller, call.key),
+      run: (input, caller, call) => call.finish(() => openAsk(input, caller)),
     }),
     operation({
       name: 'ask.wait',

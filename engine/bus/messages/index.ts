@@ -18,8 +18,8 @@ export interface NewMessage {
   fromName: string | null;
   parentId: number | null;
   taskId: string | null;
-  /** See `Call.key`. */
-  callKey: string | null;
+  /** What it tells of, e.g. `ask 3`, which may be told once to each; null for nothing of the kind. */
+  origin: string | null;
 }
 
 /** Who made a change, for the event log. */
@@ -47,7 +47,8 @@ export interface Messages {
   get(id: number): MessageRow;
   /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
   send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
-  ofCall(key: string): MessageRow[];
+  /** Those that tell of `origin`. */
+  ofOrigin(origin: string): MessageRow[];
   /** The oldest unread ones first, then the newest read; at most `limit`. With how many there are of each. */
   inbox(
     reader: Reader,
@@ -87,7 +88,7 @@ const TO_CHAIRS = `(to_session = 'chair' OR to_session LIKE 'chair@%' OR to_sess
 export function createMessages({ storage, events, clock, peers, onPending }: MessagesDeps): Messages {
   const { db } = storage;
   const byId = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE id = ?');
-  const byCall = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = +? ORDER BY id');
+  const byOrigin = db.prepare<unknown[], MessageRow>('SELECT * FROM message WHERE call_key = +? ORDER BY id');
   const insert = db.prepare<unknown[], MessageRow>(`INSERT INTO message
     (kind, body, payload_path, from_session, from_agent, from_name, to_session, to_worker, to_agent,
      parent_id, task_id, call_key, created_at, delivery, next_at)
@@ -228,7 +229,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
             toAgent,
             message.parentId,
             message.taskId === null ? null : parseId('t', message.taskId),
-            message.callKey,
+            message.origin,
             now,
             now,
           ) as MessageRow,
@@ -247,7 +248,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       onPending();
       return rows;
     },
-    ofCall: (key) => byCall.all(key),
+    ofOrigin: (origin) => byOrigin.all(origin),
     inbox(reader, { limit, unread: onlyUnread }) {
       const whose = buildReaderParameters(reader);
       const unread = unreadOf.all(...whose, limit);

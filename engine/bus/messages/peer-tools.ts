@@ -1,43 +1,40 @@
 import { z } from 'zod';
-import type { Caller } from '../../api/operation.ts';
+import { type Caller, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
+import { maskedAddress } from '../../base/shown-address.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, type Peer } from '../../sessions/index.ts';
 import { readName } from './address.ts';
 import type { MessageToolDeps } from './tools.ts';
 
 const name = z.string();
-const rows = z.array(z.looseObject({}));
 
-/** A session as agents see it. */
-const toPeerEntry = (peer: Peer) => ({
-  session: peer.sessionId,
-  seat: peer.seat,
-  state: peer.state,
-  agent: peer.agent,
-  project: peer.project,
-  worker: peer.workerId,
-  task: peer.taskId,
-  title: peer.title,
-  since: peer.since === '' ? null : peer.since,
+/** What agents see of a session. */
+const peerOutput = z.object({
+  session_id: z.string(),
+  seat: z.string(),
+  state: z.string(),
+  agent: z.string().nullable(),
+  project: z.string().nullable(),
+  worker_id: z.string().nullable(),
+  task_id: z.string().nullable(),
+  title: z.string().nullable(),
+  since: z.string(),
 });
+const peerRows = z.array(peerOutput.meta({ unlisted: true }));
+type PeerEntry = z.infer<typeof peerOutput>;
 
-const sayPeer = ({
-  session,
-  seat,
-  state,
-  agent,
-  project,
-  worker,
-  task,
-  title,
-}: ReturnType<typeof toPeerEntry>): string =>
+/** A session in wire form. An address may contain a secret, so clients get it masked. */
+const toPeerEntry = (peer: Peer) =>
+  toWire({ ...peer, notifyBase: peer.notifyBase === null ? null : maskedAddress(peer.notifyBase) });
+
+const sayPeer = ({ session_id, seat, state, agent, project, worker_id, task_id, title }: PeerEntry): string =>
   [
-    `${session} ${seat}`,
+    `${session_id} ${seat}`,
     ...(state === 'live' ? [] : [state]),
-    ...[agent, project, worker, task].filter((each) => each !== null),
+    ...[agent, project, worker_id, task_id].filter((each) => each !== null),
     ...(title === null ? [] : [JSON.stringify(toPrintable(title))]),
   ].join(' ');
 
@@ -65,11 +62,8 @@ export function peerTools({
         to_project: name.optional().describe('Only those in this project'),
         to_worker: name.optional().describe("This worker's session: the live one, else its last"),
       }),
-      output: z.object({ peers: rows }),
-      say: ({ peers: found }) =>
-        found.length === 0
-          ? 'nobody is here'
-          : found.map((each) => sayPeer(each as ReturnType<typeof toPeerEntry>)).join('\n'),
+      output: z.object({ peers: peerRows }),
+      say: ({ peers: found }) => (found.length === 0 ? 'nobody is here' : found.map(sayPeer).join('\n')),
       run(input, caller) {
         const worker = readName(input.to_worker);
         if (worker !== undefined) {
@@ -100,13 +94,12 @@ export function peerTools({
       input: z.strictObject({ session: name.describe('e.g. s-12, chair, me') }),
       output: z.object({
         session: z.string(),
-        parent: z.looseObject({}).nullable(),
-        children: rows,
-        siblings: rows,
+        parent: peerOutput.nullable(),
+        children: peerRows,
+        siblings: peerRows,
       }),
       say({ session, parent, children, siblings }) {
-        const formatPeers = (some: readonly object[]): string =>
-          some.map((each) => sayPeer(each as ReturnType<typeof toPeerEntry>)).join('; ') || 'none';
+        const formatPeers = (some: readonly PeerEntry[]): string => some.map(sayPeer).join('; ') || 'none';
         return [
           `${session}`,
           `parent: ${formatPeers(parent === null ? [] : [parent])}`,

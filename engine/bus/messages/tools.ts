@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, type Caller } from '../../api/operation.ts';
+import { by, type Caller, chairOnly } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -108,7 +108,7 @@ function resolveSender(
 
 /** The tools for messages. */
 export function messageTools(deps: MessageToolDeps) {
-  const { storage, clock, paths, peers, addresses, messages } = deps;
+  const { clock, paths, peers, addresses, messages } = deps;
 
   function resolvePayload(path: string | undefined): string | null {
     if (path === undefined || path === '') return null;
@@ -148,14 +148,12 @@ export function messageTools(deps: MessageToolDeps) {
     name: name.optional().describe('Sender as people know it; only for the Chair'),
   });
 
-  function sendMessage(input: z.infer<typeof sendInput>, caller: Caller, key: string | null): MessageRow[] {
+  function sendMessage(input: z.infer<typeof sendInput>, caller: Caller): MessageRow[] {
     if (Buffer.byteLength(input.body) > BODY_MAX_BYTES) {
       throw new SvcError('body_too_large', 'body: a message has at most 256 KiB', {
         hint: sentence`write it to a file and name that as {input.payload_path}`,
       });
     }
-    const earlier = key === null ? [] : messages.ofCall(key);
-    if (earlier.length > 0) return earlier;
     const from = addresses.acting(caller, input.from_session);
     if (from !== null && from !== caller.sessionId) addresses.checkKnown(from);
     const sender = from === null ? null : peers.find(from);
@@ -170,7 +168,7 @@ export function messageTools(deps: MessageToolDeps) {
         ...resolveSender(input, caller, sender),
         parentId: parent_id ?? null,
         taskId: sender?.taskId ?? null,
-        callKey: key,
+        origin: null,
       },
       resolveRecipients({ to_session, to_agent, to_worker, to_role, to_project }, parent_id, from),
       by(caller),
@@ -190,14 +188,15 @@ export function messageTools(deps: MessageToolDeps) {
         known: z.boolean(),
         delivery: z.string().describe('State of its notice'),
       }),
-      async run(input, caller, call) {
-        const sent = await storage.write(() => sendMessage(input, caller, call.key));
-        return {
-          messages: sent.map((row) => ({ id: row.id, to: readRecipient(row)[1] })),
-          known: sent.every((row) => addresses.isKnown(...readRecipient(row))),
-          delivery: sent[0]?.delivery ?? 'none',
-        };
-      },
+      run: (input, caller, call) =>
+        call.finish(() => {
+          const sent = sendMessage(input, caller);
+          return {
+            messages: sent.map((row) => ({ id: row.id, to: readRecipient(row)[1] })),
+            known: sent.every((row) => addresses.isKnown(...readRecipient(row))),
+            delivery: sent[0]?.delivery ?? 'none',
+          };
+        }),
       say({ messages: sent, known }) {
         const text = sent.map(({ id, to }) => `message ${id} to ${to}`).join(', ');
         return known ? text : `${text}; nobody of that name has been seen yet, it is kept`;
@@ -248,15 +247,16 @@ export function messageTools(deps: MessageToolDeps) {
         id: z.int().describe('Of the message'),
         session: name.optional().describe('Recipient; default: yours'),
         agent: name.optional().describe("Recipient; default: your session's"),
+        /** As a person, whoever the message is to; only for the Chair. */
+        as_person: z.boolean().optional().meta({ unlisted: true }),
       }),
       output: z.object({ id: z.int(), acked_at: z.string(), acked_by: z.string() }),
-      run: (input, caller, { key }) =>
-        storage.once('msg_ack', key, () => {
-          const { id, acked_at, acked_by } = messages.ack(
-            input.id,
-            resolveReader(deps, input, caller),
-            by(caller),
-          );
+      run: (input, caller, call) =>
+        call.finish(() => {
+          if (input.as_person && caller.seat !== 'chair') throw chairOnly('msg.ack as a person', caller);
+          const { id, acked_at, acked_by } = input.as_person
+            ? messages.ackAs(input.id, caller.actor, by(caller))
+            : messages.ack(input.id, resolveReader(deps, input, caller), by(caller));
           return { id, acked_at: rfc3339(acked_at ?? clock.now()), acked_by: acked_by ?? '' };
         }),
       say: ({ id, acked_by }) => `message ${id} acknowledged by ${acked_by}`,

@@ -199,6 +199,8 @@ function linkTo(engine: Engine, caller: Caller): EngineLink {
       { key, signal, onProgress }: Parameters<EngineLink['call']>[2],
     ) =>
       engine.operations.call(operation, input, caller, { key, signal, progress: onProgress }) as Promise<T>,
+    callTool: (name, input, { key, signal, onProgress }) =>
+      engine.callTool(name, input, caller, { key, signal, progress: onProgress }),
     onEvent(listener) {
       let cursor = engine.events.lastSeq();
       const stop = engine.onCommit(() => {

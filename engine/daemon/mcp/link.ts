@@ -1,4 +1,5 @@
 import type { Wire } from '../../api/operation.ts';
+import type { ToolAnswer } from '../../api/tool-operations.ts';
 import type { Api } from '../../compose.ts';
 import type { LoggedEvent } from '../../storage/index.ts';
 
@@ -10,6 +11,12 @@ export interface EngineLink {
     input: Api[K]['input'],
     options: { key: string; signal: AbortSignal; onProgress(message: string): void },
   ): Promise<Api[K]['output']>;
+  /** `call` for a tool, by the name that agents have for it. */
+  callTool(
+    name: string,
+    input: Record<string, unknown>,
+    options: { key: string; signal: AbortSignal; onProgress(message: string): void },
+  ): Promise<ToolAnswer>;
   /** Everything that happens from when `begun` resolves on, until `stop` is called. */
   onEvent(listener: (event: Wire<LoggedEvent>) => void): { begun: Promise<void>; stop(): void };
   /** The session that the client takes part as, once it is connected; null for none. */

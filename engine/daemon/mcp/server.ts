@@ -60,14 +60,14 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
       told.say(message);
     };
     try {
-      const { result, text } = await link.call(
-        'tool.call',
-        { name: params.name, arguments: params.arguments ?? {} },
-        { key: randomUUID(), signal: extra.signal, onProgress },
-      );
+      const { result, text } = await link.callTool(params.name, params.arguments ?? {}, {
+        key: randomUUID(),
+        signal: extra.signal,
+        onProgress,
+      });
       return {
         content: [{ type: 'text', text: text ?? JSON.stringify(result) }],
-        structuredContent: result as Record<string, unknown>,
+        structuredContent: result,
       };
     } catch (thrown) {
       const error = asSvcError(thrown);

@@ -2,7 +2,7 @@ import { actorDenied, type By } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
-import type { Workflow } from '../../board/workflow/index.ts';
+import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import { parseFormBody } from '../body.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
@@ -66,11 +66,12 @@ export function createChatRoute({
   function approveDecision(id: string, by: By): Answer {
     checkMayDecide(by);
     const approved = workflow.approve(id, by);
-    const { decision, replaced } = approved;
+    const { decision } = approved;
+    const refused = whyReplaced(approved);
     // Returned, not thrown: the decision that is pending now must be kept.
-    if (replaced !== undefined)
+    if (refused !== null)
       return ephemeralAnswer(
-        `${replaced.message}. ${decision.decisionId} waits in its place.`,
+        `${refused.message}. ${decision.decisionId} waits in its place.`,
         decision.taskId,
       );
     const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;

@@ -2,7 +2,7 @@ import type { By } from '../../api/operation.ts';
 import { formatId, parseId } from '../../base/ids.ts';
 import type { Decision, Decisions } from '../../board/decisions/index.ts';
 import type { Tasks } from '../../board/tasks/index.ts';
-import type { Workflow } from '../../board/workflow/index.ts';
+import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
 import {
   type FieldProblem,
   fieldsInvalidError,
@@ -63,9 +63,10 @@ export function createDecisionRoutes({
       safe: false,
       handle(request, id) {
         const { decisionId } = readDecisionBody(request, id);
-        const { decision, replaced } = workflow.approve(decisionId, BY);
+        const approved = workflow.approve(decisionId, BY);
+        const refused = whyReplaced(approved);
         // Returned, not thrown: the decision that is pending now must be kept.
-        return replaced === undefined ? answerDecision(decision) : problemAnswer(replaced);
+        return refused === null ? answerDecision(approved.decision) : problemAnswer(refused);
       },
     },
     deny: {

@@ -53,7 +53,6 @@ describe('a task that its ledger holds', () => {
           continues: null,
           tokenBudget: null,
           parent: null,
-          callKey: null,
         }),
       stop: () => undefined,
       drop: () => true,

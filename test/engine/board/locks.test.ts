@@ -230,7 +230,6 @@ describe('the tools for locks', () => {
       covered_by: 'app',
     });
     const status = await here.call<{ locks: Wire<Lock>[] }>('lock.status', { path });
-    assert.deepEqual(status, { locks: await here.call('lock.list') });
     assert.deepEqual(await here.call('lock.status'), status);
     assert.deepEqual(await here.call('lock.status', { path: '' }), status);
     assert.deepEqual(Object.keys(status.locks[0] ?? {}).sort(), [
@@ -289,7 +288,7 @@ describe('the tools for locks', () => {
     await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
     const { task_id } = (await here.call<{ tasks: Wire<Task>[] }>('task.list')).tasks[0] ?? assert.fail();
     await here.call('task.cancel', { id: task_id });
-    assert.deepEqual(await here.call('lock.list'), []);
+    assert.deepEqual(await here.call('lock.status'), { locks: [] });
     await assert.rejects(here.call('lock.acquire', { holder: session, path: 'app' }), refusal('conflict'));
     const timeline = here.engine.events.listOfTask(task_id).map(({ kind }) => kind);
     assert.ok(timeline.includes('lock_acquired') && timeline.includes('lock_released'), timeline.join());
@@ -325,7 +324,9 @@ describe('the tools for locks', () => {
         here.call('lock.acquire', { holder: `p-${index}`, path: 'app' }),
       ),
     );
-    const [lock] = await here.call<Wire<Lock>[]>('lock.list');
+    const {
+      locks: [lock],
+    } = await here.call<{ locks: Wire<Lock>[] }>('lock.status');
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const each of tries) {
       if (each.status === 'rejected')

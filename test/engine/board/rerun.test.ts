@@ -56,7 +56,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     await ws?.close();
   });
 
-  const show = (session: string): Promise<Shown> => here.call('verify.show', { session });
+  const show = (session: string): Promise<Shown> => here.call('verify.status', { session });
   const settled = (session: string): Promise<Shown> =>
     until(async () => {
       const shown = await show(session);
@@ -207,7 +207,7 @@ describe('under a lite guard', () => {
   test('nothing is run again by itself, and a promotion warns of what is the own word of the worker', async () => {
     const session = await started(here, prompt(['test -f made.txt']));
     await ended(here, session);
-    const shown = await here.call<Shown>('verify.show', { session });
+    const shown = await here.call<Shown>('verify.status', { session });
     assert.deepEqual(
       [shown.state, shown.rerun_state, shown.reasons],
       ['reported', null, ['svc has not run the reported tests again']],

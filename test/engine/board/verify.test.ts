@@ -136,7 +136,7 @@ describe('evidence', () => {
       tests: 2,
     });
     const ended = await work.end();
-    assert.equal((await here.call<Shown>('verify.show', { session: ended.session_id })).state, 'reported');
+    assert.equal((await here.call<Shown>('verify.status', { session: ended.session_id })).state, 'reported');
     // Nothing but a rerun makes it more than that, and what is missing is missing still.
     const again = await here.call<Shown>('verify.rerun', { session: work.id });
     assert.deepEqual([again.state, again.reasons], ['reported', ['missing: none.txt']]);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Call, Caller } from '../../../engine/api/operation.ts';
+import type { Caller, CallOptions } from '../../../engine/api/operation.ts';
 import type { Ask, LoggedEvent, Session, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { awaitEvent } from '../../support/events.ts';
@@ -63,7 +63,7 @@ describe('a question', () => {
     question: string,
     input: object = {},
     caller: Partial<Caller> = worker,
-    call: Partial<Call> = {},
+    call: CallOptions = {},
   ) {
     let told: (message: string) => void = () => undefined;
     const progress = new Promise<string>((resolve) => {

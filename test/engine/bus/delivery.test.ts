@@ -90,7 +90,7 @@ describe('the notice of a message', () => {
     return messages[0]?.id ?? 0;
   }
   async function message(id: number): Promise<Wire<Message>> {
-    const [found] = await here.call<Wire<Message>[]>('message.list', { ids: [id] });
+    const [found] = await here.call<Wire<Message>[]>('msg.list', { ids: [id] });
     return found as Wire<Message>;
   }
   /** The message once its notice is no longer pending, or was tried. */
@@ -143,7 +143,7 @@ describe('the notice of a message', () => {
       }),
     );
     await until(async () =>
-      (await here.call<Wire<Message>[]>('message.list', { limit: 200 })).every(
+      (await here.call<Wire<Message>[]>('msg.list', { limit: 200 })).every(
         (each) => each.delivery === 'delivered',
       ),
     );

@@ -44,7 +44,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     ]) {
       assert.match(message.body, line);
     }
-    const [row] = await here.call<{ task_id: string }[]>('message.list', { ids: [message.id] });
+    const [row] = await here.call<{ task_id: string }[]>('msg.list', { ids: [message.id] });
     assert.match(row?.task_id ?? '', /^t-\d+$/);
   });
 

@@ -148,11 +148,11 @@ describe('messages', () => {
       (await inbox({}, worker(second))).messages.map((each) => each.id),
       [id],
     );
-    const { peers } = await here.call<{ peers: { session: string; state: string }[] }>('msg.peers', {
+    const { peers } = await here.call<{ peers: { session_id: string; state: string }[] }>('msg.peers', {
       to_worker: 'carol',
     });
     assert.deepEqual(
-      peers.map(({ session, state }) => [session, state]),
+      peers.map(({ session_id, state }) => [session_id, state]),
       [[second, 'live']],
     );
   });
@@ -201,31 +201,35 @@ describe('messages', () => {
   test('of anyone are acknowledged by the person at the dashboard, under their name', async () => {
     const session = await dispatched(here);
     const id = await idOf(send({ to_session: session }));
-    const acked = await here.call<{ acked_by: string }>('message.ack', { id });
+    const acked = await here.call<{ acked_by: string }>('msg.ack', { id, as_person: true });
     assert.equal(acked.acked_by, 'ada');
     await assert.rejects(here.call('msg.ack', { id }, worker(session)), {
       code: 'conflict',
       message: /by ada/,
     });
-    await assert.rejects(here.call('message.ack', { id }, worker(session)), { code: 'chair_only' });
+    await assert.rejects(here.call('msg.ack', { id, as_person: true }, worker(session)), {
+      code: 'chair_only',
+    });
   });
 
   test('with a role reach the family of the sender', async () => {
     const chair = await join(here);
     const [one, two] = [await dispatched(here), await dispatched(here)];
     const roster = await here.call<{
-      parent: { session: string };
+      parent: { session_id: string };
       children: unknown[];
-      siblings: { session: string }[];
+      siblings: { session_id: string }[];
     }>('msg.roster', { session: one });
-    assert.ok(['chair', chair.id].includes(roster.parent.session));
-    assert.ok(roster.siblings.some(({ session }) => session === two));
-    assert.ok(roster.siblings.every(({ session }) => session !== one && !session.startsWith('chair')));
+    assert.ok(['chair', chair.id].includes(roster.parent.session_id));
+    assert.ok(roster.siblings.some((each) => each.session_id === two));
+    assert.ok(
+      roster.siblings.every((each) => each.session_id !== one && !each.session_id.startsWith('chair')),
+    );
     assert.equal((await send({ to_role: 'parent' }, worker(one))).messages[0]?.to, 'chair');
     const siblings = await send({ to_role: 'sibling' }, worker(one));
     assert.deepEqual(
       siblings.messages.map(({ to }) => to),
-      roster.siblings.map(({ session }) => session),
+      roster.siblings.map((each) => each.session_id),
     );
     const children = await send({ to_role: 'child' }, chair.caller);
     for (const each of [one, two]) assert.ok(children.messages.some(({ to }) => to === each));
@@ -335,28 +339,26 @@ describe('messages', () => {
   });
 
   test('are counted and listed for the dashboard, newest first', async () => {
-    const before_ = await here.call<{ unread: number; alerts: number }>('message.counts');
+    const before_ = await here.call<{ unread: number; alerts: number }>('msg.counts');
     const first = await idOf(send({ to_session: 'chair', kind: 'alert' }));
     const second = await idOf(send({ to_session: 'chair@shop' }));
     const third = await idOf(send({ to_session: 'somebody' }));
-    const counts = await here.call<{ unread: number; alerts: number }>('message.counts');
+    const counts = await here.call<{ unread: number; alerts: number }>('msg.counts');
     assert.deepEqual(counts, { unread: before_.unread + 2, alerts: before_.alerts + 1 });
     const list = async (input: object) =>
-      (await here.call<{ message_id: number }[]>('message.list', input)).map((each) => each.message_id);
+      (await here.call<{ message_id: number }[]>('msg.list', input)).map((each) => each.message_id);
     assert.deepEqual(await list({ limit: 2 }), [third, second]);
     assert.deepEqual(await list({ before: third, limit: 2 }), [second, first]);
     assert.deepEqual(await list({ ids: [first, third, 999_999] }), [third, first]);
-    await here.call('message.ack', { id: second });
+    await here.call('msg.ack', { id: second, as_person: true });
     assert.deepEqual(await list({ unread: true, limit: 2 }), [third, first]);
-    await assert.rejects(here.call('message.list', {}, worker('s-1')), { code: 'chair_only' });
+    await assert.rejects(here.call('msg.list', {}, worker('s-1')), { code: 'chair_only' });
   });
 
   test('are shown by a hook once; a damaged list of what was shown only shows them again', async () => {
     const session = await dispatched(here);
     const surface = async (caller: Partial<Caller> = worker(session)) =>
-      (await here.call<{ message_id: number }[]>('message.surface', {}, caller)).map(
-        (each) => each.message_id,
-      );
+      (await here.call<{ message_id: number }[]>('msg.surface', {}, caller)).map((each) => each.message_id);
     const first = await idOf(send({ to_session: session }));
     assert.deepEqual(await surface(), [first]);
     assert.deepEqual(await surface(), []);
@@ -368,11 +370,11 @@ describe('messages', () => {
     writeFileSync(file, '\0\0nonsense');
     assert.deepEqual(await surface(), [first, second]);
     assert.deepEqual(await surface(), []);
-    await assert.rejects(here.call('message.surface', { session: 'chair' }, worker(session)), {
+    await assert.rejects(here.call('msg.surface', { session: 'chair' }, worker(session)), {
       code: 'holder_mismatch',
     });
     for (const hostile of ['../x', 'a/../../x']) {
-      await assert.rejects(here.call('message.surface', { session: hostile }), { code: 'fields_invalid' });
+      await assert.rejects(here.call('msg.surface', { session: hostile }), { code: 'fields_invalid' });
     }
     assert.equal(existsSync(joinPath(ws.root, '.svc/notices/x.ids')), false);
   });
@@ -392,8 +394,8 @@ describe('messages', () => {
     const chair = await join(here, { project: 'shop', agent: 'claude' });
     const plain = await join(here, { name: 'helper', project: 'shop', title: 'by hand' });
     const peers = async (input: object) =>
-      (await here.call<{ peers: { session: string }[] }>('msg.peers', input)).peers.map(
-        ({ session }) => session,
+      (await here.call<{ peers: { session_id: string }[] }>('msg.peers', input)).peers.map(
+        (each) => each.session_id,
       );
     const shop = await peers({ to_project: 'shop' });
     assert.ok(shop.includes(chair.id) && shop.includes('helper'));
@@ -402,7 +404,7 @@ describe('messages', () => {
     await assert.rejects(peers({ session: 'nobody' }), { code: 'not_found' });
     await assert.rejects(peers({ to_project: 'nope' }), { code: 'unknown_project' });
     await assert.rejects(peers({ to_worker: 'nobody' }), { code: 'not_found' });
-    const all = await here.call<{ session_id: string; seat: string }[]>('peer.list');
+    const { peers: all } = await here.call<{ peers: { session_id: string; seat: string }[] }>('msg.peers');
     assert.ok(all.some((each) => each.session_id === chair.id && each.seat === 'chair'));
   });
 });
@@ -427,7 +429,7 @@ test('mail to a Chair that left before it read it is for the next one of its sea
     for (const project of ['shop', 'shop', null]) seats.open({ ...seat, project });
     const to = [{ toSession: 'chair-1', toWorker: null, toAgent: null }];
     const none = { payloadPath: null, fromAgent: null, fromName: null, parentId: null, taskId: null };
-    const text = { kind: 'note' as const, body: 'left behind', fromSession: 's-1', callKey: null };
+    const text = { kind: 'note' as const, body: 'left behind', fromSession: 's-1', origin: null };
     return messages.send({ ...none, ...text }, to, by)[0]?.id ?? 0;
   });
   const sees = (session: string): boolean =>

@@ -62,7 +62,7 @@ describe('what the bus keeps', () => {
             fromName: null,
             parentId: null,
             taskId: null,
-            callKey: null,
+            origin: null,
           },
           [{ toSession: 'reader', toWorker: null, toAgent: null }],
           { actor: 'ada', via: 'cli' },

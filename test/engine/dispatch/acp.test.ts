@@ -147,7 +147,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.match(text, /inside\.txt was answered once/);
     assert.match(text, /All done\./);
     assert.doesNotMatch(text, /"acp":/);
-    const verified = await rig.call<{ state: string }>('verify.show', { session: id });
+    const verified = await rig.call<{ state: string }>('verify.status', { session: id });
     assert.equal(verified.state, 'reported', rig.log(id));
   });
 
@@ -237,7 +237,7 @@ test('a worker on transport acp works confined, with its questions and our tools
     await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
-    const { state } = await rig.call<{ state: string }>('verify.show', { session: id });
+    const { state } = await rig.call<{ state: string }>('verify.status', { session: id });
     assert.equal(state, 'reported', rig.log(id));
   } finally {
     await rig.close();

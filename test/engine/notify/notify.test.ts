@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { createOperations } from '../../../engine/api/operation.ts';
+import { createOperations } from '../../../engine/api/dispatcher.ts';
 import { SvcError } from '../../../engine/base/errors.ts';
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { notifyOperations } from '../../../engine/notify/operations.ts';
@@ -393,6 +393,7 @@ test('the operations list the catalogue, deliveries, and keep what changes for t
   const rig = rigOf([{ url: hook.url }]);
   const operations = createOperations(notifyOperations(rig.notify), {
     policy: () => ({ mode: '', actors: [] }),
+    calls: rig.storage.calls,
   });
   const caller = { actor: 'ann', via: 'cli', sessionId: null, project: null, env: {} } as const;
   const chair = { ...caller, seat: 'chair' } as const;

@@ -85,7 +85,6 @@ export function openSpine(path: string, clock: Clock) {
         continues: null,
         tokenBudget: null,
         parent: null,
-        callKey: null,
       });
       events.append({
         kind: 'dispatched',

@@ -62,7 +62,7 @@ describe('projects in two repositories', () => {
         : null;
     }, `the end of ${task_id}`);
   }
-  const list = (input: object = {}) => here.call<Listed>('worktree.list', input);
+  const list = (input: object = {}) => here.call<Listed>('worktree.status', input);
   const prune = async (input: object = {}) =>
     (await here.call<{ repositories: Pruned[] }>('worktree.prune', input)).repositories;
   const branchesOf = ({ worktrees }: Listed, repository: string): string[] =>

@@ -48,7 +48,7 @@ async function runInPlace(script: string): Promise<{ session: string; alerts: st
 async function workInProject(): Promise<void> {
   const session = await started(here, 'after it\n#agent: edit after.txt x', {}, { project: 'api' });
   assert.equal((await ended(here, session)).failure, null);
-  await here.call('worktree.list', {});
+  await here.call('worktree.status', {});
   await here.call('worktree.prune', { dry_run: true });
 }
 
@@ -117,7 +117,7 @@ hostile(
     await workInProject();
     // A person who means it says so.
     mkdirSync(join(api(), '.git'));
-    await assert.rejects(here.call('worktree.list', { project: 'api' }), { code: 'worktree_unsafe' });
+    await assert.rejects(here.call('worktree.status', { project: 'api' }), { code: 'worktree_unsafe' });
     const { repository: top } = await here.call<{ repository: string }>('project.repin', { id: 'api' });
     assert.equal(top, api());
   },

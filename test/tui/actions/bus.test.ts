@@ -48,7 +48,7 @@ describe('messages', () => {
 
   it('a acknowledges, once, and leaves alone what a session here has to read', () => {
     assert.deepEqual(selectMessage(openBus(), 2).keys('a').calls(), [
-      { operation: 'message.ack', input: { id: 2 } },
+      { operation: 'msg.ack', input: { id: 2, as_person: true } },
     ]);
     assert.match(lastMessage(selectMessage(openBus(), 1).keys('a')), /acknowledged already/);
     const other = selectMessage(openBus(), 4).keys('a');

@@ -486,7 +486,7 @@ describe('the keymap', () => {
         }
       }
     }
-    assert.deepEqual([...called], ['message.ack']);
+    assert.deepEqual([...called], ['msg.ack']);
   });
 
   it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {

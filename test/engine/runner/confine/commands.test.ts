@@ -154,7 +154,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     }
     assert.equal(existsSync(marker), false);
     assert.equal(existsSync(join(worktreeOf(session), 'outside')), false);
-    const { rerun: none } = await here.call<Wire<Verification>>('verify.show', { session });
+    const { rerun: none } = await here.call<Wire<Verification>>('verify.status', { session });
     assert.equal(none, null);
   });
 

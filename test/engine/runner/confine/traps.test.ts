@@ -74,7 +74,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     const id = await started(here, 'traps\n#agent: run sh traps.sh\n#agent: no-change\n#agent: fail 7');
     assert.equal((await ended(here, id)).failure?.code, 'exit_code');
     assert.equal(ws.repository.git('show', `svc/${id}:work.txt`), 'x');
-    await here.call('worktree.list', {});
+    await here.call('worktree.status', {});
     const { session_id: next } = await here.call<{ session_id: string }>('worker.resume', { session: id });
     assert.equal((await ended(here, next)).failure?.code, 'exit_code');
     const other = await started(here, 'other\n#agent: edit a.txt b');

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import { SvcError } from '../base/errors.ts';
+import { withoutBlanks } from './absent.ts';
+import {
+  actorDenied,
+  type Call,
+  type Caller,
+  chairOnly,
+  checkWholeText,
+  fieldsInvalid,
+  mayAct,
+  type Operation,
+  type Operations,
+  type Policy,
+  toWire,
+} from './operation.ts';
+import { type CallLog, createRepeats, nameCaller } from './repeat.ts';
+
+/** A call that is not cancelled, and whose waiting nobody follows. */
+const QUIET = { signal: new AbortController().signal, progress: () => undefined };
+
+/** The one way in for every client. */
+export function createOperations<O extends Operation>(
+  all: readonly O[],
+  deps: { policy(): Policy; calls: CallLog },
+): Operations<O> {
+  const byName = new Map<string, O>(all.map((each) => [each.name, each]));
+  if (byName.size !== all.length) throw new Error('two operations have one name');
+  const { write } = deps.calls;
+  const runOnce = createRepeats(deps.calls);
+  return {
+    all,
+    async call(name, input, caller, { key = null, ...options } = {}) {
+      const found = byName.get(name);
+      if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
+      checkSeat(found, caller);
+      checkActor(found, caller, deps.policy());
+      checkWholeText(input);
+      const parsed = found.input.safeParse(withoutBlanks(found.input, input ?? {}));
+      if (!parsed.success) throw fieldsInvalid(parsed.error, parametersOf(found.input));
+      const call: Call = { ...QUIET, ...options, finish: write, begin: write, begun: () => undefined };
+      const toAnswer = (value: unknown): unknown => (found.isWire === true ? value : toWire(value));
+      if (key === null || !found.changes) return toAnswer(await found.run(parsed.data, caller, call));
+      return runOnce({
+        name: { caller: nameCaller(caller), operation: name, key },
+        input: parsed.data,
+        call,
+        isSecret: found.isSecret === true,
+        run: (repeatable) => found.run(parsed.data, caller, repeatable),
+        toAnswer,
+      });
+    },
+  };
+}
+
+function checkSeat(found: Operation, caller: Caller): void {
+  if (found.seat === 'chair' && caller.seat !== 'chair') throw chairOnly(found.name, caller);
+}
+
+function checkActor(found: Operation, caller: Caller, policy: Policy): void {
+  if (found.changes && !mayAct(policy, caller.actor)) throw actorDenied(caller.actor);
+}
+
+const parametersOf = (input: z.ZodType): string[] =>
+  'shape' in input ? Object.keys(input.shape as object) : [];

@@ -1,0 +1,188 @@
+import { mkdtempSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { systemClock } from '../../engine/base/clock.ts';
+import { createKeys } from '../../engine/gateway/keys/index.ts';
+import { openGateway } from '../../engine/gateway/server/gateway.ts';
+import { openStorage } from '../../engine/storage/index.ts';
+
+// The processes of the gateway's bench: `upstream`, `floor` (the least that a proxy does), `gateway` and `load`.
+
+/** What `load` is asked for. */
+export interface GatewayLoad {
+  url: string;
+  key: string;
+  connections: number;
+  requests: number;
+  isStream: boolean;
+  bodyBytes: number;
+}
+
+export interface GatewayLoadResult {
+  /** Ms, to the end of the answer, and to its first byte. */
+  p50: number;
+  p99: number;
+  firstP50: number;
+  perSecond: number;
+  failed: number;
+}
+
+const USAGE = '"usage":{"prompt_tokens":12,"completion_tokens":20,"total_tokens":32}';
+const JSON_ANSWER = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${'word '.repeat(160)}"},"finish_reason":"stop"}],${USAGE}}`;
+const CHUNK = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"word "},"finish_reason":null}]}\n\n`;
+const LAST = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],${USAGE}}\n\ndata: [DONE]\n\n`;
+const CHUNKS = 20;
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
+  new Promise((done) => server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)));
+
+const PROGRAMS: Record<string, () => Promise<void>> = {
+  async upstream() {
+    const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+      const body = await readAll(request);
+      if (!body.includes('"stream":true')) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON_ANSWER);
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let at = 0; at < CHUNKS; at += 1) {
+        response.write(CHUNK);
+        if (at % 5 === 0) await new Promise((next) => setImmediate(next));
+      }
+      response.end(LAST);
+    });
+    process.send?.({ port: await listen(server) });
+  },
+
+  async floor() {
+    const target = Number(process.argv[3]);
+    const agent = new Agent({ keepAlive: true, maxSockets: 512 });
+    const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+      if (request.headers.authorization !== 'Bearer floor') return void response.writeHead(401).end();
+      const body = await readAll(request);
+      JSON.parse(body.toString());
+      const headers = { ...request.headers, authorization: 'Bearer real', host: `127.0.0.1:${target}` };
+      const call = send(
+        { host: '127.0.0.1', port: target, path: request.url, method: 'POST', agent, headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.on('data', (chunk: Buffer) => chunk.includes('"usage"'));
+          answer.pipe(response);
+        },
+      );
+      call.end(body);
+    });
+    process.send?.({ port: await listen(server), key: 'floor' });
+    tellCpu();
+  },
+
+  async gateway() {
+    const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
+    const db = join(data, 'svc.db');
+    const storage = openStorage({ path: db });
+    const key = await storage.write(() => createKeys({ storage, clock: systemClock }).addPersonKey('bench'));
+    storage.close();
+    const nothing = (): void => undefined;
+    const gateway = await openGateway({
+      settings: {
+        mode: 'live',
+        providers: [
+          {
+            name: 'up',
+            baseUrl: `http://127.0.0.1:${process.argv[3]}/v1`,
+            key: 'real',
+            takesClientKey: false,
+            model: '',
+            tier: 'paid',
+            priority: 0,
+            protocols: ['chat'],
+          },
+        ],
+        budgetTokensDay: 1_000_000_000,
+        cacheTtlSec: 0,
+        cacheEntries: 0,
+        probeIntervalSec: 0,
+      },
+      host: '127.0.0.1',
+      port: 0,
+      data,
+      dataId: 'bench',
+      db,
+      version: '0',
+      isAlone: true,
+      log: { info: nothing, warn: nothing, error: nothing },
+    });
+    process.send?.({ port: gateway.port, key });
+    tellCpu();
+  },
+
+  async load() {
+    process.on('message', async (wish: GatewayLoad) => process.send?.(await run(wish)));
+  },
+};
+
+/** Answers any message with the processor time used so far, µs, and the memory held, bytes. */
+function tellCpu(): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuUs: user + system, rss: process.memoryUsage.rss() });
+  });
+}
+
+async function run({
+  url,
+  key,
+  connections,
+  requests,
+  isStream,
+  bodyBytes,
+}: GatewayLoad): Promise<GatewayLoadResult> {
+  const pool = new Pool(url, { connections, pipelining: 1 });
+  const content = 'x '.repeat(bodyBytes / 2);
+  const body = `{"model":"m",${isStream ? '"stream":true,"stream_options":{"include_usage":true},' : ''}"messages":[{"role":"user","content":"${content}"}]}`;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const whole: number[] = [];
+  const first: number[] = [];
+  let failed = 0;
+  let left = requests;
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (left > 0) {
+        left -= 1;
+        const begun = performance.now();
+        const answer = await pool.request({ method: 'POST', path: '/v1/chat/completions', headers, body });
+        let firstAt = 0;
+        for await (const chunk of answer.body) {
+          if (firstAt === 0 && (chunk as Buffer).length > 0) firstAt = performance.now();
+        }
+        if (answer.statusCode !== 200) failed += 1;
+        whole.push(performance.now() - begun);
+        first.push(firstAt - begun);
+      }
+    }),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  const at = (list: number[], share: number): number =>
+    list.sort((one, other) => one - other)[Math.min(list.length - 1, Math.floor(share * list.length))] ?? 0;
+  return {
+    p50: at(whole, 0.5),
+    p99: at(whole, 0.99),
+    firstP50: at(first, 0.5),
+    perSecond: requests / seconds,
+    failed,
+  };
+}
+
+process.on('disconnect', () => process.exit(0));
+await PROGRAMS[process.argv[2] ?? '']?.();
