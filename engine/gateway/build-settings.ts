@@ -11,16 +11,31 @@ export interface GatewayConfig {
 
 const USUAL_CACHE_ENTRIES = 256;
 
-/** What an address speaks: the services' own are known, and whatever else there is speaks OpenAI's chat completions. */
-export function findProtocols(baseUrl: string): Protocol[] {
-  const { hostname, pathname } = new URL(baseUrl);
-  if (hostname === 'api.anthropic.com' || /\/anthropic(?:\/|$)/.test(pathname)) return ['messages'];
-  if (hostname === 'generativelanguage.googleapis.com' && !/\/openai(?:\/|$)/.test(pathname))
-    return ['gemini'];
-  return hostname === 'api.openai.com' ? ['chat', 'responses'] : ['chat'];
-}
-
 const trimSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** The paths of the services' own documentation, which people copy as they are: each says what is spoken there. */
+const PATHS: readonly (readonly [end: string, Protocol])[] = [
+  ['/chat/completions', 'chat'],
+  ['/responses', 'responses'],
+  ['/messages', 'messages'],
+];
+
+/**
+ * Where a provider is and what it speaks: the services' own addresses are known, a path of one protocol or Gemini's version
+ * says that protocol, and whatever else there is speaks OpenAI's chat completions.
+ */
+export function readEndpoint(address: string): Pick<Provider, 'baseUrl' | 'protocols'> {
+  const baseUrl = trimSlash(address);
+  const named = PATHS.find(([end]) => baseUrl.endsWith(end));
+  if (named !== undefined)
+    return { baseUrl: trimSlash(baseUrl.slice(0, -named[0].length)), protocols: [named[1]] };
+  const { hostname, pathname } = new URL(baseUrl);
+  if (hostname === 'api.anthropic.com' || /\/anthropic(?:\/|$)/.test(pathname))
+    return { baseUrl, protocols: ['messages'] };
+  const isGoogle = hostname === 'generativelanguage.googleapis.com' && !/\/openai(?:\/|$)/.test(pathname);
+  if (isGoogle || pathname.endsWith('/v1beta')) return { baseUrl, protocols: ['gemini'] };
+  return { baseUrl, protocols: hostname === 'api.openai.com' ? ['chat', 'responses'] : ['chat'] };
+}
 
 /** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
 export function buildSettings(
@@ -33,13 +48,12 @@ export function buildSettings(
     .filter(({ enabled }) => enabled !== false)
     .map(({ name, base_url, api_key, api_key_env, model, tier, priority }) => ({
       name,
-      baseUrl: trimSlash(base_url),
       key: keyOf(api_key, api_key_env),
       takesClientKey: false,
       model,
       tier,
       priority,
-      protocols: findProtocols(base_url),
+      ...readEndpoint(base_url),
     }));
   if (ai.ollama.host !== '')
     providers.push({

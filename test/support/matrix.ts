@@ -20,6 +20,8 @@ export interface DeskWish {
   /** Files of the person's home. */
   home?: Record<string, string>;
   env?: Record<string, string>;
+  /** Puts the real gateway before the model, opened by the engine with these settings; without it the model stands for both. */
+  gateway?(modelUrl: string): Record<string, unknown>;
 }
 
 export interface RunWish {
@@ -71,6 +73,8 @@ export interface Desk {
 
 /** For who is no run of the engine. */
 const KEY_BESIDE = 'svc-vkey-beside';
+/** The model's own, which is the gateway's to know. */
+export const PROVIDER_KEY = 'sk-provider-7d1e5a90b3c2';
 
 const GIT = Object.fromEntries(
   ['AUTHOR', 'COMMITTER'].flatMap((who) => [
@@ -85,6 +89,7 @@ export async function openDesk({
   flags = {},
   home = {},
   env,
+  gateway,
 }: DeskWish): Promise<Desk> {
   const scripts: Script[] = [];
   const limits = new Map<string, number>();
@@ -102,6 +107,7 @@ export async function openDesk({
   const model = await startModel({
     script: scripts,
     authorize(key) {
+      if (gateway !== undefined) return key === PROVIDER_KEY;
       if (key === KEY_BESIDE) return true;
       const id = sessionOf(key);
       if (id === null) return false;
@@ -127,10 +133,11 @@ export async function openDesk({
     workerCap: 32,
     graceMs: 3000,
     flags: {
-      'gateway.addr': new URL(model.url).host,
+      'gateway.addr': gateway === undefined ? new URL(model.url).host : '127.0.0.1:0',
       'agents.auth': Object.fromEntries([agent, ...Object.keys(more)].map((name) => [name, 'gateway'])),
       'agents.cmds': more,
       ...flags,
+      ...gateway?.(model.url),
     },
   });
   const host = await hostEngine(here.engine);
@@ -184,6 +191,7 @@ export async function openDesk({
     },
     async close() {
       db?.close();
+      if (gateway !== undefined) await here.call('gateway.stop').catch(() => undefined);
       await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await host.close();
       await model.close();

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Protocol } from '../protocol.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
-import { createTranslation, type Translation } from '../translate/index.ts';
+import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import { type Attempted, estimateUsage, tryUpstream } from './attempt.ts';
 import { type Call, setUsage } from './call.ts';
 import { buildUpstreamHeaders } from './credentials.ts';
-import { findJsonMembers, readJsonValue, replaceBytes } from './json-members.ts';
+import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from './json-members.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
 
@@ -193,6 +193,9 @@ function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string)
   return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
 }
 
+/** The one that translations are written for. */
+const MESSAGES_VERSION = '2023-06-01';
+
 function prepareRequest(call: Call, { provider, model, protocol }: Candidate): Prepared {
   const { route } = call;
   const isSame = route.protocol === protocol;
@@ -202,6 +205,7 @@ function prepareRequest(call: Call, { provider, model, protocol }: Candidate): P
     : {
         'content-type': 'application/json',
         accept: call.isStream ? 'text/event-stream' : 'application/json',
+        ...(protocol === 'messages' ? { 'anthropic-version': MESSAGES_VERSION } : {}),
       };
   const headers = { ...sent, 'accept-encoding': 'identity', ...keyHeaders(protocol, provider.key) };
   if (isSame) {
@@ -223,25 +227,36 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
   return protocol === 'gemini' ? { 'x-goog-api-key': key } : { authorization: `Bearer ${key}` };
 }
 
-/** The body with the model that this upstream has, and the wish to be told of usage; every other byte as it came. */
+/**
+ * The body with the model that this upstream has, the wish to be told of usage, and without the reasoning of other providers;
+ * every other byte as it came.
+ */
 function editBody(call: Call, model: string): { body: Buffer; stripsUsage: boolean } {
   const { body, members, route } = call;
-  const edits: { start: number; end: number; bytes: string }[] = [];
+  const edits: JsonEdit[] = [];
   if (route.protocol !== 'gemini' && model !== call.asked)
     for (const { key, start, end } of members)
       if (key === 'model') edits.push({ start, end, bytes: JSON.stringify(model) });
   const wantsUsage = route.protocol === 'chat' && route.kind === 'generate' && call.isStream;
   const injected = wantsUsage ? askForUsage(body, members) : null;
   if (injected !== null) edits.push(injected);
+  if (body.includes(SEAL_MARK)) edits.push(...dropSeals(call, model));
   edits.sort((one, other) => one.start - other.start);
   return { body: edits.length === 0 ? body : replaceBytes(body, edits), stripsUsage: injected !== null };
 }
 
+function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {
+  const sealed = members.filter(({ start, end }) => body.subarray(start, end).includes(SEAL_MARK));
+  return sealed.flatMap((member) => {
+    const before = { [member.key]: readJsonValue(body, member) };
+    const after = dropSealedReasoning(route.protocol, before, model);
+    const { start, end } = member;
+    return after === before ? [] : [{ start, end, bytes: JSON.stringify(after[member.key]) }];
+  });
+}
+
 /** Null where the client has asked for usage itself. */
-function askForUsage(
-  body: Buffer,
-  members: Call['members'],
-): { start: number; end: number; bytes: string } | null {
+function askForUsage(body: Buffer, members: Call['members']): JsonEdit | null {
   const options = members.findLast(({ key }) => key === 'stream_options');
   if (options === undefined) {
     // Before the first member; a stream has at least that of its own wish.

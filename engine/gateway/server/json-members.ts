@@ -91,11 +91,15 @@ export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'st
   }
 }
 
+/** What is to stand in the place of a part of a text. */
+export interface JsonEdit {
+  start: number;
+  end: number;
+  bytes: string;
+}
+
 /** Replaces parts of a text and leaves every other byte as it is. `edits` are in the order of the text. */
-export function replaceBytes(
-  text: Buffer,
-  edits: readonly { start: number; end: number; bytes: string }[],
-): Buffer {
+export function replaceBytes(text: Buffer, edits: readonly JsonEdit[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
   for (const { start, end, bytes } of edits) {

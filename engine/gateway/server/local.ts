@@ -8,27 +8,27 @@ import { type Call, setUsage } from './call.ts';
 import { readJsonValue } from './json-members.ts';
 import type { ListedModel } from './routing.ts';
 import { formatEvent } from './sse.ts';
+import { buildStubText } from './stub-text.ts';
 
 /** What tells a stub's answer from a model's. */
 const STUB: OutgoingHttpHeaders = { 'x-svc-stub': '1' };
-const STUB_TEXT =
-  'This is a stub answer of the svc gateway: no model was asked. For real ones set ai.mode to live, and a provider in ai.providers.';
 const STUB_MODEL = 'svc-stub';
 const STUB_DIMENSIONS = 64;
 
 /** Answers without a model: the same for the same request, in every protocol, marked as a stub, with usage. */
 export function answerStub(call: Call) {
   const { face, response, body, route } = call;
+  const text = buildStubText(call);
   const usage: TokenUsage = {
     input: estimateTokens(body.length),
-    output: estimateTokens(STUB_TEXT.length),
+    output: estimateTokens(text.length),
     cacheRead: 0,
     cacheWrite: 0,
   };
   if (route.kind === 'embed') return embedStub(call, usage);
   setUsage(call.row, usage, true);
   call.row.model = STUB_MODEL;
-  const answer = { model: call.asked || STUB_MODEL, text: STUB_TEXT, usage };
+  const answer = { model: call.asked || STUB_MODEL, text, usage };
   const isEvents =
     call.isStream && (route.protocol !== 'gemini' || call.credentials.query.includes('alt=sse'));
   if (!isEvents) {

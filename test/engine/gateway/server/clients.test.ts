@@ -125,6 +125,50 @@ describe('the services’ own libraries', () => {
     });
   }
 
+  test('the stub answers in the form that is asked for', async () => {
+    const { openai, anthropic, google } = connectClients(stub);
+    const schema = {
+      type: 'object',
+      properties: {
+        level: { type: 'integer', minimum: 1 },
+        kind: { enum: ['small', 'large'] },
+        why: { type: 'string' },
+      },
+      required: ['level', 'kind', 'why'],
+      additionalProperties: false,
+    };
+    const format = { type: 'json_schema', name: 'answer', schema } as const;
+    const chat = await openai.chat.completions.create({
+      model: 'svc',
+      messages: turn,
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+    });
+    const responses = await openai.responses.create({ model: 'svc', input: 'Hello', text: { format } });
+    const messages = await anthropic.messages.create({
+      model: 'svc',
+      max_tokens: 100,
+      messages: turn,
+      output_config: { format: { type: 'json_schema', schema } },
+    });
+    const [block] = messages.content;
+    const gemini = await google.models.generateContent({
+      model: MODEL,
+      contents: 'Hello',
+      config: { responseMimeType: 'application/json', responseJsonSchema: schema },
+    });
+    const texts = [
+      chat.choices[0]?.message.content,
+      responses.output_text,
+      block?.type === 'text' ? block.text : null,
+      gemini.text,
+    ];
+    for (const text of texts) {
+      const { level, kind, why, ...more } = JSON.parse(text ?? '');
+      assert.deepEqual([level, kind, more], [1, 'small', {}]);
+      assert.match(why, /stub answer/);
+    }
+  });
+
   test('models, embeddings and counts of tokens', async () => {
     const { openai, anthropic, google } = connectClients(stub);
     const ids = (await openai.models.list()).data.map(({ id }) => id);

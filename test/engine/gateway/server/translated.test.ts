@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
+import { sealReasoning } from '../../../../engine/gateway/translate/reasoning.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
 
@@ -79,4 +80,31 @@ describe('a caller of one protocol and a provider of another', () => {
           assert.notEqual((await rig.calls(booked)).at(-1)?.outcome, 'ok');
         });
     }
+
+  test('a translated call to messages names the version of that protocol', async () => {
+    upstream.plan('none');
+    await CALLERS.chat(rig, `svc/messages/${MODEL}`);
+    booked += 1;
+    assert.equal(upstream.asked.at(-1)?.headers['anthropic-version'], '2023-06-01');
+  });
+
+  test('a provider is not sent the reasoning of another one, and every other byte as it came', async () => {
+    upstream.plan('none');
+    const seal = sealReasoning('gemini', 'gemini-3-pro', { thoughtSignature: 'xyz' });
+    const rest = '"max_tokens" : 10,\n "unknown":1.50, "model": "m"';
+    const say = '{"role":"user","content":"Hello"}';
+    const bodyWith = (...thoughts: string[]): string =>
+      `{${rest}, "messages":[${say},{"role":"assistant","content":[${[...thoughts, '{"type":"text","text":"Hi"}']}]},${say}]}`;
+    const send = async (text: string): Promise<string> => {
+      const answer = await rig.post('/v1/messages', text.replace('"m"', `"svc/messages/${MODEL}"`));
+      assert.equal(answer.status, 200, await answer.text());
+      booked += 1;
+      return upstream.asked.at(-1)?.body ?? '';
+    };
+    const plain = bodyWith().replace('"m"', JSON.stringify(MODEL));
+    assert.equal(await send(bodyWith(`{"type":"thinking","thinking":"so","signature":"${seal}"}`)), plain);
+    assert.equal(await send(bodyWith()), plain);
+    const own = bodyWith('{"type":"thinking","thinking":"so","signature":"its own"}');
+    assert.equal(await send(own), own.replace('"m"', JSON.stringify(MODEL)));
+  });
 });

@@ -1,0 +1,77 @@
+import type { Protocol } from '../protocol.ts';
+import { isRecord } from '../protocols/index.ts';
+import type { Call } from './call.ts';
+import { readJsonValue } from './json-members.ts';
+
+const TEXT =
+  'This is a stub answer of the svc gateway: no model was asked. For real ones set ai.mode to live, and a provider in ai.providers.';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The member that says in which form the answer is wanted. */
+const MEMBERS: Readonly<Record<Protocol, readonly string[]>> = {
+  chat: ['response_format'],
+  responses: ['text'],
+  messages: ['output_config', 'output_format'],
+  gemini: ['generationConfig', 'generation_config'],
+};
+
+const asSchema = (value: unknown): Schema => (isRecord(value) ? value : {});
+
+/** The schema in such a member; null where words are wanted. */
+function findSchema(protocol: Protocol, member: Schema): Schema | null {
+  if (protocol === 'gemini') {
+    const schema = member.responseJsonSchema ?? member.responseSchema;
+    if (isRecord(schema)) return schema;
+    return member.responseMimeType === 'application/json' ? {} : null;
+  }
+  const format = isRecord(member.format) ? member.format : member;
+  if (format.type === 'json_object') return {};
+  return format.type === 'json_schema' ? asSchema(asSchema(format.json_schema ?? format).schema) : null;
+}
+
+const MOST_ITEMS = 16;
+const MOST_DEPTH = 32;
+
+/** The least value that fits a schema: programs ask again and again when they get something else. */
+function buildExample(schema: Schema, depth = 0): unknown {
+  if (depth > MOST_DEPTH) return null;
+  const build = (value: unknown): unknown => buildExample(asSchema(value), depth + 1);
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum[0];
+  for (const choice of [schema.anyOf, schema.oneOf, schema.allOf])
+    if (Array.isArray(choice) && choice.length > 0) return build(choice[0]);
+  const [type = ''] = [schema.type].flat();
+  const least = typeof schema.minimum === 'number' ? schema.minimum : 0;
+  switch (String(type).toLowerCase()) {
+    case 'string':
+      return TEXT;
+    case 'boolean':
+      return false;
+    case 'number':
+      return least;
+    case 'integer':
+      return Math.ceil(least);
+    case 'null':
+      return null;
+    case 'array':
+      return Array.from({ length: Math.min(Number(schema.minItems) || 0, MOST_ITEMS) }, () =>
+        build(schema.items),
+      );
+    default:
+      return isRecord(schema.properties)
+        ? Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, build(each)]))
+        : { stub: TEXT };
+  }
+}
+
+/** What the stub says: words that say that it is one, or JSON of the form that the request asks for. */
+export function buildStubText({ body, members, route }: Pick<Call, 'body' | 'members' | 'route'>): string {
+  for (const name of MEMBERS[route.protocol]) {
+    const member = members.findLast(({ key }) => key === name);
+    const value = member === undefined ? null : readJsonValue(body, member);
+    const schema = isRecord(value) ? findSchema(route.protocol, value) : null;
+    if (schema !== null) return JSON.stringify(buildExample(schema));
+  }
+  return TEXT;
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Step } from '../../fixtures/model/model.ts';
+import { openDesk, PROVIDER_KEY } from '../support/matrix.ts';
+import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
+
+const provide = (path: string) => (url: string) => ({
+  'ai.mode': 'live',
+  'ai.providers': [{ name: 'up', base_url: `${url}${path}`, api_key: PROVIDER_KEY }],
+});
+
+const passMessages = (url: string) => ({
+  'ai.mode': 'live',
+  'ai.passthrough.anthropic.base_url': url,
+  'ai.passthrough.anthropic.api_key': PROVIDER_KEY,
+});
+
+const CHAT = provide('/v1');
+const RESPONSES = provide('/v1/responses');
+const GEMINI = provide('/v1beta');
+
+/** A provider of the program's own protocol, and of others, by the path at which the model is asked. */
+const PROVIDERS: Record<string, Record<string, (url: string) => Record<string, unknown>>> = {
+  claude: { '/v1/messages': passMessages, '/v1/chat/completions': CHAT, '/v1/responses': RESPONSES },
+  codex: { '/v1/responses': RESPONSES, '/v1/chat/completions': CHAT, '/v1/messages': passMessages },
+  gemini: { '/v1beta/models/': GEMINI, '/v1/chat/completions': CHAT },
+  opencode: { '/v1/chat/completions': CHAT, '/v1/responses': RESPONSES },
+  qwen: { '/v1/chat/completions': CHAT, '/v1/messages': passMessages },
+};
+
+/** Claude names our tools only; the stand-in asks for them by itself in its own protocol alone. */
+const SEARCH: Record<string, Step[]> = {
+  claude: [{ call: 'ToolSearch', arguments: { query: 'select:mcp__svc__verify_report', max_results: 1 } }],
+};
+
+/** Real agent programs of .ci/agents.sh as workers, through the gateway that the engine opens for them. */
+describe('a real agent through the gateway', { concurrency: 2 }, () => {
+  for (const [name, providers] of Object.entries(PROVIDERS)) {
+    const agent = REAL_AGENTS[name]!;
+    describe(name, { skip: skipped(name), timeout: 300_000 }, () => {
+      const open = (gateway: (url: string) => Record<string, unknown>) =>
+        openDesk({ agent: name, home: agent.home ?? {}, env: agent.env ?? {}, gateway });
+
+      test('gets its answer from a stub, and ends well', async () => {
+        const desk = await open(() => ({ 'ai.mode': 'stub' }));
+        try {
+          const run = await desk.run('Say something.', () => []);
+          const ended = await run.ended();
+          assert.deepEqual([ended.failure, ended.auth], [null, 'gateway'], run.log());
+          const { text } = await desk.here.call<{ text: string }>('session.log', { session: run.id });
+          assert.match(text, /stub answer of the svc gateway/);
+          assert.deepEqual(desk.requests(), []);
+        } finally {
+          await desk.close();
+        }
+      });
+
+      for (const [path, gateway] of Object.entries(providers))
+        test(`works with its own tools and ours at a provider of ${path}`, async () => {
+          const desk = await open(gateway);
+          try {
+            const run = await desk.run('Write a greeting.', (worktree) => [
+              agent.write(join(worktree, 'hello.txt')),
+              agent.shell(COMMIT),
+              ...(SEARCH[name] ?? []),
+              ...report(agent),
+              { say: 'It is done.' },
+            ]);
+            const ended = await run.ended();
+            assert.deepEqual([ended.failure, desk.failures], [null, []], run.log());
+            assert.deepEqual([ended.commits, ended.files, ended.auth], [1, 1, 'gateway']);
+            // The gateway looks at the list of models by itself.
+            const asked = desk.requests().filter(({ method }) => method === 'POST');
+            assert.ok(asked.length >= 4, `${asked.length} requests`);
+            for (const each of asked) {
+              assert.equal(each.failed, null, JSON.stringify(each.body).slice(0, 2000));
+              assert.ok(each.path.startsWith(path), each.path);
+            }
+            const { state } = await desk.here.call<{ state: string }>('verify.status', { session: run.id });
+            assert.equal(state, 'reported');
+            const { text } = await desk.here.call<{ text: string }>('session.log', { session: run.id });
+            assert.match(text, /It is done\./);
+            const { rows } = await desk.here.call<{ rows: Record<string, unknown>[] }>('gateway.usage', {
+              by: 'session',
+            });
+            assert.equal(rows.length, 1, JSON.stringify(rows));
+            const [row] = rows;
+            assert.equal(row?.key, run.id);
+            assert.deepEqual(
+              [row?.calls, row?.failed, row?.estimated],
+              [asked.length, 0, 0],
+              JSON.stringify(row),
+            );
+          } finally {
+            await desk.close();
+          }
+        });
+    });
+  }
+});
