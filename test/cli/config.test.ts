@@ -87,18 +87,18 @@ describe('svc init and svc config', () => {
 
   test('a key that nothing uses yet says so, wherever keys are shown and where svc.yaml sets it', async () => {
     const own = await makeWorkspace({
-      yaml: 'chair: { guidance: { bus_only: false } }\nmemory: { retention_days: { todo: 30 } }\n',
+      yaml: 'chair: { guidance: { bus_only: false } }\nmemory: { okf_dir: notes }\n',
     });
     try {
       const { stdout } = await own.svc(['config', 'check']);
       assert.deepEqual(stdout.split('\n').slice(0, 2), [
         'pending: chair.guidance.bus_only. Not used yet: it is for what agents are told.',
-        'pending: memory.retention_days. Not used yet: it is for the memory.',
+        'pending: memory.okf_dir. Not used yet: it is for export and import of memories.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(
         unused.map(({ key }) => key),
-        ['chair.guidance.bus_only', 'memory.retention_days'],
+        ['chair.guidance.bus_only', 'memory.okf_dir'],
       );
     } finally {
       await own.close();
