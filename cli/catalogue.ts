@@ -33,6 +33,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['worker'], load: async () => (await import('./commands/worker.ts')).workerCommands },
       { words: ['ledger'], load: async () => (await import('./commands/ledger.ts')).ledgerCommands },
       { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },
+      { words: ['memory'], load: async () => (await import('./commands/memory.ts')).memoryCommands },
     ],
   },
   {
@@ -64,6 +65,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).mcpCommands },
       { words: ['hook', 'hooks'], load: async () => (await import('./commands/hooks.ts')).hookCommands },
       { words: ['tool'], load: async () => (await import('./commands/tool.ts')).toolCommands },
+      { words: ['context'], load: async () => (await import('./commands/context.ts')).contextCommands },
       { words: ['acp'], load: async () => (await import('./commands/acp.ts')).acpCommands },
     ],
   },

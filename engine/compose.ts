@@ -28,6 +28,7 @@ import { configOperations } from './config/operations.ts';
 import { sessionOperations } from './dispatch/operations.ts';
 import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
+import { memoryOperations } from './knowledge/memory/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -244,6 +245,7 @@ export async function openEngine(options: OpenOptions) {
         worktrees,
         folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
+      ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({
@@ -298,6 +300,7 @@ export async function openEngine(options: OpenOptions) {
     }
     closing(whenGone(storage, () => void leave()));
     board.start();
+    rooms.memory.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));

@@ -122,6 +122,9 @@ export const catalogues = () => import('./doors/catalogues.ts');
 
 export const samples = () => import('./doors/samples.ts');
 
+/** Leaving out of a program's output what repeats; needs no engine. */
+export const crushing = () => import('./knowledge/context/crush/index.ts');
+
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const doctorChecks = () => import('./doors/doctor.ts');
 

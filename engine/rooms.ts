@@ -33,6 +33,7 @@ import {
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
+import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -58,7 +59,7 @@ import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
 import { createSessions, createVisitors, type Session, type Sessions } from './sessions/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
-import { createWorkspacePaths } from './workspace/workspace-path.ts';
+import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
 /** What all rooms stand on. */
 export interface Ground {
@@ -104,6 +105,9 @@ export interface Rooms {
   listeners: Listeners;
   hooks: Hooks;
   gateway: GatewayRoom;
+  memory: Memories;
+  /** What paths that somebody names lead to. */
+  paths: WorkspacePaths;
   runSockets: RunSockets;
   /** What projects carry for their worktrees, and which consents there are. */
   carried(): Where;
@@ -227,6 +231,25 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(bus.close);
 
+  const memory = createMemory({
+    storage,
+    events,
+    clock,
+    settings() {
+      const { enabled = true, brief_on_dispatch = true, brief_limit, retention_days } = config().memory;
+      return {
+        enabled,
+        briefLimit: brief_on_dispatch ? brief_limit : 0,
+        retentionDays: retention_days,
+      };
+    },
+    sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+    task: (taskId) => board.tasks.get(taskId),
+    paths: workspacePaths,
+    log,
+  });
+  closing(memory.close);
+
   const board: Board<Dispatcher> = createBoard({
     storage,
     events,
@@ -266,7 +289,8 @@ export function createRooms(ground: Ground): Rooms {
         agents,
         runner,
         projects: createProjectReader({ worktrees, setup, environment: childEnvironment }),
-        contributors: [describeRun(), ...quoteTask(), explainSvc(), ...recallEarlierRun()],
+        contributors: [describeRun(), ...quoteTask(), explainSvc(), pointToNotes(), ...recallEarlierRun()],
+        writeNotes: memory.writeBrief,
         circuits,
         keys,
         clock,
@@ -394,6 +418,8 @@ export function createRooms(ground: Ground): Rooms {
     listeners,
     hooks,
     gateway,
+    memory,
+    paths: workspacePaths,
     runSockets,
     carried,
   };

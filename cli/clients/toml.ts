@@ -3,7 +3,10 @@ import { parse, stringify, TomlError } from 'smol-toml';
 import type { ClientFormat } from './format.ts';
 import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 
-/** TOML. The entry is a table of its own: put at the end when it is new, replaced where it stands when it is not. */
+/**
+ * Edits TOML. The entry is a table of its own: appended when new, replaced in place otherwise. smol-toml drops comments when
+ * it writes, so it only parses and checks the result; whole tables are replaced as text, and the rest stays byte for byte.
+ */
 export const tomlFormat: ClientFormat = {
   find(text, path) {
     return readEntry(parseToml(text), path);

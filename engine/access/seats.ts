@@ -5,16 +5,16 @@ export interface SeatDeps {
   sessionOfRun(runId: string): { sessionId: string } | null;
   /** Whether a worker session of that id exists. */
   isWorkerSession(sessionId: string): boolean;
-  /** Whether a session that is no worker's may have that name. */
+  /** Whether a session other than a worker's may have that name. */
   isPlainName(name: string): boolean;
 }
 
 export interface SeatClaim {
-  /** The runs that the caller's process belongs to, by itself and its ancestors, the nearest first. */
+  /** The runs that the caller's process and its ancestors belong to, nearest first. */
   runs: readonly string[];
-  /** Why the process cannot be taken for a person's; null when every fact that is needed for that is there. */
+  /** Why the process cannot be trusted to be a person's; null when every required fact is known. */
   doubt: string | null;
-  /** The run's mark, shown as a token. */
+  /** The run's mark, presented as a token. */
   runId: string | null;
   /** `SVC_SESSION` of the caller. */
   session: string | null;
@@ -45,7 +45,7 @@ export function decideSeat(claim: SeatClaim, deps: SeatDeps): DecidedSeat {
     return { seat: 'worker', sessionId: named, reason: null };
   if (named !== null) {
     const isName = deps.isPlainName(named);
-    // Of a run of another workspace it is the name there, which nobody here has chosen.
+    // In a run of another workspace this is that workspace's name for it, which nobody here chose.
     if (!isName && marks.length === 0) throw noSuchNameError(named);
     return { seat: 'plain', sessionId: isName ? named : null, reason: 'SVC_SESSION names a session' };
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** From package.json, which lies two folders above the built file and one above the source. */
+/** Reads package.json, which lies two folders above this file, or three above the built one. */
 function readVersion(): string {
-  for (const up of ['../package.json', '../../package.json']) {
+  for (const up of ['../../package.json', '../../../package.json']) {
     try {
       const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as Record<
         string,
@@ -10,10 +10,10 @@ function readVersion(): string {
       >;
       if (name === 'svc' && version !== undefined) return version;
     } catch {
-      // not there: try the next
+      // Not there: try the next.
     }
   }
-  return '0.0.0';
+  throw new Error('package.json of svc is missing');
 }
 
 export const version = readVersion();

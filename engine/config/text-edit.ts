@@ -4,8 +4,9 @@ import { SvcError } from '../base/errors.ts';
 import { isTree, setAt, type Tree } from './layers.ts';
 
 /**
- * The YAML text with one value changed; null takes the key out. Only the lines of that key change. Where that cannot be
- * done (flow mappings, anchors) the whole text is written anew, which keeps the comments but may move them.
+ * Changes one value in a YAML text; null removes the key. Only the lines of that key change: yaml's Document keeps the
+ * comments, but its `toString` also rewrites indentation, spacing and empty lines elsewhere in a person's file. So the
+ * Document only locates the lines, and writes the whole text where lines cannot express the change (flow mappings, anchors).
  */
 export function setYamlValue(text: string, path: readonly string[], value: unknown): string {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';

@@ -166,6 +166,19 @@ function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: stri
   return isOfPerson ? prompt : (findPresetOfCommand(command, agent)?.literal?.(prompt) ?? prompt);
 }
 
+/** A run begins without them rather than not at all. */
+async function writeNotes(
+  deps: Pick<DispatchDeps, 'writeNotes' | 'log'>,
+  task: Task,
+): Promise<string | null> {
+  try {
+    return await deps.writeNotes(task);
+  } catch (error) {
+    deps.log.warn({ taskId: task.taskId, error }, 'what is remembered was left out');
+    return null;
+  }
+}
+
 async function composeTexts(
   deps: DispatchDeps,
   {
@@ -185,11 +198,12 @@ async function composeTexts(
     interruption: string | null;
   },
 ): Promise<{ texts: RunTexts; agentSession: string | null }> {
-  const source = { session, task, placement, svc: prepared.svc, earlier: null };
+  const notes = await writeNotes(deps, task);
+  const source = { session, task, placement, svc: prepared.svc, hasNotes: notes !== null, earlier: null };
   const prompt = wordPrompt(task, command, session.agent);
   const brief = composeText(deps, 'brief', source);
   if (session.runs <= 1 && session.continues === null)
-    return { texts: { prompt, brief, resumption: null }, agentSession: null };
+    return { texts: { prompt, brief, notes, resumption: null }, agentSession: null };
   const former = session.continues === null ? null : deps.sessions.get(session.continues);
   const conversation = findConversation(deps, session);
   const canResume =
@@ -200,5 +214,5 @@ async function composeTexts(
   const cause = interruption ?? former?.failure?.text ?? null;
   const earlier = { cause, isRemembered, commits };
   const resumption = composeText(deps, 'resumption', { ...source, earlier });
-  return { texts: { prompt, brief, resumption }, agentSession };
+  return { texts: { prompt, brief, notes, resumption }, agentSession };
 }

@@ -1,7 +1,7 @@
 import type { Agents, Circuits } from '../agents/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { Tasks } from '../board/tasks/index.ts';
+import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { Approvals } from '../board/workflow/index.ts';
 import type { Kept, ProjectReader, Runner } from '../runner/runs/index.ts';
 import type { RunOutcome, Session, Sessions, Visitors } from '../sessions/index.ts';
@@ -39,6 +39,8 @@ export interface DispatchDeps {
   projects: ProjectReader;
   /** Write what workers are told; in order. */
   contributors: readonly TextContributor[];
+  /** What is remembered about a task, as the file that its worker reads; null for nothing. */
+  writeNotes(task: Task): Promise<string | null>;
   circuits: Circuits;
   keys: RunKeys;
   clock: Clock;

@@ -231,3 +231,4 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
   };
 }
+export type { TextContributor } from './texts/index.ts';

@@ -5,26 +5,26 @@ const TRY_MS = 10_000;
 const FIRST_BACKOFF_MS = 5000;
 const LONGEST_MS = 3_600_000;
 const SHORTEST_MS = 1000;
-/** How long a delivery is tried before it is dead. */
+/** How long a delivery is retried before it counts as dead. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 
-/** The outcome of one try. `error` is in our own words: fetch's message may hold the address with its credentials. */
+/** The outcome of one attempt. `error` never quotes fetch, whose message may contain the address with credentials. */
 export interface Outcome {
   ok: boolean;
-  /** The target is gone and asks not to be tried again (410). */
+  /** Whether the target is gone and asked for no more attempts (410). */
   gone: boolean;
   status: number | null;
   error: string | null;
-  /** What the target asks for, ms from now. */
+  /** Delay that the target asks for, ms from now. */
   retryAfterMs: number | null;
 }
 
-/** Sends one POST. Null when `signal` aborted it: its outcome is then unknown. */
+/** Sends one POST. Null when `signal` aborted it, since the outcome is then unknown. */
 export async function attemptDelivery(
   { url, body, messageId, secret }: { url: string; body: string; messageId: string; secret: string },
   { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
 ): Promise<Outcome | null> {
-  // Not AbortSignal.any: `signal` lives as long as the engine and must not collect followers.
+  // Not AbortSignal.any: `signal` lives as long as the engine and would accumulate dependents.
   const ending = new AbortController();
   const endAttempt = () => ending.abort();
   const timer = setTimeout(endAttempt, TRY_MS);
@@ -37,7 +37,7 @@ export async function attemptDelivery(
       ...signedHeaders({ secret, messageId, body, now }),
     };
     if (target.username !== '' || target.password !== '') {
-      // fetch refuses an address with credentials, and its message repeats them.
+      // fetch rejects an address with credentials, and its message repeats them.
       const pair = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`;
       headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
       target.username = '';
@@ -47,11 +47,11 @@ export async function attemptDelivery(
       method: 'POST',
       headers,
       body,
-      // A redirect would carry the signed event to an address that nobody configured.
+      // A redirect would take the signed event to an address that nobody configured.
       redirect: 'manual',
       signal: ending.signal,
     });
-    // Only the status counts; the body is not read, however long it is.
+    // Only the status matters; the body is never read.
     void response.body?.cancel().catch(() => undefined);
     return judgeResponse(response, now);
   } catch (error) {
@@ -83,7 +83,7 @@ function judgeResponse(response: Response, now: number): Outcome {
   };
 }
 
-/** Seconds or an HTTP date (RFC 9110 §10.2.3), within an hour. */
+/** Parses Retry-After: seconds or an HTTP date (RFC 9110 §10.2.3), capped at an hour. */
 function parseRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
@@ -97,6 +97,6 @@ function describeCause(error: unknown, timeout: AbortSignal): string {
   return cause?.message === 'bad port' ? 'fetch does not connect to this port' : 'the connection failed';
 }
 
-/** Exponential backoff with full jitter: anywhere up to 5 s after the first failure, up to an hour in the end. */
+/** Exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
 export const nextTryMs = (failures: number, random: () => number): number =>
   backoffMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_MS, shortestMs: SHORTEST_MS, random });

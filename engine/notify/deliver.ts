@@ -7,7 +7,7 @@ import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.
 import type { Envelope } from './envelope.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
 
-/** A secret, or what is missing. */
+/** A secret, or a sentence on what is missing. */
 export type SecretLookup = { secret: string } | { missing: string };
 
 export interface DeliverDeps {
@@ -18,37 +18,37 @@ export interface DeliverDeps {
   fetch: typeof globalThis.fetch;
   /** In [0, 1). */
   random(): number;
-  /** Null when the target is no longer configured. */
+  /** Returns null when the target is no longer configured. */
   findSecretLookup(url: string): SecretLookup | null;
-  /** After each try, with the row as it is then. */
+  /** Called after each attempt with the updated row. */
   onTried(row: DeliveryRow): void;
   onError(message: string): void;
 }
 
 export interface Deliverer {
-  /** Tries what is due; cheap when nothing is. With `hasNew` also for targets whose secret was missing a moment ago. */
+  /** Attempts what is due; cheap when nothing is. With `hasNew`, also retries targets whose secret was just missing. */
   wake(hasNew?: boolean): void;
-  /** Whether the time of the next try has come (timers run late, and clocks are set). */
+  /** Whether the next attempt is due (timers run late, and clocks are adjusted). */
   isDue(): boolean;
-  /** Aborts running tries and leaves them pending. */
+  /** Aborts running attempts and leaves them pending. */
   close(): Promise<void>;
 }
 
 const STALLED_MS = 5000;
-/** Between two looks for a secret that is missing; what looks for it is a line of a file, or the next engine. */
+/** Interval for checking again for a missing secret, which may be added to a file at any time, ms. */
 const HELD_MS = 60_000;
 
-/** What `last_error` of an event begins with while its target has no secret. */
+/** Prefix of `last_error` while an event's target has no secret. */
 const HELD_PREFIX = 'secret_missing: ';
 
-/** One loop per target, so that a dead one delays nobody else. Rows go out in the order in which they are due. */
+/** Runs one loop per target, so a dead one delays no other. Rows are sent in the order they are due. */
 export function createDeliverer(deps: DeliverDeps): Deliverer {
   const { storage, clock, outbox } = deps;
   const closing = new AbortController();
   const loops = new Map<string, Promise<void>>();
-  /** Targets whose outcome could not be saved; sending again at once would only repeat the event. */
+  /** Targets whose last outcome could not be saved; sending at once would only repeat the event. */
   const stalled = new Map<string, number>();
-  /** Targets without a secret: what is for them waits, however long that takes, and is never sent unsigned. */
+  /** Targets without a secret: their events wait indefinitely and are never sent unsigned. */
   const held = new Map<string, number>();
   const timer = createDueTimer({ clock, onDue: () => wakeLoops() });
 
@@ -119,7 +119,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   function startLoop(url: string): void {
     const running = runLoop(url)
       .catch((error: unknown) => {
-        // Reading the outbox failed; the database may be well again in a while.
+        // Reading the outbox failed; the database may recover.
         stalled.set(url, clock.now() + STALLED_MS);
         if (!closing.signal.aborted) deps.onError(asSvcError(error).message);
       })
@@ -130,7 +130,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     loops.set(url, running);
   }
 
-  /** Starts what is due and sets the timer for what is due next; both by one reading of the clock. */
+  /** Starts what is due and sets the timer for what is due next, from a single clock reading. */
   function wakeLoops(hasNew = false): void {
     timer.sleepUntil(null);
     if (closing.signal.aborted || !storage.db.open) return;
@@ -156,16 +156,16 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/** Records the outcome of a try (03 §5): delivered, dead at once on 410, dead after 24 h, else retried. */
+/** Records the outcome of an attempt (03 §5): delivered, dead on 410 or after 24 h, otherwise retried. */
 function settleLoops(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
   const { status, error } = outcome;
-  // Nothing was tried while its secret was missing.
+  // The time without a secret does not count, since nothing was attempted.
   const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
   const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
   const end = firstAt + GIVE_UP_MS;
   if (outcome.gone || now >= end) return { ...base, state: 'dead' };
   const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
-  // The last try is at the end of the 24 hours, not an hour before.
+  // The last attempt is at the end of the 24 hours, not up to an hour earlier.
   return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };
 }

@@ -2,7 +2,7 @@ import type { Task } from '../board/tasks/index.ts';
 import type { LoggedEvent } from '../storage/index.ts';
 import type { OutboundEvent } from './events.ts';
 
-/** What a target receives; an absent field is null. Nothing else leaves: no prompt, file content or diff. */
+/** The body that a target receives; absent values are null. It never contains a prompt, file content or diff. */
 export interface Envelope {
   id: string;
   event: OutboundEvent;
@@ -13,7 +13,7 @@ export interface Envelope {
   decision_id: string | null;
   session_id: string | null;
   agent: string | null;
-  /** The task's, at the time of the event. */
+  /** Status of the task at the time of the event. */
   status: string | null;
   title: string | null;
   reason: string | null;
@@ -22,7 +22,7 @@ export interface Envelope {
 const readText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
-/** `task` is the event's, as it is inside the transaction of the event. */
+/** Builds the body for an event. `task` is the event's task as read inside the event's transaction. */
 export function buildEnvelope(
   event: LoggedEvent,
   task: Pick<Task, 'project' | 'agent' | 'status' | 'title' | 'sessionId'> | null,
@@ -45,7 +45,7 @@ export function buildEnvelope(
   };
 }
 
-/** A decision says `why` it is asked for, everything else has a reason. An ask has no field of its own to be named in. */
+/** Picks the reason: `why` for a decision, `reason` for everything else; an ask has no field of its own in the envelope. */
 function findReason(data: Record<string, unknown>): string | null {
   const reason = readText(data.reason) ?? readText(data.why);
   if (typeof data.ask_id !== 'number') return reason;

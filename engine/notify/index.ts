@@ -15,7 +15,7 @@ export type { Delivery, DeliveryState } from './rows.ts';
 /** One entry of `notify.webhooks`. */
 export interface Target {
   url: string;
-  /** Left out: all. */
+  /** Defaults to all events. */
   events?: readonly OutboundEvent[] | undefined;
   secret_env?: string | undefined;
 }
@@ -24,47 +24,47 @@ export interface NotifyDeps {
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  /** Read at every event, so that a reloaded configuration counts at once. */
+  /** Read at every event, so a reloaded configuration takes effect at once. */
   config(): { notify: { webhooks: readonly Target[] }; webhook: { secret_env: unknown } };
   tasks: Pick<Tasks, 'get'>;
   workspaceName(): string;
-  /** The value of an environment variable. */
+  /** Looks up the value of a variable. */
   secret(name: string): string | undefined;
   log?: { error(facts: Record<string, unknown>, message: string): void };
   fetch?: typeof globalThis.fetch;
-  /** In [0, 1); the jitter. */
+  /** Source of jitter, in [0, 1). */
   random?(): number;
 }
 
 export interface Notify {
   /** Newest first, at most `limit` (50). */
   list(filter?: { state?: DeliveryState | undefined; limit?: number | undefined }): Delivery[];
-  /** Sends it again under the same message id, now. Throws `not_found`. */
+  /** Sends a delivery again now, under the same message id. Throws `not_found`. */
   redeliver(id: number): Promise<Delivery>;
   /**
-   * Sends an `alert` titled `test` to every target, or to the one of `url`, and resolves after the first try of each.
+   * Sends an `alert` titled `test` to every target, or to the one at `url`, and resolves after the first attempt of each.
    * Throws `not_found` when there is no such target.
    */
   test(url?: string): Promise<Delivery[]>;
   counts(): Record<DeliveryState, number>;
-  /** Aborts what is under way and leaves it pending for the next start. */
+  /** Aborts running attempts and leaves them pending for the next start. */
   close(): Promise<void>;
 }
 
 const PURGE_EVERY = 500;
-// Longer than a try may take, in case the target is busy with an earlier event.
+// Longer than an attempt may take, since the target may be busy with an earlier event.
 const TEST_MS = 25_000;
 
 const isOutbound = (kind: string): kind is OutboundEvent => Object.hasOwn(EVENTS, kind);
 
-/** Owns outbound events: each event that a target wants becomes a row of the outbox, in the event's own transaction. */
+/** Creates the outbound notifier: each event that a target wants becomes an outbox row, in the event's own transaction. */
 export function createNotify(deps: NotifyDeps): Notify {
   const { storage, events, clock, config, tasks } = deps;
   const outbox = createOutbox(storage);
   const waiting = new Map<number, (row: DeliveryRow) => void>();
   let added = 0;
   let mayBeDue = false;
-  /** Set while `test` appends its own event, which goes to targets that have not asked for alerts too. */
+  /** Set while `test` appends its event, which also goes to targets that did not subscribe to alerts. */
   let testTargets: readonly Target[] | null = null;
 
   const deliverer = createDeliverer({
@@ -99,13 +99,13 @@ export function createNotify(deps: NotifyDeps): Notify {
     };
   }
 
-  /** Inside the transaction of `event`. */
+  /** Adds outbox rows for `event` and returns their ids. Call inside the event's transaction. */
   function enqueueEvent(event: LoggedEvent, targets: readonly Target[]): number[] {
     const id = `${events.logId}-${event.seq}`;
     const task = event.taskId === null ? null : tasks.get(event.taskId);
     const body = JSON.stringify(buildEnvelope(event, task, { id, workspace: deps.workspaceName() }));
     const now = clock.now();
-    // Two entries with one address are one target.
+    // Entries with the same address are one target.
     const ids = [...new Set(targets.map((target) => target.url))].map((url) =>
       outbox.add({ seq: event.seq, event: event.kind, messageId: id, url, body, now }),
     );
@@ -132,7 +132,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     mayBeDue = false;
     deliverer.wake(hasNew);
   });
-  // What an earlier host left is tried as soon as the composition is done.
+  // Deliveries left by an earlier host are attempted as soon as the engine is composed.
   const first = setImmediate(() => deliverer.wake());
 
   function listTargets(url: string | undefined): Target[] {
@@ -140,7 +140,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     const targets =
       url === undefined
         ? [...webhooks]
-        : // As it is, or as it is shown.
+        : // As configured, or as displayed.
           webhooks.filter((each) => each.url === url || shownAddress(each.url) === url);
     if (targets.length > 0) return targets;
     throw new SvcError(
@@ -152,7 +152,7 @@ export function createNotify(deps: NotifyDeps): Notify {
     );
   }
 
-  /** The row after its next try, or as it is when that takes too long. */
+  /** Waits for a row's next attempt and returns the row, or its current state after a timeout. */
   function reportTry(id: number): Promise<Delivery> {
     return new Promise((resolve) => {
       const reportDone = (row: DeliveryRow) => {
@@ -191,7 +191,7 @@ export function createNotify(deps: NotifyDeps): Notify {
         try {
           const data = { title: 'test', reason: 'svc notify test' };
           const event = events.append({ kind: 'alert', via: 'engine', data });
-          // Before the commit, so that no try can end unseen.
+          // Registered before the commit, so no attempt can end unnoticed.
           return enqueueEvent(event, targets).map(reportTry);
         } finally {
           testTargets = null;

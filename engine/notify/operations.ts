@@ -4,7 +4,7 @@ import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
 import { DELIVERY_STATES } from './rows.ts';
 
-/** What clients may ask of the outbox. */
+/** Operations on outbound deliveries. */
 export function notifyOperations(notify: Notify) {
   return [
     operation({

@@ -5,21 +5,21 @@ import type { Storage } from '../storage/index.ts';
 export type DeliveryState = 'pending' | 'delivered' | 'dead';
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const satisfies DeliveryState[];
 
-/** One event on its way to one target. Times are RFC 3339 UTC. */
+/** The delivery of one event to one target. Times are RFC 3339 UTC. */
 export interface Delivery {
   id: number;
   event: string;
-  /** The same on every try, and the same for every target of one event. */
+  /** The same for every attempt and every target of one event. */
   messageId: string;
-  /** Where it leads, and what tells it from another one there; see `shownAddress`. */
+  /** The target's address without its secret parts; see `shownAddress`. */
   url: string;
   state: DeliveryState;
   attempts: number;
   createdAt: string;
-  /** When it is tried next; null once settled. */
+  /** Time of the next attempt; null once settled. */
   nextAt: string | null;
   deliveredAt: string | null;
-  /** HTTP status of the last try, null when there was no answer. */
+  /** HTTP status of the last attempt; null without a response. */
   lastStatus: number | null;
   lastError: string | null;
 }
@@ -55,10 +55,10 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   lastError: row.last_error,
 });
 
-/** What a try came to. */
+/** The state of a delivery after an attempt. */
 export interface Settled {
   state: DeliveryState;
-  /** When the time began that it is tried for. */
+  /** Start of its 24 hours of attempts, Unix ms. */
   firstAt: number;
   nextAt: number;
   deliveredAt: number | null;
@@ -71,7 +71,7 @@ const KEEP_DEAD_MS = 30 * 86_400_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** The outbox table. What changes something runs inside `storage.write`. */
+/** Creates access to the outbox table. Methods that change it are called inside `storage.write`. */
 export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const insert = db.prepare(`INSERT INTO delivery
     (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
@@ -80,7 +80,7 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const due = db.prepare<unknown[], DeliveryRow>(
     `SELECT * FROM delivery WHERE state = 'pending' AND url = +? AND next_at <= +? ORDER BY next_at, id LIMIT 1`,
   );
-  // From one address to the next by the index: a long backlog of a dead target is not read.
+  // Skips from address to address in the index, so the backlog of a dead target is not scanned.
   const dueUrls = db.prepare<unknown[], { url: string }>(`WITH RECURSIVE target (url) AS (
       SELECT min(url) FROM delivery WHERE state = 'pending'
       UNION ALL
@@ -126,12 +126,12 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     get: (id: number): DeliveryRow | undefined => byId.get(id),
     due: (url: string, now: number): DeliveryRow | undefined => due.get(url, now),
     dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
-    /** When something becomes due after `now`, null when nothing will. */
+    /** Returns the earliest due time after `now`; null when nothing is scheduled. */
     nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
     settle(id: number, { state, firstAt, nextAt, deliveredAt, status, error }: Settled): boolean {
       return settle.run(state, firstAt, nextAt, deliveredAt, status, error, id).changes === 1;
     },
-    /** Says of what is due for a target why it waits; that is no try. Returns the ids that did not say so yet. */
+    /** Records why a target's due deliveries wait, without counting an attempt. Returns the ids whose reason changed. */
     hold: (url: string, error: string, now: number): number[] =>
       hold.all({ url, error, now }).map(({ id }) => id),
     again(id: number, now: number): void {
@@ -139,13 +139,13 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     },
     list: (state: DeliveryState | undefined, limit: number): DeliveryRow[] =>
       state === undefined ? newest.all(limit) : ofState.all(state, limit),
-    /** How many there are of each state. */
+    /** Counts deliveries by state. */
     counts(): Record<DeliveryState, number> {
       const found = { pending: 0, delivered: 0, dead: 0 };
       for (const { state, n } of counts.all()) found[state] = n;
       return found;
     },
-    /** Forgets what was settled long ago. */
+    /** Deletes deliveries that were settled long ago. */
     purge(now: number): void {
       purge.run(now - KEEP_DELIVERED_MS, now - KEEP_DEAD_MS);
     },

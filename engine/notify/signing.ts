@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Headers of one try, signed afresh. Both schemes over the same bytes:
- * ours as on /task (hex HMAC-SHA256 of `<timestamp>.<body>`), and Standard Webhooks (base64 HMAC-SHA256 of
- * `<id>.<timestamp>.<body>`, https://www.standardwebhooks.com).
+ * Builds the headers of one attempt with a fresh signature in both schemes: svc's own, as on /task (hex HMAC-SHA256 of
+ * `<timestamp>.<body>`), and Standard Webhooks (base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`,
+ * https://www.standardwebhooks.com).
  */
 export function signedHeaders({
   secret,
@@ -31,7 +31,7 @@ export function signedHeaders({
   };
 }
 
-/** A secret that was issued as `whsec_…` is base64; any other is taken as it is written. */
+/** Derives the Standard Webhooks key: base64 after `whsec_`, otherwise the secret's own bytes. */
 function standardKey(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret, 'utf8');
 }

@@ -11,12 +11,12 @@ const bodyInvalidError = (message: string, hint?: string) =>
   new SvcError('body_invalid', message, hint === undefined ? {} : { hint });
 
 function decodeUtf8(body: Buffer): string {
-  // Buffer.toString would put replacement characters in place of what is wrong.
+  // Buffer.toString would replace invalid bytes silently.
   if (!isUtf8(body)) throw bodyInvalidError('the body is not UTF-8');
   return body.toString('utf8');
 }
 
-/** The body as a JSON object. Throws `body_invalid` (not UTF-8, not JSON) or `fields_invalid` (not an object, or half a character in it). */
+/** Parses the body as a JSON object. Throws `body_invalid` (not UTF-8, not JSON) or `fields_invalid` (not an object, or a lone surrogate in it). */
 export function parseJsonBody(body: Buffer): JsonObject {
   const text = decodeUtf8(body);
   let value: unknown;
@@ -33,7 +33,7 @@ export function parseJsonBody(body: Buffer): JsonObject {
   return value;
 }
 
-/** The body as form fields (WHATWG URL §5), the first of a name counts. Throws `body_invalid`. */
+/** Parses the body as form fields (WHATWG URL §5); the first field of a name wins. Throws `body_invalid`. */
 export function parseFormBody(body: Buffer): Map<string, string> {
   const text = decodeUtf8(body);
   const fields = new Map<string, string>();
@@ -59,25 +59,25 @@ export interface FieldProblem {
   problem: string;
 }
 
-/** `fields_invalid`, naming each. */
+/** Creates a `fields_invalid` error that names every field. */
 export const fieldsInvalidError = (fields: readonly FieldProblem[]): SvcError =>
   new SvcError('fields_invalid', fields.map(({ field, problem }) => `${field}: ${problem}`).join('; '), {
     data: { fields },
   });
 
-/** An optional field that must be text with something in it; what is wrong is added to `problems`. */
+/** Reads an optional field that must be a non-empty string; adds what is wrong to `problems`. */
 export function readTextField(body: JsonObject, field: string, problems: FieldProblem[]): string | undefined {
   const value = body[field];
   if (value === undefined) return undefined;
   if (typeof value !== 'string') problems.push({ field, problem: 'must be a string' });
   else if (value.trim() === '') problems.push({ field, problem: 'must not be empty' });
-  // No argument of a program can hold one.
+  // A program's argument cannot contain NUL.
   else if (value.includes('\0')) problems.push({ field, problem: 'must not contain NUL' });
   else return value;
   return undefined;
 }
 
-/** An optional boolean, false when left out. */
+/** Reads an optional boolean, false when absent. */
 export function readFlagField(body: JsonObject, field: string, problems: FieldProblem[]): boolean {
   const value = body[field];
   if (value === undefined) return false;

@@ -4,32 +4,32 @@ import { type FieldProblem, fieldsInvalidError, isObject, type JsonObject } from
 /** The label that makes an issue a task. */
 export const LABEL = 'svc';
 
-/** What an event of the code host means here. */
+/** An event of the code host, as svc understands it. */
 export type Occurrence =
   | { kind: 'ignored'; reason: string }
   | {
       kind: 'issue' | 'comment';
-      /** Names the issue or comment for good. */
+      /** Permanent id of the issue or comment. */
       key: string;
       /** `owner/repo#9`. */
       ref: string;
-      /** Login of who wrote the text; null where the payload has none. */
+      /** Login of the text's author; null when the payload has none. */
       author: string | null;
-      /** Login of whose doing the event is: who opened, labeled or commented; null where the payload has none. */
+      /** Login of the user who opened, labeled or commented; null when the payload has none. */
       sender: string | null;
-      /** Login of whose repository it is. */
+      /** Login of the repository's owner. */
       owner: string | null;
-      /** The author's relation to the repository, null where the service does not say: Gitea and Forgejo never do. */
+      /** The author's relation to the repository; null when the service does not report it, as Gitea and Forgejo never do. */
       association: string | null;
       url: string | null;
       title: string;
-      /** Of the issue; of a comment its first line. */
+      /** The issue's body, or the first line of a comment. */
       text: string;
     };
 
 const ignoreOccurrence = (reason: string): Occurrence => ({ kind: 'ignored', reason });
 
-/** The event's name where no header gives it. */
+/** Infers the event's name from its payload, when no header gives it. */
 function inferEventName(payload: JsonObject): string | null {
   if (isObject(payload.comment) && isObject(payload.issue)) return 'issue_comment';
   if (isObject(payload.issue)) return 'issues';
@@ -92,7 +92,7 @@ function readComment(payload: JsonObject, body: Buffer): Occurrence {
   };
 }
 
-/** Who wrote an issue or comment, and who sent it here. */
+/** Reads who wrote an issue or comment, and who caused the event. */
 function readPeople(payload: JsonObject, thing: JsonObject) {
   const author = asText(asObject(thing.user).login);
   return {
@@ -104,8 +104,8 @@ function readPeople(payload: JsonObject, thing: JsonObject) {
 }
 
 /**
- * From the payload's own ids. The host is part of it, because two services count from 1 both; a payload without ids is
- * its own key.
+ * Builds a permanent key from the payload's ids. It includes the host, since every service numbers from 1. A payload
+ * without ids is keyed by its digest.
  */
 function buildOccurrenceKey(kind: string, payload: JsonObject, thing: JsonObject, body: Buffer): string {
   const repository = asObject(payload.repository);

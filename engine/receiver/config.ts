@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { variablesKey } from '../base/values/variable.ts';
 
-/** The routes that `webhook.allow` can name. */
+/** Routes that `webhook.allow` can list. */
 export const ROUTES = ['task', 'codehost', 'chat'] as const;
 
-/** What a secret can be for: these routes, and everything below /decisions. */
+/** Routes that have secrets of their own: the above, and everything below /decisions. */
 export const SECRET_ROUTES = [...ROUTES, 'decisions'] as const;
 export type SecretRoute = (typeof SECRET_ROUTES)[number];
 
-/** By route, several while one is replaced; a route without any is closed. */
+/** Secrets by route, several during a rotation; a route without secrets is closed. */
 export type RouteSecrets = Readonly<Partial<Record<SecretRoute, readonly string[]>>>;
 
 const template = z.strictObject({

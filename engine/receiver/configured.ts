@@ -4,11 +4,11 @@ import type { Listeners } from './listeners.ts';
 
 type Listener = Awaited<ReturnType<Listeners['open']>>;
 
-/** The receiver that svc.yaml describes: an engine opens it by itself, and says why it is off. */
+/** The receiver configured in svc.yaml, which the engine opens on its own. */
 export interface ConfiguredReceiver {
-  /** Null where it cannot be opened; see `problem`. */
+  /** Opens it; null when that fails, see `problem`. */
   open(): Promise<Listener | null>;
-  /** Why it is off, a clause; null while it is on, and when nothing has opened it. */
+  /** Why it could not be opened, as a clause; null while it is open and before the first attempt. */
   problem(): string | null;
 }
 
@@ -17,7 +17,7 @@ export function createConfiguredReceiver(deps: {
   address(): { host: string; port: number };
   /** Throws `secret_missing`. */
   secrets(): RouteSecrets;
-  /** Who listens on a port, a clause; null when that cannot be told. */
+  /** Names the process that listens on a port, as a clause; null when unknown. */
   whoListens(port: number): Promise<string | null>;
   warn(facts: object, text: string): void;
 }): ConfiguredReceiver {
@@ -42,7 +42,7 @@ export function createConfiguredReceiver(deps: {
       } catch (thrown) {
         const error = asSvcError(thrown);
         problem = await explainFailure(error);
-        // Without a secret none is wanted.
+        // No secret means that no receiver is wanted.
         if (error.code !== 'secret_missing')
           deps.warn({ error: problem }, 'the receiver could not be opened');
         return null;

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Counts failed signatures per address. Only failures are ever refused for it. */
+/** Counts failed signatures per address. A valid signature is never refused because of earlier failures. */
 export interface Failures {
-  /** One more failure from `remote`: null, or the seconds to wait when there have been too many. */
+  /** Records a failure from `remote`. Returns null, or the seconds to wait when there have been too many. */
   recordFailure(remote: string): number | null;
 }
 
@@ -11,7 +11,7 @@ interface Count {
   failures: number;
 }
 
-/** At most `limit` failures per window and address; the address whose count began first is forgotten first. */
+/** Allows `limit` failures per window and address; when `addresses` are tracked, the oldest count is dropped. */
 export function createFailures({
   clock,
   limit = 50,

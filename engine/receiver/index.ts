@@ -32,24 +32,24 @@ export interface ReceiverDeps {
   decisions: Decisions;
   sessions: Sessions;
   clock: Clock;
-  /** Read on every request, so that a reloaded configuration counts at once. */
+  /** Read on every request, so a reloaded configuration takes effect at once. */
   config(): ReceiverConfig;
   agents: AgentLookup;
   /** Whether only this machine can reach a host. */
   isLoopback(host: string): boolean;
-  /** Whose receiver it is. */
+  /** The workspace that it receives for. */
   workspace: ReceiverWorkspace;
   log?: ReceiverLog;
 }
 
 export interface Receiver {
-  /** Answers requests under `secrets`, of all routes or of each, without a port. Throws `secret_missing` when one of them is empty. */
+  /** Answers requests without a port, under one list of secrets or one per route. Throws `secret_missing` when a secret is empty. */
   open(secrets: readonly string[] | RouteSecrets): Receive;
   /** Listens. Throws `secret_missing`, `address_refused`, `address_in_use`. */
   listen(options: ListenOptions): Promise<Listener>;
 }
 
-/** Owns the signed way in: requests from outside become tasks and decisions. */
+/** Creates the signed receiver, which turns requests from outside into tasks and decisions. */
 export function createReceiver(deps: ReceiverDeps): Receiver {
   const { clock, config, workspace, log } = deps;
   const replay = createReplayCache(deps);

@@ -31,7 +31,7 @@ export interface AgentLookup {
   findCommand(agent: string): unknown;
   /** Throws `unknown_project`. */
   resolveFolder(project: string): unknown;
-  /** The agent of a task that names none; null for none. */
+  /** Returns the agent for a task that names none; null when there is no default. */
   findDefaultAgent(): string | null;
 }
 
@@ -42,17 +42,17 @@ export interface Incoming {
   project: string | null;
   timeoutSec: number | null;
   prompt: string;
-  /** Absent: the prompt's first line. */
+  /** Defaults to the prompt's first line. */
   title?: string;
   context?: string;
   source: 'task' | 'codehost' | 'chat';
   sourceRef: string | null;
   actor: string;
-  /** Why its author is not trusted, a clause; left out for a trusted author. */
+  /** Why its author is not trusted, as a clause; absent for a trusted author. */
   stranger?: string | null;
 }
 
-/** What the request asks to happen with the task. */
+/** What the request asks svc to do with the task. */
 export interface Wish {
   dispatch: boolean;
   approve: boolean;
@@ -61,13 +61,13 @@ export interface Wish {
 /** Turns requests of the three routes into tasks. */
 export interface Intake {
   /**
-   * The fields of a task made from a template; `prompt` replaces the template's. Throws `unknown_template`, and
+   * Builds the fields of a task from a template; `prompt` replaces the template's own. Throws `unknown_template`, and
    * `fields_invalid` when neither has a prompt.
    */
   fromTemplate(name: string, prompt?: string): TemplateFields & { prompt: string };
   /** Creates the task inside `storage.write`. Throws `unknown_agent`, `unknown_project`. */
   submitTask(incoming: Incoming, wish: Wish): Task;
-  /** The answer that names a task: 201 for a new one, 200 for an existing one. */
+  /** Builds the answer that names a task: 201 for a new one, 200 for an existing one. */
   answerWithTask(task: Task, status: 200 | 201): Answer;
 }
 

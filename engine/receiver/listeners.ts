@@ -3,9 +3,9 @@ import type { ListenOptions, Receiver } from './index.ts';
 
 type Listener = Awaited<ReturnType<Receiver['listen']>>;
 
-/** The receivers that are open: each closes with whoever opened it, and with the engine at the latest. */
+/** Tracks open receivers. Each is closed by the client that opened it, and at the latest with the engine. */
 export interface Listeners {
-  /** Throws `address_in_use` also for an address of our own. */
+  /** Opens one. Throws `address_in_use`, also for an address that this engine already listens on. */
   open(options: ListenOptions): Promise<Listener>;
   addresses(): Listener['address'][];
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { SvcError } from '../base/errors.ts';
 import { PROBLEM_JSON, problemDetails } from '../http/problem-details.ts';
 import type { Answer } from './request.ts';
 
-/** An error as an answer with problem details. `extra` adds headers (Allow, Retry-After). */
+/** Converts an error to an answer with problem details. `extra` adds headers (Allow, Retry-After). */
 export function problemAnswer(error: SvcError, extra: Readonly<Record<string, string>> = {}): Answer {
   const details = problemDetails(error);
   return {

@@ -7,10 +7,10 @@ export interface Receipt {
   fingerprint: string;
 }
 
-/** Remembers which task an outside key (an Idempotency-Key, an issue, a comment) has made. Inside `storage.write`. */
+/** Remembers which task an external key (an Idempotency-Key, an issue, a comment) created. Call inside `storage.write`. */
 export interface Receipts {
   findReceipt(key: string): Receipt | null;
-  /** `ttlMs` null: for good. */
+  /** Records a key; with `ttlMs` null it never expires. */
   keepReceipt(key: string, receipt: Receipt, ttlMs: number | null): void;
 }
 

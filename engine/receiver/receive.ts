@@ -16,7 +16,7 @@ import {
   WORKSPACE_HEADER,
 } from './workspace-header.ts';
 
-/** Bytes that a body may have, on every route. */
+/** Maximum size of a request body on every route, bytes. */
 export const BODY_LIMIT = 262_144;
 
 export interface Routes {
@@ -28,7 +28,7 @@ export interface Routes {
   deny: Route;
 }
 
-/** Warnings and errors of the receiver; never a secret or a body. */
+/** Logs the receiver's errors; never given a secret or a body. */
 export interface ReceiverLog {
   error(facts: Record<string, unknown>, message: string): void;
 }
@@ -37,16 +37,16 @@ export interface ReceiverLog {
 export interface Admitted {
   route: Route;
   id: string;
-  /** Under the secrets of the route, and no other's. */
+  /** Checks against the secrets of this route only. */
   verify: Verify;
 }
 
 export interface Receive {
-  /** Route, method, declared size, encoding; an answer when the body need not be read. */
+  /** Checks route, method, declared size and encoding; returns an answer when the body need not be read. */
   admit(head: Head): Admitted | Answer;
-  /** The rest of the checks, then the work. */
+  /** Runs the remaining checks, then the route's handler. */
   proceed(admitted: Admitted, request: InboundRequest): Promise<Answer>;
-  /** Both. Never rejects. */
+  /** Runs `admit`, then `proceed`. Never rejects. */
   receive(request: InboundRequest): Promise<Answer>;
 }
 
@@ -61,8 +61,8 @@ const NAMED = ['task', 'codehost', 'chat'] as const;
 const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
 
 /**
- * The checks that every request passes, in this order (03 §3): route, method, size, time, signature, workspace, replay, and
- * then the route's own parse and fields. Nothing is parsed before the signature has held.
+ * Creates the checks that every request passes, in this order (03 §3): route, method, size, time, signature, workspace,
+ * replay, then the route's own parsing and fields. Nothing is parsed before the signature is verified.
  */
 export function createReceive({
   routes,
@@ -89,7 +89,7 @@ export function createReceive({
     Object.entries(secrets).map(([route, list]) => [route as SecretRoute, createVerifier(list)]),
   );
 
-  /** Null where nobody has a secret for it: such a route is closed. */
+  /** Returns null for a route without a secret: it is closed. */
   function admitRoute(route: Route, id: string, secretOf: SecretRoute): Admitted | null {
     const verify = verifies.get(secretOf);
     return verify === undefined ? null : { route, id, verify };
@@ -148,7 +148,7 @@ export function createReceive({
     );
   }
 
-  /** Said to nobody whose signature has not held. */
+  /** Names the workspace in an answer; only for senders whose signature was verified. */
   function addWorkspaceHeader(answer: Answer): Answer {
     const own = formatWorkspaceHeader({ id: workspace.id, name: workspace.name() });
     return { ...answer, headers: { ...answer.headers, [WORKSPACE_HEADER]: own } };

@@ -3,41 +3,41 @@ import type { Clock } from '../base/clock.ts';
 import type { Storage } from '../storage/index.ts';
 import { SKEW_MS } from './signature.ts';
 
-/** How long a signature is remembered, by a clock that nobody can set. */
+/** How long a signature is remembered, by the monotonic clock, ms. */
 export const REPLAY_MS = 600_000;
 
 const PURGE_EVERY = 256;
-// More than came in meanwhile, so that the table shrinks after a burst; bounded, so that no request waits for it.
+// More than PURGE_EVERY, so the table shrinks after a burst; bounded, so no request waits long for the purge.
 const PURGE_ROWS = 512;
 
 /**
- * The signatures of the last ten minutes, over all routes. The table only grows at its end and is read once, at the
- * start: signatures are random, and an index over them would make each request write a page of its own. Looking up is
- * in memory, some 150 bytes for each signed request of the last ten minutes.
+ * Remembers the signatures of the last ten minutes across all routes. The table is append-only and is read once, at
+ * startup: signatures are random, and an index on them would make every request write a page of its own. Lookups are in
+ * memory, at about 150 bytes per signed request.
  *
- * What is remembered ends by the monotonic clock: one that was set ahead and back must not empty it. A signature whose
- * time could still pass is kept longer, and after a clock that was set far back no time passes that may have been used
- * already.
+ * Entries expire by the monotonic clock, so setting the wall clock forward and back cannot empty the cache. An entry whose
+ * signed time would still be accepted is kept longer. After the wall clock was set far back, a signed time that an expired
+ * entry may have used is refused.
  */
 export interface ReplayCache {
   /**
-   * Inside `storage.write`. False when it was seen; the row and the memory of it are then as they were.
-   * @param signedAt the time that it signs, Unix ms; null when its scheme signs none
+   * Records a signature. Call inside `storage.write`. False when it was already known; nothing is changed then.
+   * @param signedAt the signed time, Unix ms; null when the scheme signs none
    */
   rememberSignature(signature: Buffer, signedAt: number | null): boolean;
-  /** After an undone transaction. */
+  /** Removes a signature whose transaction was rolled back. */
   forgetSignature(signature: Buffer): void;
-  /** Whether a signature of that time may have been used and forgotten: the clock was set back since. */
+  /** Whether a signature with this time may have been used and since expired, because the wall clock was set back. */
   mayBeForgotten(signedAt: number): boolean;
 }
 
 interface Seen {
-  /** Of the monotonic clock. */
+  /** Expiry, on the monotonic clock, ms. */
   until: number;
   signedAt: number | null;
 }
 
-/** Names this start of the machine, since when the monotonic clock counts; null where that cannot be told. */
+/** Reads the id of this boot, from which the monotonic clock counts; null when unknown. */
 function readBootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || null;
@@ -69,13 +69,13 @@ export function createReplayCache({
   );
   const setBoot = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('replay_boot', ?)");
   const renewRows = db.prepare('UPDATE replay SET expires_at = ?');
-  /** By signature; in order of their ends. */
+  /** By signature, in order of expiry. */
   const seen = new Map<string, Seen>();
   let sincePurge = 0;
-  /** The newest signed time of what was forgotten, Unix ms. */
+  /** The latest signed time among expired entries, Unix ms. */
   let forgottenUntil = 0;
 
-  // Of another start of the machine, nothing says how long ago they came: they have all of their time again.
+  // The age of rows from another boot is unknown, so they get the full ten minutes again.
   const isOtherBoot = (): boolean => boot === null || bootOfRows.get()?.value !== boot;
   let hasOldRows = isOtherBoot();
   const latest = clock.monotonic() + REPLAY_MS;
@@ -85,13 +85,13 @@ export function createReplayCache({
       signedAt: signed_at,
     });
 
-  /** Always put at the end, so that the order stays that of the ends. */
+  /** Appends an entry, which keeps the map in order of expiry. */
   function keepSeen(key: string, each: Seen): void {
     seen.delete(key);
     seen.set(key, each);
   }
 
-  /** The rows count from now on by this start of the machine. */
+  /** Moves the stored rows to this boot's monotonic clock. */
   function takeOverRows(): void {
     if (!hasOldRows) return;
     renewRows.run(latest);
@@ -110,7 +110,7 @@ export function createReplayCache({
         seen.delete(key);
         forgottenUntil = Math.max(forgottenUntil, each.signedAt ?? 0);
       } else {
-        // Its time could pass again, since the clock was set back: for another ten minutes, as a row of its own.
+        // The wall clock was set back, so its signed time would be accepted again: keep it for another ten minutes.
         insert.run(Buffer.from(key, 'latin1'), at + REPLAY_MS, each.signedAt);
         keepSeen(key, { until: at + REPLAY_MS, signedAt: each.signedAt });
       }
@@ -144,5 +144,5 @@ export function createReplayCache({
   };
 }
 
-/** A character for each byte: a Buffer for each signature takes several times as much memory. */
+/** Converts a signature to a map key, one character per byte; a Buffer would take several times the memory. */
 const signatureKey = (signature: Buffer): string => signature.toString('latin1');

@@ -3,10 +3,10 @@ import type { ErrorCode } from '../base/errors.ts';
 /** Header names in lower case, as node:http gives them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What is known of a request before its body. */
+/** The part of a request that arrives before its body. */
 export interface Head {
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
   headers: Headers;
   /** The sender's address. */
@@ -18,7 +18,7 @@ export interface InboundRequest extends Head {
   body: Buffer;
 }
 
-/** What is sent back, and what the access log keeps of it. */
+/** A response, with what the access log records about it. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;

@@ -10,16 +10,16 @@ export interface SampleWish {
   route: SampleRoute;
   agent?: string | undefined;
   prompt?: string | undefined;
-  /** On /codehost it makes a `/svc` comment; left out, an opened issue. */
+  /** On /codehost, sends a `/svc` comment instead of an opened issue. */
   template?: string | undefined;
-  /** Only /task has the two fields. */
+  /** This and the next: /task only. */
   dispatch?: boolean | undefined;
   approve?: boolean | undefined;
-  /** Only /task has it. */
+  /** /task only. */
   project?: string | undefined;
   /** Id for `approve` and `poll`. */
   decision?: string | undefined;
-  /** Which workspace it is for, as `workspaceHeader` writes it; left out: whoever answers. */
+  /** The intended workspace, as `formatWorkspaceHeader` writes it; absent for whichever answers. */
   workspace?: string | undefined;
   secret: string;
   /** Unix milliseconds. */
@@ -34,7 +34,7 @@ export interface Sample {
   body: string;
 }
 
-/** A realistic signed request for a route, unlike any before it. Throws `usage` when the route needs more. */
+/** Builds a realistic, unique signed request for a route. Throws `usage` when the route needs more input. */
 export function buildSignedSample(wish: SampleWish): Sample {
   const sample = buildSample(wish);
   return wish.workspace === undefined
@@ -131,7 +131,7 @@ function signAsCodehost({ template, prompt, secret, now }: SampleWish): Sample {
   };
 }
 
-/** The chat knows templates only; without one the agent's name is tried as one. */
+/** Picks the template for /chat, which takes nothing else; the agent's name serves as a fallback. */
 function signAsChat({ template, agent, prompt, secret, now }: SampleWish): Sample {
   const timestamp = String(Math.floor(now / 1000));
   const word = requireValue(template ?? agent, 'chat', 'template');

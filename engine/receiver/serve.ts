@@ -13,7 +13,7 @@ export interface Access {
   at: string;
   remote: string;
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
   status: number;
   ms: number;
@@ -32,9 +32,9 @@ export interface ListenLimits {
 export interface ListenOptions {
   /** '' is every interface. */
   host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** One list for all routes, or one for each; a route without any is closed. */
+  /** One list for all routes, or one per route; a route without secrets is closed. */
   secrets: readonly string[] | RouteSecrets;
   allowRemote?: boolean;
   onAccess?: (access: Access) => void;
@@ -43,14 +43,14 @@ export interface ListenOptions {
 
 export interface Listener {
   address: { host: string; port: number };
-  /** Answers what is being answered, then closes every connection. */
+  /** Finishes requests in progress, then closes every connection. */
   close(): Promise<void>;
 }
 
 const LIMITS: ListenLimits = { timeoutMs: 10_000, connections: 256, closeMs: 5000 };
 const LINGER_MS = 1000;
 
-/** Binds `receive` to node:http. Slow clients are cut, bodies are read up to the limit and no further. */
+/** Serves `receive` over node:http. Slow clients are disconnected, and bodies are read up to the limit only. */
 export async function serveReceive(
   receive: Receive,
   { host, port, allowRemote = false, onAccess, limits }: ListenOptions,
@@ -73,7 +73,7 @@ export async function serveReceive(
     socket.once('close', () => sockets.delete(socket));
   });
   server.on('request', (req, res) => respondTo(req, res, false));
-  // Without this node says 100 Continue to a body that is then refused.
+  // Without this handler Node would send 100 Continue for a body that is then refused.
   server.on('checkContinue', (req, res) => respondTo(req, res, true));
 
   function respondTo(req: IncomingMessage, res: ServerResponse, continues: boolean): void {
@@ -113,7 +113,7 @@ export async function serveReceive(
 
   await listenOn(server, { host, port });
   const bound = server.address() as AddressInfo;
-  // A name such as localhost is what the machine's tables say it is.
+  // The machine's hosts table decides what a name such as localhost resolves to.
   if (!allowRemote && !isLoopback(bound.address)) {
     server.close();
     throw addressRefusedError(bound.address);
@@ -129,14 +129,14 @@ export async function serveReceive(
           resolve();
         });
         server.closeIdleConnections();
-        // To node a connection that has not said anything yet is not idle.
+        // Node does not count a connection that has sent nothing yet as idle.
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       });
     },
   };
 }
 
-/** Gives the whole body, or null as soon as it passes the limit. A client that goes away gets no answer. */
+/** Reads the whole body; null as soon as it exceeds the limit. A client that disconnects gets no answer. */
 function readRequestBody(req: IncomingMessage, done: (body: Buffer | null) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -156,7 +156,7 @@ function writeAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer, 
   if (res.destroyed) return;
   const headers: string[] = ['content-length', String(Buffer.byteLength(answer.body))];
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);
-  // What was not read cannot be told from a next request.
+  // Unread bytes cannot be told apart from the next request.
   const unread = !req.complete;
   if ((unread || closing) && answer.headers.connection === undefined) headers.push('connection', 'close');
   if (unread) lingerAtEnd(req.socket);

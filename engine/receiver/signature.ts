@@ -2,17 +2,17 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { SvcError } from '../base/errors.ts';
 import type { Headers } from './request.ts';
 
-/** How far a timestamp may be from our clock, either side. */
+/** How far a timestamp may differ from the engine's clock in either direction, ms. */
 export const SKEW_MS = 300_000;
 
-/** One of the three ways to sign (01 Authentication). The first name of a header that is present counts. */
+/** One of the three signature schemes (01 Authentication). Of several header names the first one present is used. */
 export interface Scheme {
-  /** Absent: the scheme signs no time. */
+  /** Absent when the scheme signs no time. */
   timestamp?: readonly string[];
   signature: readonly string[];
-  /** Before the hex of the signature header. */
+  /** Prefix of the hex in the signature header. */
   prefix: string;
-  /** The signed bytes that come before the raw body. */
+  /** Returns the signed bytes that precede the raw body. */
   before(timestamp: string): string;
   /** For `WWW-Authenticate` (RFC 9110 §11.6.1: every 401 has one). */
   challenge: string;
@@ -41,7 +41,7 @@ export const SCHEMES = {
   },
 } as const satisfies Record<string, Scheme>;
 
-/** The value of the first of `names` that is there. A header that came twice is malformed: undefined. */
+/** Finds the value of the first of `names` that is present; undefined for a repeated header, which is malformed. */
 export function findHeader(headers: Headers, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name];
@@ -50,12 +50,12 @@ export function findHeader(headers: Headers, names: readonly string[]): string |
   return undefined;
 }
 
-/** The request's timestamp as it was signed, '' when the scheme has none. Throws `timestamp_out_of_range`. */
+/** Checks and returns the request's timestamp as signed, '' when the scheme has none. Throws `timestamp_out_of_range`. */
 export function checkTime(scheme: Scheme, headers: Headers, now: number): string {
   if (scheme.timestamp === undefined) return '';
   const text = findHeader(headers, scheme.timestamp);
   if (text !== undefined && /^\d{1,12}$/.test(text)) {
-    // Compared to the millisecond, so that the ten minutes of the replay cache cover all of the window.
+    // Compared in milliseconds, so the replay cache's ten minutes cover the whole window.
     if (Math.abs(now - Number(text) * 1000) <= SKEW_MS) return text;
   }
   const found =
@@ -66,7 +66,7 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
   });
 }
 
-/** The clock here was set back, and a signature of that time may have been used before. */
+/** Creates the error for a signed time that may have been used before the engine's clock was set back. */
 export const clockSetBackError = (now: number): SvcError =>
   new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
     hint: 'set the clock of the engine’s machine; server_time is the time there',
@@ -76,9 +76,9 @@ export const clockSetBackError = (now: number): SvcError =>
 export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
 
 /**
- * Verifies under any of `secrets` (several while one is replaced), in constant time over the raw bytes. Gives the
- * signature's bytes, the key of the replay cache, or null. Hex in upper case is accepted, since some tools print it so:
- * it is the same signature and therefore the same key.
+ * Creates a verifier for any of `secrets` (several during a rotation), in constant time over the raw bytes. It returns
+ * the signature's bytes, which are the key of the replay cache, or null. Upper-case hex, which some tools print, is
+ * accepted: it is the same signature and so the same key.
  */
 export function createVerifier(secrets: readonly string[]): Verify {
   const keys: KeyObject[] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
@@ -86,7 +86,7 @@ export function createVerifier(secrets: readonly string[]): Verify {
     const text = findHeader(headers, scheme.signature);
     if (text === undefined || !text.startsWith(scheme.prefix)) return null;
     const hex = text.slice(scheme.prefix.length);
-    // Buffer.from stops quietly at the first character that is not hex.
+    // Buffer.from stops silently at the first character that is not hex.
     if (hex.length !== 64 || !/^[\da-f]+$/i.test(hex)) return null;
     const given = Buffer.from(hex, 'hex');
     let verified = false;
@@ -100,7 +100,7 @@ export function createVerifier(secrets: readonly string[]): Verify {
   };
 }
 
-/** Signs as `scheme` asks: the whole value of its signature header. */
+/** Builds the value of a scheme's signature header. */
 export function signRequest(
   scheme: Scheme,
   secret: string,

@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import type { Headers } from './request.ts';
 
-/** Whose receiver this is. */
+/** The workspace that a receiver belongs to. */
 export interface ReceiverWorkspace {
   /** The id of its data folder, which no two workspaces share. */
   id: string;
@@ -9,15 +9,16 @@ export interface ReceiverWorkspace {
 }
 
 /**
- * A sender may say with it which workspace a request is for, and every answer to a signed request names the one that has
- * answered: its id, a blank, and its name percent-encoded. Two workspaces may have the same address and secret by turns.
+ * Header that names a workspace: its id, a space, and its percent-encoded name. A sender may use it to say which workspace
+ * a request is for, and every answer to a signed request carries it, since two workspaces may take turns on one address
+ * with the same secret.
  */
 export const WORKSPACE_HEADER = 'X-Svc-Workspace';
 
 export const formatWorkspaceHeader = ({ id, name }: { id: string; name: string }): string =>
   `${id} ${encodeURIComponent(name)}`;
 
-/** The name in such a header; null for none. */
+/** Reads the name from the header; null when it has none. */
 export function parseWorkspaceName(header: string | null): string | null {
   try {
     return decodeURIComponent(header?.split(' ')[1] ?? '') || null;
@@ -27,8 +28,8 @@ export function parseWorkspaceName(header: string | null): string | null {
 }
 
 /**
- * Refuses a request that is for another workspace. Asked after its signature has held, so that strangers learn no name,
- * and before anything is remembered of it. Throws `conflict`.
+ * Refuses a request meant for another workspace. Runs after the signature is verified, so strangers learn no name, and
+ * before anything about the request is recorded. Throws `conflict`.
  */
 export function checkWorkspace(workspace: ReceiverWorkspace, headers: Headers): void {
   const wanted = headers[WORKSPACE_HEADER.toLowerCase()];

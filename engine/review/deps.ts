@@ -12,13 +12,13 @@ export interface WorktreeActionsDeps {
   worktreesDir: string;
   /** Absolute folder; null is the workspace's own project. */
   resolveFolder(project: string | null): string;
-  /** All project ids, the workspace's own first as null. */
+  /** Lists all project ids, starting with the workspace's own, null. */
   listProjects(): (string | null)[];
-  /** What a session's evidence is worth now. */
+  /** Returns the current verification state of a session. */
   readEvidence(sessionId: string): Promise<Pick<Verification, 'state' | 'reasons' | 'rerun' | 'rerunState'>>;
-  /** Runs the teardown commands in a session's worktree; what did not go as it should, one sentence each. */
+  /** Runs the teardown commands in a session's worktree. Returns one sentence per problem. */
   tearDownWorktree(session: Session): Promise<string[]>;
-  /** `guard.profile` is strict: nothing is promoted that is not verified. */
+  /** Whether `guard.profile` is strict: unverified work is not promoted. */
   isStrict(): boolean;
 }
 

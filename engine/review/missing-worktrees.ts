@@ -3,7 +3,7 @@ import type { Worktrees } from '../runner/worktrees/index.ts';
 import type { Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 
-/** Takes worktrees off the record that someone removed by hand; their branches still are what git says (R4). */
+/** Clears records of worktrees that someone removed by hand; git still decides about their branches (R4). */
 export async function forgetMissingWorktrees({
   storage,
   sessions,

@@ -6,7 +6,7 @@ import { WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
 import type { Sessions } from '../sessions/index.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 
-/** What clients may ask about session worktrees. */
+/** Operations on session worktrees. */
 export function worktreeOperations({
   actions,
   sessions,
@@ -41,7 +41,7 @@ export function worktreeOperations({
         if (repository === null || baseCommit === null || (branch === null && headCommit === null)) {
           throw new SvcError('not_found', `${sessionId} has nothing to compare`);
         }
-        // The recorded head still exists when the branch was promoted and pruned.
+        // The recorded commit still exists after the branch was promoted and pruned.
         const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
         const { commits, files, patch } = await worktrees.diffBranch({
           repository,
@@ -130,7 +130,7 @@ const worktreeTools = (actions: WorktreeActions) => [
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
       /** Keeps the worktree and the branch. */
       keep: z.boolean().optional().meta({ unlisted: true }),
-      /** Only if the branch still ends there. */
+      /** Required head of the branch; otherwise nothing is done. */
       head: z.string().min(1).optional().meta({ unlisted: true }),
     }),
     output: z.object({

@@ -9,11 +9,11 @@ import type { WorktreeRemoval } from './worktree-removal.ts';
 export interface Promoted extends PromoteResult {
   sessionId: string;
   branch: string;
-  /** Worktree and branch are gone, as they are no longer needed. */
+  /** Whether the worktree and branch, no longer needed, were removed. */
   removed: boolean;
-  /** Why they are not. */
+  /** Why they were not removed. */
   kept: string[];
-  /** What whoever promotes should know, such as missing evidence. */
+  /** What the caller should know, such as missing evidence. */
   warnings: string[];
 }
 
@@ -22,7 +22,7 @@ const addRemoval = (
   removal: Pick<Promoted, 'removed' | 'kept' | 'warnings'>,
 ): Promoted => ({ ...done, ...removal, warnings: [...done.warnings, ...removal.warnings] });
 
-/** An ended session that has a branch of its own. */
+/** An ended session with its own branch. */
 export type EndedSession = Session & { branch: string; repository: string };
 
 /** Merges a session's branch. Throws `promote_conflict` with the `paths`, `checkout_dirty`, `unverified`, `conflict`. */
@@ -36,21 +36,21 @@ export type Promote = (
   call: Pick<Call, 'begin' | 'begun'>,
 ) => Promise<Promoted>;
 
-/** Brings the branch of an ended session into its base, and clears up after it. */
+/** Creates promotion: merging the branch of an ended session into its base, and cleaning up afterwards. */
 export function createPromotion(
   deps: Pick<
     WorktreeActionsDeps,
     'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict'
   >,
   { prepareRemoval, recordGone }: WorktreeRemoval,
-  /** What it is about: an ended session's branch, and the branch that takes its work in. */
+  /** Finds the ended session's branch and the base that it is merged into. */
   promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
 ): Promote {
   const { storage, events, sessions, worktrees } = deps;
 
   /**
-   * What speaks against a promotion, and the commit that it is about when nothing does: the branch must not move on from
-   * what was verified. Throws `unverified` under a strict guard.
+   * Lists warnings about a promotion, and pins the verified commit when there are none, since the branch must not move past
+   * it. Throws `unverified` under a strict guard.
    */
   async function checkEvidence(sessionId: string): Promise<{ doubts: string[]; head?: string }> {
     const { state, reasons, rerun, rerunState } = await deps.readEvidence(sessionId);
@@ -65,7 +65,7 @@ export function createPromotion(
     });
   }
 
-  /** The same call again is told what it has done, and what it could not finish is finished. */
+  /** Answers a repeated call with its earlier result, finishing any clean-up that is left. */
   async function promoteOnce(
     sessionId: string,
     wanted: Parameters<Promote>[0],
@@ -81,7 +81,7 @@ export function createPromotion(
     return addRemoval(before, await removeAfterPromotion(session, into, wanted.keep === true));
   }
 
-  /** Promotions under way, by session: each ends before the next of the same session begins. */
+  /** Serializes promotions per session. */
   const promoting = new Map<string, Promise<void>>();
 
   async function promoteSession(
@@ -123,7 +123,7 @@ export function createPromotion(
     return addRemoval(done, await removeAfterPromotion(rest, into, wanted.keep === true));
   }
 
-  /** What is not needed after a promotion any more. */
+  /** Removes what is no longer needed after a promotion. */
   async function removeAfterPromotion(
     {
       branch,
@@ -152,7 +152,7 @@ export function createPromotion(
 
   return async (wanted, caller, call) => {
     const asked = sessions.resolve(wanted.session).sessionId;
-    // Whoever comes second looks again at what the first has made of it.
+    // A second call re-reads the state that the first one left.
     while (promoting.has(asked)) await promoting.get(asked);
     const work = promoteOnce(asked, wanted, caller, call);
     const over = work.then(

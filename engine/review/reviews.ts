@@ -8,18 +8,18 @@ import { forgetMissingWorktrees } from './missing-worktrees.ts';
 
 export type BranchState = Session['branchState'];
 
-/** Pairs of commits whose answer is remembered. */
+/** Maximum number of commit pairs whose answer is cached. */
 const MOST_KNOWN = 10_000;
 
-/** What has become of the branches of ended sessions that were not promoted: whether their work is still to be reviewed. */
+/** Tracks whether the work on unpromoted branches of ended sessions still needs review. */
 export interface Reviews {
-  /** Settles what an earlier host left: teardowns under way, and worktrees that are no longer there. */
+  /** Settles what an earlier host left: interrupted teardowns, and worktrees that no longer exist. */
   recover(): Promise<void>;
-  /** Compares the register with git; a repository that cannot be read is left as it is. @param only one of them, its top */
+  /** Updates the register from git, skipping repositories that cannot be read. @param only top folder of the one repository to update */
   reconcileRegister(only?: string): Promise<void>;
   /**
-   * Tells each time after branches in a session's repository have moved, and the register knows what has become of them.
-   * The register is brought up to date before it settles.
+   * Calls back each time branches in a session's repository have moved and the register has been updated. Updates the
+   * register before it resolves.
    */
   followBranches(sessionId: string, onMoved: (repository: string) => void): Promise<{ close(): void }>;
 }
@@ -34,7 +34,7 @@ export function createReviews(deps: {
   log: { warn(data: object, text: string): void };
 }): Reviews {
   const { storage, sessions, worktrees } = deps;
-  /** By the commits of branch and base: they never change their answer. */
+  /** Cached answers, by the commits of branch and base; for a given pair the answer never changes. */
   const merged = new Map<string, boolean>();
 
   async function isMerged(repository: string, branch: string, base: string, tips: string): Promise<boolean> {
@@ -87,7 +87,7 @@ export function createReviews(deps: {
       if (repository === null) return { close: () => undefined };
       const { commonDir: common } = await worktrees.findRepository(repository);
       let isClosed = false;
-      // The last move is always told of.
+      // The last move is always reported.
       const enqueue = createSerialQueue();
       const beside = worktree === null ? [] : [locatePrivateGit(deps.agentsDir, worktree).refs];
       const watching = watchRefs({ common, beside }, () => {
@@ -96,7 +96,7 @@ export function createReviews(deps: {
           await reconcileRegister(repository);
           if (!isClosed) onMoved(repository);
         })
-          // One that fails must not keep the next from being told of, nor end the engine as an error that nobody takes.
+          // A failure must neither suppress the next report nor end the engine as an unhandled rejection.
           .catch((error: unknown) =>
             deps.log.warn({ error, repository }, 'a move of its branches could not be followed'),
           );

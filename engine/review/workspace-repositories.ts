@@ -3,24 +3,24 @@ import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts
 import { type Repository, readCommonDir, realFolder, SESSION_PREFIX } from '../runner/worktrees/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
-/** A repository of which something could not be read, and why. */
+/** A repository that could not be fully read, and why. */
 export interface RepositoryProblem extends Problem {
-  /** Its top folder, or the project's where that is not known. */
+  /** Its top folder, or the project's folder when that is unknown. */
   repository: string;
 }
 
-/** The repositories that the projects of a workspace are in. */
+/** The repositories that contain a workspace's projects. */
 export interface WorkspaceRepositories {
   /**
-   * Each once, however many projects it holds, and those that cannot be read. Throws where none can, or the project that was
-   * named.
+   * Lists each repository once, however many projects it holds, and those that cannot be read. Throws when none can be
+   * read, or not that of the named project.
    */
   findRepositories(project?: string): Promise<{ found: Repository[]; problems: RepositoryProblem[] }>;
-  /** Says of a repository which folders among the session worktrees are another's: all of them share one folder. */
+  /** Finds which session worktrees belong to other repositories, since all of them share one folder. */
   findForeignFolders(all: readonly Repository[]): (repository: Repository) => (folder: string) => boolean;
 }
 
-/** A problem to throw after all. */
+/** Converts a problem to an error. */
 export const problemToError = ({ code, message, hint }: Problem): SvcError =>
   new SvcError(code, message, hint === null ? {} : { hint });
 
@@ -34,7 +34,7 @@ export function createWorkspaceRepositories({
   WorktreeActionsDeps,
   'sessions' | 'worktrees' | 'worktreesDir' | 'resolveFolder' | 'listProjects'
 >): WorkspaceRepositories {
-  /** A project without a repository is no problem, unless its sessions have worktrees of one. */
+  /** A project without a repository is only a problem if its sessions have worktrees. */
   const isWithoutRepository = (project: string | null, problem: Problem): boolean =>
     ['not_a_repository', 'repository_empty'].includes(problem.code) &&
     !sessions
@@ -65,7 +65,7 @@ export function createWorkspaceRepositories({
         worktreesDir,
         all.map(({ commonDir }) => commonDir),
       );
-      // What no repository knows is of the one that its session was in, or else of the workspace's own.
+      // A worktree unknown to every repository belongs to its session's, or else to the workspace's own.
       const findOfSession = (folder: string): string | null => {
         const session = sessions.byBranch(`${SESSION_PREFIX}${basename(folder)}`);
         return readCommonDir(session?.repository ?? folderOf(null));

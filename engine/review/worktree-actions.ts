@@ -21,43 +21,43 @@ import {
 } from './workspace-repositories.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 
-/** The trial of a session's promotion. */
+/** The result of a trial promotion. */
 export interface SessionTrial extends Trial {
   sessionId: string;
 }
 
-/** A session's branch and worktree with what the register knows of it. */
+/** A session's branch and worktree, with its record in the register. */
 export interface ListedWorktree extends SessionWorktree {
   repository: string;
   sessionId: string | null;
   taskId: string | null;
   title: string | null;
   state: string | null;
-  /** What it is: dirty, merged and so on. */
+  /** Its states: dirty, merged and so on. */
   states: WorktreeState[];
 }
 
 export interface WorktreeList {
   worktrees: ListedWorktree[];
-  /** How many there are with those that the limit has cut off. */
+  /** Total number, including those beyond the limit. */
   total: number;
   problems: RepositoryProblem[];
 }
 
 export interface Pruned extends PruneResult {
   repository: string;
-  /** Null where the repository could not be looked at. */
+  /** Null when the repository could not be read. */
   base: string | null;
-  /** Why nothing was looked at there, or not all was done; what was is in the rest. */
+  /** Why nothing was read, or not everything was done; the other fields have what was. */
   problem: Problem | null;
   entries: PruneEntry[];
-  /** What did not go as it should, and stopped no removal. */
+  /** Problems that did not prevent a removal. */
   warnings: string[];
 }
 
-/** What can be done with session worktrees, for the operations and for the tools. Nothing here pushes anywhere. */
+/** Implements the operations on session worktrees. Nothing here pushes anywhere. */
 export interface WorktreeActions {
-  /** Throws only where nothing at all could be read. */
+  /** Lists worktrees; throws only when nothing could be read. */
   listWorktrees(
     wanted: {
       project?: string | undefined;
@@ -69,7 +69,7 @@ export interface WorktreeActions {
   ): Promise<WorktreeList>;
   tryPromotion(wanted: Wanted, caller: Caller): Promise<SessionTrial>;
   promote: Promote;
-  /** One answer for each repository, also for one that could not be read. Throws where that is all there is. */
+  /** Returns one result per repository, including those that could not be read. Throws when none could. */
   pruneWorktrees(
     wanted: { project?: string | undefined; base?: string | undefined; dryRun?: boolean | undefined },
     caller: Caller,
@@ -88,7 +88,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const { recordGone, prepareRemoval } = removal;
   const repositories = createWorkspaceRepositories(deps);
 
-  /** The live session that goes on with an ended one; until it has begun the worktree is still that one's. */
+  /** Finds the live session that resumes an ended one; until it has started, the worktree is still the ended one's. */
   const findNextSession = ({ sessionId, taskId }: Session): Session | undefined =>
     sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
 
@@ -118,7 +118,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
     return { ...session, branch, repository };
   }
 
-  /** What a promotion is about: an ended session's branch, and the branch that takes its work in. */
+  /** Finds the ended session's branch and the base that it is merged into. */
   function resolvePromotion(wanted: Wanted, caller: Caller) {
     const session = resolveEnded(wanted.session);
     if (
@@ -136,14 +136,14 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
 
   const findSession = (branch: string): Session | null => sessions.byBranch(branch);
 
-  /** Live sessions and those whose worktree was asked to be kept. */
+  /** Lists live sessions, and those whose worktree is to be kept. */
   const isKept = (branch: string): boolean => {
     const session = findSession(branch);
     if (session === null) return false;
     return session.state !== 'ended' || session.keepWorktree || findNextSession(session) !== undefined;
   };
 
-  /** A worktree elsewhere than where this session had its own is another workspace's, however its branch is called. */
+  /** Whether a worktree is this session's: one at another path belongs to another workspace, whatever its branch name. */
   const isOurs = (branch: string, path: string | null): boolean => {
     const session = findSession(branch);
     if (session === null) return false;
@@ -172,7 +172,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         }),
       );
       const troubled = looks.flatMap(({ repository, problem }) => (problem ? [{ repository, problem }] : []));
-      // A base that is nowhere is a mistake of the caller's.
+      // A base that exists in no repository is the caller's mistake.
       if (troubled.length > 0 && troubled.length === found.length) throw troubled[0]!.problem;
       for (const { repository, problem } of troubled)
         problems.push({ repository: repository.root, ...toProblem(problem) });

@@ -2,10 +2,10 @@ import { type PruneEntry, samePath } from '../runner/worktrees/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { WorktreeActionsDeps } from './deps.ts';
 
-/** What goes with a worktree that is removed: its teardown before, the record of it after. */
+/** Steps around removing a worktree: its teardown before, its record after. */
 export interface WorktreeRemoval {
   recordGone(branches: string[]): Promise<void>;
-  /** What happens in a worktree ahead of its removal. A teardown that fails does not stop it, and is told. */
+  /** Runs the teardown before a worktree is removed. A failure is reported and does not prevent the removal. */
   prepareRemoval(warnings: string[]): (entry: PruneEntry) => Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function createWorktreeRemoval(
     await storage.write(() => {
       for (const { sessionId, taskId, branch } of gone) {
         sessions.worktreeGone(sessionId);
-        // Only what its base holds is ever removed.
+        // A branch is only removed when its base contains it.
         sessions.branchBecame(sessionId, 'merged');
         events.append({ kind: 'worktree_pruned', sessionId, taskId, data: { branch } });
       }

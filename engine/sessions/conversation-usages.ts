@@ -2,11 +2,11 @@ import { parseId } from '../base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 import type { SessionUsage } from './rows.ts';
 
-/** What conversations of agents have cost so far, over all sessions and runs of a task that went on with them. */
+/** Total usage of agents' conversations, over all sessions and runs that continued them. */
 export interface ConversationUsages {
-  /** Null for one that is not known. */
+  /** Returns null for an unknown conversation. */
   conversationUsage(taskId: string, agentSession: string): SessionUsage | null;
-  /** Inside `storage.write`: what a run has told of the whole, else what it has told of itself. */
+  /** Records the reported total, else adds the run's own usage. Call inside `storage.write`. */
   add(
     taskId: string,
     agentSession: string,

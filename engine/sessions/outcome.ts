@@ -1,9 +1,9 @@
 /**
- * What came of a run, by what its worker said of its task, how the run ended, and what it left. Whoever tells of an end
- * reads it here: the status of the task, the events, the handoff, tools, commands and the dashboard.
+ * The outcome of a run, decided from the worker's report on its task, how the run ended, and the commits that it left.
+ * Everything that reports an end uses it: task status, events, handoff, tools, commands and the dashboard.
  */
 
-/** What the worker itself said of its task; null when it said nothing. A claim (R12): the end of its run decides. */
+/** The worker's own report on its task; null without one. It is a claim (R12): the end of the run decides. */
 export type OwnWord = 'done' | 'failed' | null;
 
 export interface RunFailure {
@@ -11,10 +11,10 @@ export interface RunFailure {
   text: string;
 }
 
-/** What is known of the commits of a run. `nothing_begun`: it was over before it had a place to work in. */
+/** What is known about a run's commits. `nothing_begun`: it ended before it had a place to work. */
 export type WorkLeft = 'some' | 'none' | 'unreadable' | 'in_place' | 'nothing_begun';
 
-/** What is to be done next, in this order; every reader has its own words for each. */
+/** Next steps, in this order; each client has its own wording. */
 export type NextStep =
   | 'read_log'
   | 'look_at_branch'
@@ -25,19 +25,19 @@ export type NextStep =
   | 'decide';
 
 export interface RunOutcome {
-  /** Of the task. */
+  /** The task's status. */
   status: 'done' | 'failed';
   /** Null for `done`. */
   failure: RunFailure | null;
-  /** What the worker had said, where the end says otherwise; a clause. */
+  /** The worker's report, as a clause, when the end contradicts it. */
   contradiction: string | null;
   next: readonly NextStep[];
 }
 
-/** Of a run that ended well although its worker had said that it failed. */
+/** Code of a run that succeeded although its worker reported a failure. */
 const SAID_FAILED: RunFailure = { code: 'reported', text: 'its worker marked the task failed' };
 
-/** By word, of a run that ended well (exit code 0, and no failure in what it printed), and of one with any other end. */
+/** Outcomes by report, for a run that succeeded (exit code 0, no failure in its output) and for any other end. */
 const TABLE: Readonly<
   Record<'silent' | 'done' | 'failed', { well: RunFailure | null; badly: RunOutcome['contradiction'] }>
 > = {
@@ -76,7 +76,7 @@ export function decideOutcome(
   const row = TABLE[word ?? 'silent'];
   const decided = failure ?? row.well;
   const status = decided === null ? 'done' : 'failed';
-  // It has not failed: what it would have run waits for somebody who approves it anew.
+  // Not a failure: what it would have run needs a new approval.
   const isDropped = decided?.code === 'inputs_changed';
   return {
     status,
@@ -101,7 +101,7 @@ export function workLeftBy(run: {
   return run.commits === 0 ? 'none' : 'some';
 }
 
-/** The outcome of a session that has ended, as it is on record. */
+/** Reads the recorded outcome of an ended session. */
 export const outcomeOfSession = (
   session: { ownWord: OwnWord; failure: RunFailure | null } & Parameters<typeof workLeftBy>[0],
   task: { mayRetry: boolean },

@@ -4,7 +4,7 @@ import type { Session } from './rows.ts';
 import type { SeatSession, Seats } from './seats/index.ts';
 import { unknownSession } from './session-names.ts';
 
-/** A session of any kind, as the others see it. */
+/** A session of any kind, as other sessions see it. */
 export interface Peer {
   /** `s-12`, `chair-3`, or a plain session's name. */
   sessionId: string;
@@ -21,17 +21,17 @@ export interface Peer {
   parent: string | null;
   notifyBase: string | null;
   since: string;
-  /** When it was last heard of; of a worker, when it started. */
+  /** Time of its last call; for a worker, of its start. */
   seenAt: string;
 }
 
-/** Who is here: worker sessions and seats as one roster. */
+/** The roster of worker sessions and seats. */
 export interface Peers {
-  /** Null when nobody ever had that session id. */
+  /** Finds a session; null when that id never existed. */
   find(sessionId: string): Peer | null;
-  /** As `find`. Throws `not_found`, which names who is live. */
+  /** Like `find`. Throws `not_found`, naming the live sessions. */
   known(sessionId: string): Peer;
-  /** Live ones: Chairs, then plain sessions, then workers. */
+  /** Lists live sessions: Chairs, then plain sessions, then workers. */
   live(): Peer[];
   /** The newest session of a worker, live ones first; null for an unknown worker. */
   ofWorker(workerId: string): Peer | null;

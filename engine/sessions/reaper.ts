@@ -9,39 +9,39 @@ export interface ReaperDeps {
   isAlive(pid: number, pidStart: string): 'alive' | 'dead' | 'unknown';
   /** `daemon.reap_interval_sec`: seconds, 0 for never. */
   intervalSec(): number;
-  /** Takes up worker sessions that nobody supervises. */
+  /** Adopts worker sessions that nothing supervises. */
   takeUp(): Promise<void>;
   log: { info(facts: object, text: string): void; error(facts: object, text: string): void };
 }
 
-/** Looks that have to find a session gone before it counts as gone (R6). */
+/** Consecutive checks that must miss a session before it counts as gone (R6). */
 const MISSES = 2;
 
-/** How soon the look that confirms a miss follows, ms. */
+/** Delay of the check that confirms a miss, ms. */
 const CONFIRM_MS = 5_000;
 
-/** A seat that no process holds has gone after so long without a call, ms. */
+/** Time without a call after which a seat without a process counts as gone, ms. */
 const SILENT_MS = 60 * 60 * 1000;
 
-/** Seats that closed so long ago are nobody's any more. */
+/** How long closed seats are kept, ms. */
 const FORGET_MS = 30 * 24 * 60 * 60 * 1000;
 const FORGET_EVERY_MS = 60 * 60 * 1000;
 
 export interface Reaper {
   start(): void;
-  /** One look now; what it missed twice is closed. */
+  /** Checks now, closing seats that were missed twice. */
   look(): Promise<void>;
   close(): void;
 }
 
-/** Closes the seats of sessions that died without a word; what they held is free then. */
+/** Closes the seats of sessions that died silently, which releases what they held. */
 export function createReaper(deps: ReaperDeps): Reaper {
   const { storage, clock, seats } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let forgetAt = 0;
 
-  /** `unknown` changes nothing: a probe that fails is no proof. */
+  /** `unknown` changes nothing: a failed probe proves nothing. */
   function isGone({
     pid,
     pidStart,
@@ -59,7 +59,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       forgetAt = clock.now() + FORGET_EVERY_MS;
       await storage.write(() => seats.forget(clock.now() - FORGET_MS));
     }
-    // Where everything is as it was nothing is written: an idle engine leaves the disk alone.
+    // Nothing is written when nothing changed: an idle engine must not touch the disk.
     const changed = seats
       .watched()
       .map((seat) => ({ seat, gone: isGone(seat) }))
@@ -84,7 +84,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     clearTimeout(timer);
     const everyMs = deps.intervalSec() * 1000;
     if (isClosed) return;
-    // Switched off, the configuration is still looked at: it may be switched on again.
+    // While disabled, the configuration is still checked, since it may be enabled again.
     const pause = everyMs === 0 ? 60_000 : Math.min(everyMs, soonestMs ?? everyMs);
     timer = setTimeout(() => {
       again();

@@ -1,6 +1,6 @@
 import type { SessionState, SessionUsage } from './rows.ts';
 
-/** What is needed for a new one, which waits for its first run then. */
+/** Input for a new session, which is then queued for its first run. */
 export interface NewSession {
   taskId: string;
   decisionId: string;
@@ -15,16 +15,16 @@ export interface NewSession {
   timeoutSec: number;
   idleTimeoutSec: number;
   priority: -1 | 0 | 1;
-  /** An ended session whose worktree and conversation it goes on with. */
+  /** The ended session whose worktree and conversation it continues. */
   continues: string | null;
-  /** Its runs have the agent's own login, whatever `agents.auth` says. */
+  /** Its runs use the agent's own login, whatever `agents.auth` says. */
   gatewayBypass: boolean;
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
 }
 
-/** How a run is about to be made. */
+/** How a run is about to be started. */
 export interface RunStart {
   runId: string;
   transport: 'subprocess' | 'acp';
@@ -33,13 +33,13 @@ export interface RunStart {
   profile: string;
 }
 
-/** What a run has said of itself; its tokens are added to those of the runs before. */
+/** What a run reported about itself; its tokens are added to those of earlier runs. */
 export interface RunFacts {
   agentSession: string | null;
   model: string | null;
-  /** Of this run alone. */
+  /** Usage of this run alone. */
   usage: SessionUsage | null;
-  /** Of its whole conversation, where the agent has told that. */
+  /** Usage of the whole conversation, if the agent reported it. */
   conversation: SessionUsage | null;
   toolCalls: number;
 }

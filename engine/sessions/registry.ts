@@ -15,7 +15,7 @@ import {
 import type { Placement, RunProcess } from './site.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** Owns the register of worker sessions. What changes something runs inside `storage.write`. */
+/** The register of worker sessions. Methods that change it are called inside `storage.write`. */
 export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationUsage'> {
   get(sessionId: string): Session;
   resolve(prefix: string): Session;
@@ -26,7 +26,7 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
    * as many as there are `ids`). What `ids` name and is not there is left out.
    */
   list(filter: SessionFilter): Session[];
-  /** All that have not ended, in the order in which they were made. */
+  /** Lists sessions that have not ended, oldest first. */
   listLive(): Session[];
   ofTask(taskId: string): Session[];
   /** The newest session that has the branch. */
@@ -37,37 +37,37 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   newestOfWorker(workerId: string): Session | null;
   create(session: NewSession): Session;
   /**
-   * queued → starting under a new mark; also a start that is known never to have happened, again. From here on it is
-   * no longer paused; why it was is kept until it runs, for what its agent is told.
+   * queued → starting under a new mark; also repeats a start that is known not to have happened. This ends a pause; its
+   * reason is kept until the run begins, because the agent is told.
    */
   starting(sessionId: string, run: RunStart): void;
   place(sessionId: string, placement: Placement): void;
-  /** Where in the log the output of the run that is about to be made begins, in bytes. */
+  /** Records the log offset at which the next run's output begins, bytes. */
   outputFrom(sessionId: string, logFrom: number): void;
   /** starting → running. */
   running(sessionId: string, process: RunProcess): void;
-  /** Adds what a run has said of itself, once, when it is over. */
+  /** Adds a finished run's report, once. */
   heard(sessionId: string, facts: RunFacts): void;
-  /** The agent's own session is not to be gone on with. */
+  /** Forgets the agent's own session, so it is not resumed. */
   forgetConversation(sessionId: string): void;
-  /** Its next run need not have the profile that it had so far. */
+  /** Lets its next run use another profile. */
   forgetProfile(sessionId: string): void;
-  /** What its worker says of the task; the last word counts. False once it has ended. */
+  /** Records the worker's report on its task, replacing an earlier one. False once the session has ended. */
   recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
-  /** Records why it is being stopped; the first reason stays. False when it has one or has ended. */
+  /** Records why it is being stopped. The first reason stays: false when there is one, or when it has ended. */
   stopping(sessionId: string, reason: StopReason, actor: string): boolean;
   /** → ended, once: false when it had ended. */
   end(sessionId: string, end: SessionEnd): boolean;
-  /** Ended sessions whose worktree is still on record. */
+  /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
   /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
   unpromoted(): Session[];
   branchBecame(sessionId: string, state: Session['branchState']): void;
-  /** `queued` are those that wait for a place, `paused` those that wait for a time. */
+  /** Counts by state: `queued` wait for a free slot, `paused` for a time. */
   counts(): { queued: number; paused: number; running: number };
-  /** All that there ever were, or those that have not ended. */
+  /** Counts all sessions ever created, or those that have not ended. */
   count(only: { live?: boolean | undefined }): number;
 }
 
@@ -195,7 +195,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       if (state !== undefined) return ofState.all(state, limit).map(toSession);
       return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);
     },
-    // A negative limit is none.
+    // In SQLite a negative LIMIT means no limit.
     listLive: () => live.all(-1).map(toSession),
     ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
     byBranch(branch) {

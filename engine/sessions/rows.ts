@@ -8,16 +8,16 @@ export type SessionState = 'queued' | 'starting' | 'running' | 'ended';
 /** Why the engine ended a run; the exit code of a stopped program says nothing. */
 export type StopReason = 'timeout' | 'idle_timeout' | 'cancelled';
 
-/** Tokens over all runs of a session, as its agent tells them. `input` includes `cached`. */
+/** Tokens over all runs of a session, as reported by its agent. `input` includes `cached`. */
 export interface SessionUsage {
   input: number;
   cached: number;
   output: number;
-  /** US dollars; null when the agent does not reckon them. */
+  /** US dollars; null when the agent does not report them. */
   costUsd: number | null;
 }
 
-/** What was decided of a session when it was asked for. Times are RFC 3339 UTC. */
+/** What was decided about a session when it was requested. Times are RFC 3339 UTC. */
 export interface SessionOrder {
   sessionId: string;
   taskId: string;
@@ -34,41 +34,41 @@ export interface SessionOrder {
   baseWanted: string | null;
   timeoutSec: number;
   idleTimeoutSec: number;
-  /** Among what waits the higher goes first. */
+  /** Higher goes first in the queue. */
   priority: -1 | 0 | 1;
-  /** The ended session whose worktree and conversation it goes on with. */
+  /** The ended session whose worktree and conversation it continues. */
   continues: string | null;
   tokenBudget: number | null;
   createdAt: string;
 }
 
-/** How far a session is, and how its runs are made. Times are RFC 3339 UTC. */
+/** A session's progress, and how its runs are started. Times are RFC 3339 UTC. */
 export interface SessionProgress {
   state: SessionState;
   stopReason: StopReason | null;
-  /** Set while it has paused: it is queued then, and goes on at that time. */
+  /** When a paused session resumes; it is queued until then. */
   resumeAt: string | null;
-  /** Why it has paused, also while it is being started again. */
+  /** Why it paused; kept while it is being started again. */
   pause: { code: string; text: string } | null;
   /** How often its agent was started. */
   runs: number;
   /** When its agent was started last. */
   runStartedAt: string | null;
-  /** These three are those of its last run, known from the first start on; a dispatch may have bound `auth` to account. */
+  /** This and the next two describe its last run, from the first start on; a dispatch may have bound `auth` to account. */
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
-  /** `guard.profile` as it was then. */
+  /** `guard.profile` at that time. */
   profile: string | null;
   startedAt: string | null;
   endedAt: string | null;
 }
 
-/** What has come of a session so far. */
+/** The results of a session so far. */
 export interface SessionResult {
   exitCode: number | null;
   exitSignal: string | null;
   failure: { code: string; text: string } | null;
-  /** What its worker said of the task; a claim, see `decideOutcome`. */
+  /** The worker's report on the task; a claim, see `decideOutcome`. */
   ownWord: OwnWord;
   headCommit: string | null;
   commits: number | null;
@@ -76,9 +76,9 @@ export interface SessionResult {
   insertions: number | null;
   deletions: number | null;
   promotedAt: string | null;
-  /** What has become of its branch without a promotion; null while that holds work that its base has not. */
+  /** How its branch was settled without a promotion; null while it has work that its base lacks. */
   branchState: 'merged' | 'gone' | null;
-  /** The session that promoted it, or the actor of one without. */
+  /** The session that promoted it, or the actor when there was no session. */
   promotedBy: string | null;
   /** The agent's own id of its session. */
   agentSession: string | null;
@@ -90,7 +90,7 @@ export interface SessionResult {
 /** One session of one worker, as clients see it. */
 export interface Session extends SessionOrder, SessionSite, SessionProgress, SessionResult {}
 
-/** What only the engine needs of a session. */
+/** Fields of a session that only the engine uses. */
 export interface SessionPrivate {
   /** The mark in the environment of the run's processes, and the token of its seat. */
   runId: string | null;

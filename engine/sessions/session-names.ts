@@ -2,11 +2,11 @@ import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
 
-/** The address of a project's Chair, whoever has that seat now or later: its inbox outlives every Chair session. */
+/** Formats the address of a project's Chair, whoever holds that seat: its inbox outlives every Chair session. */
 export const chairAddress = (project: string | null): string =>
   project === null ? 'chair' : `chair@${project}`;
 
-/** The project of a Chair's address, whose first word may be written in any case; undefined when it is none. */
+/** Reads the project from a Chair's address, whose first word may be in any case; undefined for any other address. */
 export function projectOfAddress(address: string): string | null | undefined {
   const [, project] = /^chair(?:@(.*))?$/is.exec(address) ?? [undefined, undefined];
   if (project !== undefined) return project;
@@ -19,10 +19,10 @@ export function isOwnSeat(name: string, { seat }: Pick<Caller, 'seat'>): boolean
   return word === 'me' || (word === 'chair' && seat === 'chair');
 }
 
-/** As many live ones are named in a refusal. */
+/** Maximum number of live sessions named in an error. */
 const NAMED = 10;
 
-/** Nobody has ever been called so. @param live ids of the sessions that are here */
+/** Creates the error for a session id that never existed. @param live ids of the live sessions */
 export function unknownSession(name: string, live: readonly string[]): SvcError {
   const more = live.length > NAMED ? ` and ${live.length - NAMED} more` : '';
   const here = live.length === 0 ? 'no session is live' : `live: ${live.slice(0, NAMED).join(', ')}${more}`;

@@ -2,7 +2,7 @@
 export interface Placement {
   /** The repository's top folder; null outside of one. */
   repository: string | null;
-  /** Null when it works in the project's folder itself. */
+  /** Worktree; null when it works in the project's folder itself. */
   worktree: string | null;
   /** The folder that its agent starts in. */
   cwd: string;
@@ -11,7 +11,7 @@ export interface Placement {
   baseCommit: string | null;
 }
 
-/** The process of a run, as its runner reports it: nobody else looks into it. */
+/** The process of a run, as its runner reports it; opaque to everything else. */
 export interface RunProcess {
   pid: number;
   /** Start time of that pid; the pair identifies one process. */
@@ -20,7 +20,7 @@ export interface RunProcess {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
 }
 
-/** Where a session happens to run: what its runner reports, null before. See `Placement` and `RunProcess`. */
+/** Where a session runs, as its runner reports it; null before. See `Placement` and `RunProcess`. */
 export interface SessionSite {
   repository: string | null;
   worktree: string | null;
@@ -33,7 +33,7 @@ export interface SessionSite {
   containment: 'cgroup' | 'pidns' | 'marks' | null;
 }
 
-/** Where a session works; null before it has a place. */
+/** Returns where a session works; null before it has a place. */
 export function findPlacement(session: SessionSite): Placement | null {
   const { repository, worktree, cwd, branch, base, baseCommit } = session;
   return cwd === null ? null : { repository, worktree, cwd, branch, base, baseCommit };

@@ -1,7 +1,7 @@
 import { formatId, parseId } from '../base/ids.ts';
 import type { Storage } from '../storage/index.ts';
 
-/** One that may start as soon as there is room. */
+/** A session that may start as soon as a slot is free. */
 export interface ReadySession {
   sessionId: string;
   agent: string;
@@ -9,22 +9,22 @@ export interface ReadySession {
   priority: number;
 }
 
-/** Which sessions wait, for what, and when their turn comes. What changes something runs inside `storage.write`. */
+/** The queue of waiting sessions. Methods that change it are called inside `storage.write`. */
 export interface Turns {
-  /** → queued until `resumeAt` (Unix ms), with its worktree. False when it does not run or is being stopped. */
+  /** → queued until `resumeAt` (Unix ms), keeping its worktree. False when it is not running or is being stopped. */
   pause(
     sessionId: string,
     why: { resumeAt: number; code: string; text: string; idlePauses: number },
   ): boolean;
-  /** Another time for a paused one to go on, Unix ms. False when it is not paused. */
+  /** Changes when a paused session resumes, Unix ms. False when it is not paused. */
   resumeAt(sessionId: string, at: number): boolean;
-  /** Queued ones that may start at `now`, the older first; paused ones when their time has come. */
+  /** Lists sessions that may start at `now`, oldest first; paused ones once their time has come. */
   ready(now: number): ReadySession[];
-  /** A person is in it, as that process; null: no longer. */
+  /** Records the process of a person who is in the session; null when they have left. */
   attach(sessionId: string, process: { pid: number; pidStart: string } | null): void;
-  /** Sessions that a person went into; whether the process still lives is not known here. */
+  /** Lists sessions that a person entered, whether or not that process is still alive. */
   attached(): { sessionId: string; pid: number; pidStart: string }[];
-  /** When the next paused one goes on that waits at `now`, Unix ms. */
+  /** Returns when the next session paused at `now` resumes, Unix ms. */
   nextResume(now: number): number | null;
 }
 

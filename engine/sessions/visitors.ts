@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import type { Sessions } from './registry.ts';
 
-/** The process of a person who is in a session. */
+/** The process of a person who has entered a session. */
 export interface Visitor {
   sessionId: string;
   pid: number;
@@ -9,19 +9,19 @@ export interface Visitor {
   pidStart: string;
 }
 
-/** Knows which sessions a person is in: as long as the process lives that went in. */
+/** Tracks which sessions a person has entered, as long as that process lives. */
 export interface Visitors {
-  /** The sessions that somebody is in, or may be in: a process that cannot be looked at counts as living. */
+  /** Lists sessions that somebody is or may be in: a process that cannot be probed counts as alive. */
   listVisited(): Set<string>;
-  /** Who is in a session; null when nobody is. */
+  /** Returns who is in a session; null for nobody. */
   findVisitor(sessionId: string): Visitor | null;
-  /** Those whose process has ended without a word. */
+  /** Lists sessions whose visitor's process ended without leaving. */
   listGone(): Visitor[];
   /** Whether the record still names this process. */
   isRecorded(visitor: Visitor): boolean;
-  /** Inside `storage.write`: that process is in the session now. Throws `usage` when there is no such process. */
+  /** Records that a process entered the session. Call inside `storage.write`. Throws `usage` for an unknown process. */
   enter(sessionId: string, pid: number): void;
-  /** Inside `storage.write`: nobody is in it any more. */
+  /** Records that nobody is in the session any more. Call inside `storage.write`. */
   leave(sessionId: string): void;
 }
 

@@ -72,8 +72,14 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     runSql("UPDATE message SET delivery = 'none', next_at = NULL WHERE delivery = 'pending'");
     runSql("UPDATE ask SET status = 'timeout' WHERE status = 'open'");
     runSql('UPDATE verification SET rerun_mark = NULL, rerun_due = NULL');
-    runSql('UPDATE virtual_key SET revoked_at = ? WHERE revoked_at IS NULL', now);
-    for (const table of ['lock', 'claim', 'answered', 'circuit']) runSql(`DELETE FROM ${table}`);
+    for (const table of ['virtual_key', 'person_key'])
+      runSql(`UPDATE ${table} SET revoked_at = ? WHERE revoked_at IS NULL`, now);
+    // A memory steers later workers, so a person reads it first.
+    runSql(
+      "UPDATE memory SET unreviewed = ? WHERE state = 'active'",
+      'it came with a data folder that was taken over',
+    );
+    for (const table of ['lock', 'claim', 'circuit']) runSql(`DELETE FROM ${table}`);
     runSql(
       "INSERT INTO meta (key, value) VALUES ('log_id', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
       randomName(16),
@@ -136,7 +142,9 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
       syncFolder(dirname(paths.db));
     }
     setAgentFoldersAside(paths.agents);
-    for (const name of ['daemon.json', 'starting']) rmSync(join(paths.data, name), { force: true });
+    setBooksAside(paths.data);
+    for (const name of ['daemon.json', 'gateway.json', 'starting'])
+      rmSync(join(paths.data, name), { force: true });
     if (former !== null) forgetMoved(former, env, paths.data);
     recordDataFolder(env, id, paths.data);
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
@@ -191,9 +199,16 @@ function setAgentFoldersAside(agents: string): void {
   }
 }
 
+/** The gateway's books are a database that nobody has looked into. */
+function setBooksAside(data: string): void {
+  for (const name of readdirSync(data))
+    if (/^gateway\.db(?:-wal|-shm)?$/.test(name))
+      renameSync(join(data, name), findFreeNameBeside(join(data, name), 'before-adopt'));
+}
+
 /** What a data folder of ours has in it, so that no other folder is taken for one. */
 const OURS =
-  /^(?:id(?:\..*)?|svc\.db.*|svc\.sock.*|host\.(?:lock|pid).*|daemon\.json.*|starting|log|agents|notices|context|memory|home|before\.adopt-.*|doctor-.*)$/;
+  /^(?:id(?:\..*)?|svc\.db.*|svc\.sock.*|host\.(?:lock|pid).*|daemon\.json.*|gateway\.(?:json|db).*|starting|log|agents|notices|context|memory|home|before\.adopt-.*|doctor-.*)$/;
 
 /**
  * Moves a strange data folder aside as it is, whatever it is, and a strange database that lies elsewhere. Returns the moves.

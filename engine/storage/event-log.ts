@@ -43,6 +43,7 @@ export type EventKind =
   | 'verification_reported'
   | 'verification_rerun'
   | 'budget_exhausted'
+  | 'memory_changed'
   | 'alert'
   | 'engine_started'
   | 'engine_stopped'

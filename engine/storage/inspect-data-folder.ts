@@ -82,7 +82,8 @@ function countHolding(db: Database.Database): DataFolderHolding {
     sessionsRunning: countRows("session WHERE state IN ('starting', 'running')"),
     deliveriesPending: countRows("delivery WHERE state = 'pending'"),
     messagesPending: countRows("message WHERE delivery = 'pending'"),
-    tokens: countRows('virtual_key WHERE revoked_at IS NULL'),
+    tokens:
+      countRows('virtual_key WHERE revoked_at IS NULL') + countRows('person_key WHERE revoked_at IS NULL'),
   };
 }
 

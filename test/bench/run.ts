@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { agents } from './agents.ts';
 import { commandLine, daemon } from './commands.ts';
 import { confinement } from './confine.ts';
+import { crushing } from './crush.ts';
 import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
 import { hooks } from './hooks.ts';
+import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
@@ -35,7 +37,9 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   strict: strictRuns,
   agents,
   scale,
+  memory: memoryRecall,
   worktrees: worktreeStatus,
+  crush: crushing,
   translate: translateBench,
   soak,
 };

@@ -24,5 +24,5 @@ test('a number has the noun that goes with it, also when it is one', () => {
   const wrong = sources.flatMap((path) =>
     (readFileSync(join(PROJECT, path), 'utf8').match(counting) ?? []).map((each) => `${path}: ${each}`),
   );
-  assert.deepEqual(wrong, [], 'use counted() of engine/base/text.ts');
+  assert.deepEqual(wrong, [], 'use formatCount of engine/base/text.ts');
 });

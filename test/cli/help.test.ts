@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { findCommand, loadCommands } from '../../cli/catalogue.ts';
 import { parseArguments } from '../../cli/parse.ts';
@@ -17,6 +17,11 @@ describe('help', () => {
   const cwd = temporaryFolder();
   after(() => rmSync(cwd, { recursive: true, force: true }));
   const run = (args: readonly string[]): Promise<Ran> => runHere(args, { cwd, env: {}, input: '' });
+
+  test('the version is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal((await run(['--version'])).stdout, `${version}\n`);
+  });
 
   test('lists every command once, under the title of its group', async () => {
     const { code, stdout } = await run(['--help']);

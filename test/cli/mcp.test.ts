@@ -88,10 +88,10 @@ describe('the tools over MCP', () => {
     assert.equal(run.status, 'done');
     assert.equal(run.verdict.sealed, true);
     assert.match(said[0] ?? '', new RegExp(run.session_id));
-    const { worktrees } = await chair.call<{ worktrees: { session: string; ahead: number }[] }>(
+    const { worktrees } = await chair.call<{ worktrees: { session_id: string; ahead: number }[] }>(
       'worktree_status',
     );
-    assert.equal(worktrees.find(({ session }) => session === run.session_id)?.ahead, 1);
+    assert.equal(worktrees.find((each) => each.session_id === run.session_id)?.ahead, 1);
     const promoted = await chair.call<{ after: string; removed: boolean }>('worktree_promote', {
       session: run.session_id,
     });

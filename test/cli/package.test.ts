@@ -85,7 +85,8 @@ describe('the packed package', () => {
     );
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    assert.match(run(empty, 'svc', '--version'), /^\d+\.\d+\.\d+\n$/);
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    assert.equal(run(empty, 'svc', '--version'), `${version}\n`);
     assert.match(run(empty, 'svc', 'demo', '--auto'), /t-1 is done; the automation was told "sealed"/);
     run(empty, 'svc', 'init', '--yes');
     run(empty, 'svc', 'config', 'check');

@@ -8,6 +8,8 @@ export interface TextSource {
   placement: Placement;
   /** The command by which the run reaches svc; null when it has none. */
   svc: string | null;
+  /** There is a file of what is remembered, beside the brief. */
+  hasNotes: boolean;
   /** The run that this one goes on with; null for a first run. */
   earlier: {
     /** Why it was interrupted, a clause; null when that is not known. */

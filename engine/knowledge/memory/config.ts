@@ -3,19 +3,16 @@ import * as z from 'zod';
 /** The `memory` section. */
 export const memorySchema = z.strictObject({
   enabled: z.boolean().optional().meta({
-    pending: 'the memory',
     notation: '*bool',
     description: 'Whether durable memory is kept.',
     unset: 'true',
   }),
   brief_on_dispatch: z.boolean().optional().meta({
-    pending: 'the memory',
     notation: '*bool',
     description: 'Whether a dispatch writes .svc/MEMORY_BRIEF.md for the worker.',
     unset: 'true',
   }),
   brief_limit: z.int().min(0).default(8).meta({
-    pending: 'the memory',
     notation: 'int',
     description: 'Memories in the brief at most.',
     unset: '8',
@@ -24,7 +21,6 @@ export const memorySchema = z.strictObject({
     .record(z.string().regex(/^[a-z][a-z0-9_-]*$/, 'expected a lower-case memory type'), z.int().min(0))
     .default({})
     .meta({
-      pending: 'the memory',
       notation: 'map string->int',
       nil: true,
       description: 'Days after which a memory expires, per type.',
@@ -32,7 +28,7 @@ export const memorySchema = z.strictObject({
       example: { todo: 30 },
     }),
   okf_dir: z.string().min(1).default('.svc/memory/okf').meta({
-    pending: 'the memory',
+    pending: 'export and import of memories',
     consent: true,
     notation: 'string',
     description: 'Folder that memories are exported to and imported from as OKF markdown.',

@@ -37,7 +37,7 @@ export function createChatRoute({
   sessions: Sessions;
   config(): ReceiverConfig;
 }): Route {
-  /** Who is not listed, where anybody is: they may ask for work, and decide nothing. */
+  /** Whether the sender is missing from a non-empty list: such users may request work but decide nothing. */
   const isStranger = ({ actor }: By): boolean => {
     const { actors } = config().policy;
     return actors.length > 0 && !actors.includes(actor);
@@ -53,7 +53,7 @@ export function createChatRoute({
       {
         ...named,
         source: 'chat',
-        // The name is whatever its bearer likes: it stands behind the id, and only here.
+        // Users choose their display name freely, so it follows the id and appears only here.
         sourceRef: `${by.actor}${shown ? ` (${shown})` : ''}${channel ? ` in ${channel}` : ''}`.slice(0, 300),
         actor: by.actor,
         stranger: isStranger(by) ? `${by.actor} is not in policy.actors` : null,
@@ -68,7 +68,7 @@ export function createChatRoute({
     const approved = workflow.approve(id, by);
     const { decision } = approved;
     const refused = whyReplaced(approved);
-    // Not thrown: the decision that waits now is to stay.
+    // Returned, not thrown: the decision that is pending now must be kept.
     if (refused !== null)
       return ephemeralAnswer(
         `${refused.message}. ${decision.decisionId} waits in its place.`,
@@ -122,7 +122,7 @@ export function createChatRoute({
       const sender = { shown: fields.get('user_name'), channel: fields.get('channel_name') };
       return createTask(word, rest, by, sender);
     },
-    // The chat shows people only answers of status 200; a body that is no form did not come from one.
+    // Chat services only show answers with status 200; a body that is not a form did not come from one.
     answerRefusal(error) {
       return error.code === 'body_invalid'
         ? problemAnswer(error)
@@ -136,7 +136,7 @@ const describeFate = (task: Task): string =>
     ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).`
     : `dispatched as ${task.sessionId}.`;
 
-/** `&`, `<` and `>` are the chat's own marks: `<!channel>` in a title must not call anybody. */
+/** Escapes `&`, `<` and `>`, which are chat markup: `<!channel>` in a title must not notify anybody. */
 const escapeMarks = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

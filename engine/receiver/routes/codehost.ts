@@ -14,8 +14,8 @@ const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 type Work = Exclude<Occurrence, { kind: 'ignored' }>;
 
 /**
- * `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time, so the same issue
- * or comment makes one task for good.
+ * `POST /codehost`: issues and `/svc` comments of a code-hosting service. The scheme signs no time, so an issue or
+ * comment creates one task, ever.
  */
 export function createCodehostRoute({
   intake,
@@ -81,8 +81,8 @@ export function createCodehostRoute({
 }
 
 /**
- * Why nobody has vouched for whoever wrote it, or set its label, a clause; null when somebody has: the service, which
- * says how the author belongs to the repository, or a person here, in `policy.actors`. Who is not known is a stranger.
+ * Explains, as a clause, why the author or the sender is not trusted; null when they are. Trust comes from the service,
+ * which reports the author's relation to the repository, or from `policy.actors`. An unknown user is not trusted.
  */
 function findStranger(
   { kind, author, sender, owner, association }: Work,
@@ -106,5 +106,5 @@ function findStranger(
     : `it was sent here by ${formatCodehostActor(sender)}, of whom the code host does not say that they are owner, member or collaborator`;
 }
 
-/** No argument of a program can hold a NUL; the sender of an event cannot be asked to send it again. */
+/** Removes NUL, which a program's argument cannot contain; an event's sender cannot be asked to correct it. */
 const dropNul = (text: string): string => text.replaceAll('\0', '');

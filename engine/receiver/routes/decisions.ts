@@ -65,7 +65,7 @@ export function createDecisionRoutes({
         const { decisionId } = readDecisionBody(request, id);
         const approved = workflow.approve(decisionId, BY);
         const refused = whyReplaced(approved);
-        // Answered and not thrown: the decision that waits now is to stay.
+        // Returned, not thrown: the decision that is pending now must be kept.
         return refused === null ? answerDecision(approved.decision) : problemAnswer(refused);
       },
     },

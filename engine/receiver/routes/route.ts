@@ -2,14 +2,14 @@ import type { SvcError } from '../../base/errors.ts';
 import type { Answer, InboundRequest } from '../request.ts';
 import type { Scheme } from '../signature.ts';
 
-/** A route is data: the checks that all routes share read it, in one order, in receive.ts. */
+/** A route as data, read by the shared checks in receive.ts. */
 export interface Route {
   method: 'GET' | 'POST';
   scheme: Scheme;
-  /** A safe request changes nothing and may be repeated; any other uses its signature up. */
+  /** Whether requests change nothing and may be repeated; otherwise a signature is valid once. */
   safe: boolean;
-  /** Runs after the checks; inside `storage.write` unless `safe`. `id` is the path's, '' where it has none. */
+  /** Runs after the checks, inside `storage.write` unless `safe`. `id` comes from the path, '' when it has none. */
   handle(request: InboundRequest, id: string): Answer;
-  /** The answer to a request that `handle` refused; left out, problem details. */
+  /** Builds the answer when `handle` refuses; problem details by default. */
   answerRefusal?(error: SvcError): Answer;
 }

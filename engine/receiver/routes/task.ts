@@ -26,7 +26,7 @@ interface Fields {
   approve: boolean;
 }
 
-/** `POST /task`: a task from a template, or from an agent and a prompt. Fields that it does not know are ignored. */
+/** `POST /task`: a task from a template, or from an agent and a prompt. Unknown fields are ignored. */
 export function createTaskRoute({
   intake,
   receipts,

@@ -34,6 +34,10 @@ export const briefFolder = (
 export const briefFile = (...session: Parameters<typeof briefFolder>): string =>
   join(briefFolder(...session), 'TASK_BRIEF.md');
 
+/** What is remembered about a session's task. */
+export const notesFile = (...session: Parameters<typeof briefFolder>): string =>
+  join(briefFolder(...session), 'MEMORY_BRIEF.md');
+
 /** Of one run; removed once its end is recorded. */
 export const runFolder = (deps: Paths, { sessionId, runId }: { sessionId: string; runId: string }): string =>
   join(sessionFolder(deps, sessionId), runId);

@@ -82,6 +82,8 @@ export interface RunTexts {
   /** The task, without anything of ours. */
   prompt: string;
   brief: string;
+  /** What is remembered about the task, beside the brief; null for nothing. */
+  notes: string | null;
   /** What it is told instead of the task when it goes on with an earlier run; null for a first run. */
   resumption: string | null;
 }

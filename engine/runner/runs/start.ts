@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import {
   type AgentCommand,
@@ -19,7 +20,15 @@ import { writeFreshFile } from '../../base/fresh-file.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { MARK, type RunningProcess } from '../processes/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
-import { agentFolder, briefFile, briefFolder, logFile, runFolder, sessionFolder } from './folders.ts';
+import {
+  agentFolder,
+  briefFile,
+  briefFolder,
+  logFile,
+  notesFile,
+  runFolder,
+  sessionFolder,
+} from './folders.ts';
 import type { StartOrder } from './runner.ts';
 import { shimFile } from './shim.ts';
 import { startConfined } from './start-confined.ts';
@@ -125,6 +134,10 @@ async function writeTexts(
   const promptFile = join(folder, 'prompt.md');
   await writeFreshFile(top, promptFile, texts.prompt);
   await writeFreshFile(top, briefFile(deps, where), texts.brief);
+  const notes = notesFile(deps, where);
+  // A run before may have left some that are not true any more.
+  if (texts.notes !== null || existsSync(notes))
+    await writeFreshFile(top, notes, texts.notes ?? 'Nothing is remembered about this task.\n');
   if (texts.resumption === null)
     return { text: texts.prompt, file: promptFile, name: worker, agentSession: null };
   const file = join(folder, 'go-on.md');

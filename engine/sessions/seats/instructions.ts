@@ -12,7 +12,7 @@ export interface InstructionDeps {
   folder(project: string | null): string;
 }
 
-/** What a client's model is told before it calls anything: who it is, where, and what to do first. */
+/** Writes the instructions for a client's model: who it is, where it is, and what to do first. */
 export const instructionOperations = (deps: InstructionDeps) => [
   operation({
     name: 'seat.instructions',

@@ -3,7 +3,7 @@ import { operation } from '../../api/operation.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { Seats } from './seats.ts';
 
-/** What clients may say about their own seat. */
+/** Operations on the caller's own seat. */
 export const seatOperations = ({ storage, seats }: { storage: Storage; seats: Seats }) => [
   operation({
     name: 'seat.leave',

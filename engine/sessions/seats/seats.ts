@@ -11,50 +11,50 @@ export interface NewSeat {
   agent: string | null;
   title: string | null;
   notifyBase: string | null;
-  /** The process that holds the seat. Null when nothing but its calls shows that it is still there. */
+  /** The process that holds the seat; null when only its calls show that it is alive. */
   process: { pid: number; pidStart: string } | null;
 }
 
-/** Owns the register of the sessions that are nobody's run: the Chair's and plain ones. */
+/** The register of sessions that are not runs: Chairs and plain sessions. */
 export interface Seats {
-  /** Inside `storage.write`. The same process, or the same name, keeps its seat. Throws `fields_invalid` for a name that means another. */
+  /** Opens a seat, or returns that of the same process or name. Call inside `storage.write`. Throws `fields_invalid` for a reserved name. */
   open(seat: NewSeat): SeatSession;
-  /** Inside `storage.write`. False when it was closed already. */
+  /** Closes a seat. Call inside `storage.write`. False when it was already closed. */
   close(sessionId: string, why: string): boolean;
-  /** It was heard of. Kept in memory; written down by `flush`. */
+  /** Notes activity of a seat in memory, for `flush` to save. */
   seen(sessionId: string): void;
-  /** Whether there is something to write down. */
+  /** Whether `flush` has anything to save. */
   isHeard(): boolean;
-  /** Inside `storage.write`. */
+  /** Saves noted activity. Call inside `storage.write`. */
   flush(): void;
-  /** A client takes part as that session for as long as it is connected: until it calls what this answers. */
+  /** Attaches a connected client to a session. Call the returned function when it disconnects. */
   hold(sessionId: string): () => void;
-  /** How many clients take part as it now: agents of one name share a session. */
+  /** Counts the attached clients: agents of the same name share a session. */
   holders(sessionId: string): number;
-  /** Inside `storage.write`: removes those that closed before `at`, ms, unless unread mail waits for them. */
+  /** Deletes seats closed before `at`, Unix ms, unless they have unread mail. Call inside `storage.write`. */
   forget(at: number): void;
   find(sessionId: string): SeatSession | null;
-  /** Open ones, the most recently active first. */
+  /** Lists open seats, most recently active first. */
   live(filter?: { kind?: SeatKind; project?: string | null }): SeatSession[];
-  /** Inside `storage.write`: one more look that did not find it alive (R6), or none after all. The misses so far. */
+  /** Counts a check that missed the seat (R6), or resets the count, and returns it. Call inside `storage.write`. */
   miss(sessionId: string, missed: boolean): number;
-  /** The process of each open seat, and when it was last heard of, ms. */
+  /** Lists open seats with their process and last activity, Unix ms. */
   watched(): {
     sessionId: string;
     pid: number | null;
     pidStart: string | null;
     seenAt: number;
     misses: number;
-    /** A client that takes part as it is connected. */
+    /** Whether a client is attached to it. */
     isAttended: boolean;
   }[];
 }
 
-/** Names that mean another kind of session. */
+/** Names reserved for other kinds of sessions. */
 const RESERVED = /^(?:me|chair(?:[-@].*)?|[swtd]-\d+)$/i;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** Whether a plain session may call itself so. */
+/** Whether a plain session may have this name. */
 export const isPlainName = (name: string): boolean => NAME.test(name) && !RESERVED.test(name);
 
 export function createSeats({
@@ -66,7 +66,7 @@ export function createSeats({
   storage: Storage;
   events: EventLog;
   clock: Clock;
-  /** Inside the transaction that closes a seat: what its session held is free. */
+  /** Releases what a seat's session held, inside the transaction that closes it. */
   atClose(sessionId: string): void;
 }): Seats {
   const { db } = storage;
@@ -90,7 +90,7 @@ export function createSeats({
   const setMisses = db.prepare<unknown[], { misses: number }>(
     'UPDATE seat SET misses = CASE ? WHEN 1 THEN misses + 1 ELSE 0 END WHERE id = ? RETURNING misses',
   );
-  /** By session id, ms; newer than what is written down. */
+  /** Unsaved activity by session id, Unix ms. */
   const heard = new Map<string, number>();
   const held = new Map<string, number>();
   const forgetClosed = db.prepare(`DELETE FROM seat WHERE closed_at < ? AND NOT EXISTS

@@ -9,6 +9,7 @@ import { runs } from './0008-runs.ts';
 import { reviews } from './0009-reviews.ts';
 import { gateway } from './0010-gateway.ts';
 import { calls } from './0011-calls.ts';
+import { memory } from './0012-memory.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -23,4 +24,5 @@ export const migrations: readonly string[] = [
   reviews,
   gateway,
   calls,
+  memory,
 ];

@@ -148,11 +148,11 @@ describe('messages', () => {
       (await inbox({}, worker(second))).messages.map((each) => each.id),
       [id],
     );
-    const { peers } = await here.call<{ peers: { session: string; state: string }[] }>('msg.peers', {
+    const { peers } = await here.call<{ peers: { session_id: string; state: string }[] }>('msg.peers', {
       to_worker: 'carol',
     });
     assert.deepEqual(
-      peers.map(({ session, state }) => [session, state]),
+      peers.map(({ session_id, state }) => [session_id, state]),
       [[second, 'live']],
     );
   });
@@ -216,18 +216,20 @@ describe('messages', () => {
     const chair = await join(here);
     const [one, two] = [await dispatched(here), await dispatched(here)];
     const roster = await here.call<{
-      parent: { session: string };
+      parent: { session_id: string };
       children: unknown[];
-      siblings: { session: string }[];
+      siblings: { session_id: string }[];
     }>('msg.roster', { session: one });
-    assert.ok(['chair', chair.id].includes(roster.parent.session));
-    assert.ok(roster.siblings.some(({ session }) => session === two));
-    assert.ok(roster.siblings.every(({ session }) => session !== one && !session.startsWith('chair')));
+    assert.ok(['chair', chair.id].includes(roster.parent.session_id));
+    assert.ok(roster.siblings.some((each) => each.session_id === two));
+    assert.ok(
+      roster.siblings.every((each) => each.session_id !== one && !each.session_id.startsWith('chair')),
+    );
     assert.equal((await send({ to_role: 'parent' }, worker(one))).messages[0]?.to, 'chair');
     const siblings = await send({ to_role: 'sibling' }, worker(one));
     assert.deepEqual(
       siblings.messages.map(({ to }) => to),
-      roster.siblings.map(({ session }) => session),
+      roster.siblings.map((each) => each.session_id),
     );
     const children = await send({ to_role: 'child' }, chair.caller);
     for (const each of [one, two]) assert.ok(children.messages.some(({ to }) => to === each));
@@ -392,8 +394,8 @@ describe('messages', () => {
     const chair = await join(here, { project: 'shop', agent: 'claude' });
     const plain = await join(here, { name: 'helper', project: 'shop', title: 'by hand' });
     const peers = async (input: object) =>
-      (await here.call<{ peers: { session: string }[] }>('msg.peers', input)).peers.map(
-        ({ session }) => session,
+      (await here.call<{ peers: { session_id: string }[] }>('msg.peers', input)).peers.map(
+        (each) => each.session_id,
       );
     const shop = await peers({ to_project: 'shop' });
     assert.ok(shop.includes(chair.id) && shop.includes('helper'));

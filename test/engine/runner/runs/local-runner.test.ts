@@ -138,7 +138,7 @@ describe('a runner', () => {
       agent: 'shell',
       command: { transport: 'subprocess', template: `sh -c '${script}'`, isBuiltIn: false },
       worker: 'w-1',
-      texts: { prompt: 'the task', brief: 'the brief\n', resumption: null },
+      texts: { prompt: 'the task', brief: 'the brief\n', notes: null, resumption: null },
       agentSession: null,
       variables: { SVC_TASK: 't-1' },
       gateway: null,

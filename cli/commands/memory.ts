@@ -1,0 +1,247 @@
+import { formatAge, SvcError, toPrintable } from '../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatRows } from '../print.ts';
+
+const idArg = [{ name: 'id', about: 'of the memory, or as much of it as is unique' }] as const;
+const typeFlag = {
+  type: {
+    type: 'string',
+    short: 't',
+    value: 'word',
+    about: 'decision, convention, fact, gotcha, procedure, preference, todo or another word',
+  },
+} as const;
+const limitFlag = {
+  limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
+} as const;
+
+interface ShownMemory {
+  id: string;
+  type: string;
+  title: string;
+  text: string;
+  age: string;
+  unreviewed?: string;
+  missing_paths?: string[];
+}
+
+const indent = (text: string): string =>
+  toPrintable(text, { lines: true })
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
+
+function formatMemory(each: ShownMemory): string {
+  const doubt = each.unreviewed === undefined ? '' : '; not reviewed';
+  const missing =
+    each.missing_paths === undefined ? '' : `; not there any more: ${each.missing_paths.join(', ')}`;
+  const head = `${each.id} ${toPrintable(each.title)} (${each.type}, ${each.age} old${doubt}${toPrintable(missing)})`;
+  return `${head}\n${indent(each.text)}`;
+}
+
+async function printRows(
+  context: Context,
+  rows: readonly { id: string; type: string; title: string; age: string; unreviewed?: string }[],
+): Promise<void> {
+  const text = await formatRows(
+    rows,
+    [
+      { head: 'id', value: (each) => each.id },
+      { head: 'type', value: (each) => each.type },
+      { head: 'age', value: (each) => each.age, right: true },
+      { head: 'review', value: (each) => (each.unreviewed === undefined ? '-' : 'waits') },
+      { head: 'title', value: (each) => toPrintable(each.title), flexible: true },
+    ],
+    context.stdout,
+  );
+  context.result(rows, () => text);
+  if (rows.length === 0) context.note('nothing is remembered');
+}
+
+const add = defineCommand({
+  name: 'memory add',
+  about: 'remember something for later sessions',
+  args: [{ name: 'text', about: 'one thing, with its reason; several words need no quotes', rest: true }],
+  flags: {
+    ...typeFlag,
+    title: { type: 'string', value: 'text', about: 'its first line when not given' },
+    tags: { type: 'string', value: 'a,b', about: 'separated by commas' },
+    source: { type: 'string', value: 'text', about: 'where it comes from' },
+  },
+  examples: ['memory add -t gotcha "npm ci empties node_modules first"'],
+  async run(context) {
+    const client = await context.engine();
+    const { type, title, tags, source } = context.flags;
+    const text = context.args.join(' ');
+    const done = await client.call('memory.remember', { text, type, title, tags, source });
+    context.result(done, ({ id, is_new }) => (is_new ? `remembered as ${id}` : `${id} says so already`));
+    if (done.redacted.length > 0) context.note(`left out of it: ${done.redacted.join(', ')}`);
+    if (done.conflicts.length > 0)
+      context.note(`under the same title another text: ${done.conflicts.join(', ')}; svc memory conflicts`);
+  },
+});
+
+const recall = defineCommand({
+  name: 'memory recall',
+  about: 'what is remembered about something, best first',
+  args: [{ name: 'words', about: 'a question, identifiers, paths, error codes', rest: true }],
+  flags: { ...typeFlag, ...limitFlag },
+  examples: ['memory recall why not sqlite', 'memory recall ECONNRESET -n 3'],
+  async run(context) {
+    const client = await context.engine();
+    const { type, limit } = context.flags;
+    const { memories } = await client.call('memory.recall', { query: context.args.join(' '), type, limit });
+    context.result(memories, (found) => found.map((each) => formatMemory(each)).join('\n'));
+    if (memories.length === 0) context.note('nothing is remembered about it');
+  },
+});
+
+const list = defineCommand({
+  name: 'memory list',
+  about: 'what is remembered, newest first',
+  flags: { ...typeFlag, ...limitFlag },
+  examples: ['memory list', 'memory list -t decision'],
+  async run(context) {
+    const client = await context.engine();
+    const { type, limit } = context.flags;
+    const { memories, more } = await client.call('memory.list', { type, limit });
+    await printRows(context as unknown as Context, memories);
+    if (more > 0) context.note(`and ${more} more: raise --limit to see them`);
+  },
+});
+
+const show = defineCommand({
+  name: 'memory show',
+  about: 'one memory in full, whatever has become of it',
+  args: idArg,
+  examples: ['memory show m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call('memory.show', { id: context.arg(0) });
+    context.result(found, (each) =>
+      [
+        `${each.id} ${toPrintable(each.title)}`,
+        `${each.type}, ${each.state}${each.superseded_by === null ? '' : ` by ${each.superseded_by}`}, ${formatAge(each.changed_at)} old`,
+        `stored by ${toPrintable(each.session_id ?? each.actor)}${each.task_id === null ? '' : ` for ${each.task_id}`}`,
+        ...(each.unreviewed === null ? [] : [`waits for a person: ${each.unreviewed}`]),
+        ...(each.tags.length === 0 ? [] : [`tags: ${toPrintable(each.tags.join(', '))}`]),
+        '',
+        toPrintable(each.text, { lines: true }),
+      ].join('\n'),
+    );
+  },
+});
+
+const edit = defineCommand({
+  name: 'memory edit',
+  about: 'replace a memory by another wording; the old one is superseded',
+  args: idArg,
+  flags: {
+    ...typeFlag,
+    text: { type: 'string', value: 'text', about: 'what it says now' },
+    title: { type: 'string', value: 'text', about: 'its title now' },
+    tags: { type: 'string', value: 'a,b', about: 'its tags now' },
+  },
+  examples: ['memory edit m-4f9 --text "Only for Linux."'],
+  async run(context) {
+    const { type, text, title, tags } = context.flags;
+    if ([type, text, title, tags].every((value) => value === undefined))
+      throw new SvcError('usage', 'say what changes', { hint: 'svc memory edit --help' });
+    const client = await context.engine();
+    const done = await client.call('memory.edit', { id: context.arg(0), type, text, title, tags });
+    context.result(done, ({ memory }) => `${memory.id} stands in its place`);
+  },
+});
+
+const forget = defineCommand({
+  name: 'memory forget',
+  about: 'forget a memory; it can still be read with show',
+  args: idArg,
+  examples: ['memory forget m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.forget', { id: context.arg(0) });
+    context.result(done, ({ id, state }) => `${id} is ${state}`);
+  },
+});
+
+const conflicts = defineCommand({
+  name: 'memory conflicts',
+  about: 'memories that say different things under one title; with --keep one of them supersedes the others',
+  flags: { keep: { type: 'string', value: 'id', about: 'the one that counts' } },
+  examples: ['memory conflicts', 'memory conflicts --keep m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const { keep } = context.flags;
+    if (keep !== undefined) {
+      const done = await client.call('memory.settle', { id: keep });
+      return context.result(done, ({ memory, superseded }) =>
+        superseded.length === 0
+          ? `nothing contradicts ${memory.id}`
+          : `${memory.id} supersedes ${superseded.join(', ')}`,
+      );
+    }
+    const { conflicts: found } = await client.call('memory.conflicts');
+    context.result(found, (groups) =>
+      groups
+        .map((group) => (group.memories as ShownMemory[]).map((each) => formatMemory(each)).join('\n'))
+        .join('\n\n'),
+    );
+    if (found.length === 0) context.note('nothing contradicts anything');
+  },
+});
+
+const review = defineCommand({
+  name: 'memory review',
+  about: 'memories that enter no brief before a person keeps them',
+  examples: ['memory review'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call('memory.review', {});
+    context.result(found, (rows) =>
+      rows
+        .map(
+          (each) =>
+            `${each.id} ${toPrintable(each.title)} (${toPrintable(each.unreviewed ?? '')})\n${indent(each.text)}`,
+        )
+        .join('\n'),
+    );
+    context.note(found.length === 0 ? 'nothing waits' : 'svc memory keep <id>, or svc memory forget <id>');
+  },
+});
+
+const keep = defineCommand({
+  name: 'memory keep',
+  about: 'keep a memory that waits for a person: it may enter briefs',
+  args: idArg,
+  examples: ['memory keep m-4f9'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.keep', { id: context.arg(0) });
+    context.result(done, ({ id }) => `${id} may enter briefs`);
+  },
+});
+
+const sweep = defineCommand({
+  name: 'memory sweep',
+  about: 'expire what is older than memory.retention_days of its type',
+  examples: ['memory sweep'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.sweep');
+    context.result(done, ({ expired }) => `expired: ${expired.length === 0 ? 'none' : expired.join(', ')}`);
+  },
+});
+
+export const memoryCommands: readonly Command[] = [
+  add,
+  recall,
+  list,
+  show,
+  edit,
+  forget,
+  conflicts,
+  review,
+  keep,
+  sweep,
+];

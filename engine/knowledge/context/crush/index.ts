@@ -1,0 +1,288 @@
+import { cleanTerminalText, needsCleaning } from './clean.ts';
+import { createOutlierTest, type Item } from './compare.ts';
+import { findContent, isData } from './content.ts';
+import { consistsOfRepeats, type Fold, type FoldMode, findFolds, shareOfLogLines } from './fold.ts';
+import { crushJson } from './json.ts';
+import { RECOGNISERS } from './kinds/index.ts';
+import { type CleanedLines, readBodies } from './lines.ts';
+import { formatMarker, hasMarker } from './marker.ts';
+import type { Marks, NoiseClass, Recogniser } from './recogniser.ts';
+
+/** What a text was taken for: noise of some program, content that passes as it is, or nothing known (`text`). */
+export type CrushKind =
+  | 'tests'
+  | 'packages'
+  | 'build'
+  | 'compiler'
+  | 'linter'
+  | 'containers'
+  | 'git'
+  | 'progress'
+  | 'ci'
+  | 'log'
+  | 'traces'
+  | 'json'
+  | 'diff'
+  | 'grep'
+  | 'paths'
+  | 'source'
+  | 'crushed'
+  | 'text';
+
+/** Kinds that a caller can name, for a text that is not recognised by itself. */
+export const CRUSH_KINDS = ['log', 'json', 'text'] as const;
+
+export interface CrushOptions {
+  /** How the reader gets what was left out; it ends every marker. */
+  whole?: string;
+  /** Takes the text for this: `text` is left as it is, `log` may fold whatever repeats. */
+  kind?: (typeof CRUSH_KINDS)[number];
+}
+
+/** Something left out. */
+export interface Omission {
+  /** Lines, or items of a JSON list. */
+  count: number;
+  what: string;
+  /** The first line concerned, from 1, in the text before. */
+  line: number;
+}
+
+export interface Crushed {
+  text: string;
+  kind: CrushKind;
+  bytesIn: number;
+  bytesOut: number;
+  omissions: Omission[];
+}
+
+const WHOLE = 'the output before svc context crush';
+
+/**
+ * Leaves out of a program's output what repeats and what only says that all went well, with a counted marker in its
+ * place. The same text gives the same result, a crushed text is left as it is, and the result is never longer.
+ */
+export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}): Crushed {
+  const bytesIn = Buffer.byteLength(text);
+  const finish = (out: string, found: CrushKind, omissions: Omission[] = []): Crushed => ({
+    text: out,
+    kind: found,
+    bytesIn,
+    bytesOut: omissions.length === 0 && out === text ? bytesIn : Buffer.byteLength(out),
+    omissions,
+  });
+  if (kind === 'text' || text.includes('\u0000')) return finish(text, 'text');
+  if (hasMarker(text)) return finish(text, 'crushed');
+  if (kind !== 'log') {
+    const json = crushJson(text, whole);
+    if (json !== null) return finish(json.text, 'json', json.omissions);
+  }
+  const { lines, redrawn } = cleanTerminalText(text);
+  const read = readBodies(lines);
+  const applied = EVIDENCE.filter(({ evidence }) => evidence.test(read.body)).map(
+    ({ recogniser }) => recogniser,
+  );
+  const content = kind === undefined ? findContent(lines, () => applied.length > 0) : null;
+  if (content !== null) return finish(text, content);
+  const cleaned = needsCleaning(text) ? lines.join('\n') : text;
+  const noise = crushLines(read, applied, whole, kind === 'log');
+  const isShorter = Buffer.byteLength(noise.text) < Buffer.byteLength(cleaned);
+  const out = isShorter ? noise.text : cleaned;
+  const omissions = isShorter ? noise.omissions : [];
+  const found = isShorter || cleaned === text ? noise.kind : redrawn > 0 ? 'progress' : noise.kind;
+  if (redrawn > 0) {
+    const marker = formatMarker({ count: redrawn, what: 'redrawn states of lines', values: '' }, whole);
+    const marked = `${out}${out.endsWith('\n') || out === '' ? '' : '\n'}${marker}\n`;
+    if (Buffer.byteLength(marked) < bytesIn)
+      return finish(marked, found, [
+        ...omissions,
+        { count: redrawn, what: 'redrawn states of lines', line: 1 },
+      ]);
+  }
+  return finish(out, found, omissions);
+}
+
+interface CrushedLines {
+  text: string;
+  kind: CrushKind;
+  omissions: Omission[];
+}
+
+const EVIDENCE = RECOGNISERS.map((recogniser) => ({
+  recogniser,
+  evidence: new RegExp(recogniser.evidence.source, `m${recogniser.evidence.flags}`),
+}));
+
+function crushLines(
+  text: CleanedLines,
+  applied: readonly Recogniser[],
+  whole: string,
+  isForced: boolean,
+): CrushedLines {
+  const { lines, bodies } = text;
+  const marks: Marks = new Array(lines.length).fill(null);
+  const kinds = new Map<string, number>();
+  for (const recogniser of applied) if (!recogniser.isLate) markLines(recogniser, text, marks, kinds);
+  const logShare = shareOfLogLines(bodies);
+  const mode = isForced ? 'all' : chooseMode(applied, bodies, logShare);
+  const repeats = findFolds(text, marks, mode);
+  const folded = listDropped(repeats, lines.length);
+  for (const recogniser of applied) if (recogniser.isLate) markLines(recogniser, text, marks, kinds);
+  for (const at of folded.keys()) if (folded[at] === 1) marks[at] = null;
+  const folds = [...foldClasses(bodies, marks), ...repeats];
+  const written = writeLines(lines, folds, whole);
+  const [most] = [...kinds].sort(([, one], [, other]) => other - one);
+  const kind =
+    most?.[0] ?? applied[0]?.kind ?? (logShare > 0.3 ? 'log' : folds.length > 0 ? 'traces' : 'text');
+  return { ...written, kind: kind as CrushKind };
+}
+
+/** Which lines folds leave out. */
+function listDropped(folds: readonly Fold[], length: number): Uint8Array {
+  const dropped = new Uint8Array(length);
+  for (const { items, kept } of folds)
+    for (const item of items) if (!kept.has(item)) dropped.fill(1, item.start, item.end);
+  return dropped;
+}
+
+function markLines(
+  recogniser: Recogniser,
+  text: CleanedLines,
+  marks: Marks,
+  kinds: Map<string, number>,
+): void {
+  const { bodies } = text;
+  let count = 0;
+  for (let at = 0; at < bodies.length; at += 1) {
+    const body = bodies[at] as string;
+    if (marks[at] !== null || body === '' || body.length > LONGEST_MARKED) continue;
+    const found = recogniser.classes.find(({ pattern }) => pattern.test(body));
+    if (found === undefined) continue;
+    marks[at] = found;
+    count += 1;
+  }
+  recogniser.mark?.(text, marks);
+  kinds.set(recogniser.kind, (kinds.get(recogniser.kind) ?? 0) + count);
+}
+
+/** Longer lines are more than what the patterns describe. */
+const LONGEST_MARKED = 1000;
+
+function chooseMode(applied: readonly Recogniser[], bodies: readonly string[], logShare: number): FoldMode {
+  if (logShare > 0.3) return applied.some(({ keepsRows }) => keepsRows) ? 'rows' : 'all';
+  if (applied.some(({ isLate }) => !isLate))
+    return applied.some(({ keepsRows }) => keepsRows) ? 'rows' : 'all';
+  if (!isData(bodies) && consistsOfRepeats(bodies)) return 'numbers';
+  return 'traces';
+}
+
+/** One fold for all lines that say the same of a kind; states of progress fold run by run. */
+function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
+  const byWhat = new Map<string, { noise: NoiseClass; items: Item[] }>();
+  const folds: Fold[] = [];
+  for (let at = 0; at < bodies.length; at += 1) {
+    const noise = marks[at];
+    if (noise === null || noise === undefined) continue;
+    if (noise.keep === 'last-of-run' || noise.keep === 'first-of-run') {
+      const items = [toItem(at)];
+      while (isSameRun(bodies, marks, at + 1, noise)) {
+        at += 1;
+        if (marks[at] !== null) items.push(toItem(at));
+      }
+      const marksBefore = noise.keep === 'last-of-run';
+      const kept = items.at(marksBefore ? -1 : 0) as Item;
+      folds.push({ items, kept: new Set([kept]), what: noise.what, values: '', marksBefore });
+      continue;
+    }
+    const group = byWhat.get(noise.what);
+    if (group === undefined) byWhat.set(noise.what, { noise, items: [toItem(at)] });
+    else group.items.push(toItem(at));
+  }
+  for (const { noise, items } of byWhat.values()) folds.push(foldClass(bodies, noise, items));
+  return folds;
+}
+
+const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: NoiseClass): boolean =>
+  marks[at]?.what === noise.what || (bodies[at] === '' && marks[at + 1]?.what === noise.what);
+
+const toItem = (at: number): Item => ({ start: at, end: at + 1, tokens: [], masked: [] });
+
+const DURATION = /(\d+(?:\.\d+)?) ?(ms|s|m)\b(?!.*\d ?(?:ms|s|m)\b)/;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+/** What takes less is nobody's concern, however much less the others take. */
+const SLOW_MS = 300;
+
+/** Keeps an example, and what took much longer than the others. */
+function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly Item[]): Fold {
+  const kept = new Set<Item>(noise.keep === 'none' ? [] : items.slice(0, 1));
+  const durations = items.map(({ start }) => {
+    const found = DURATION.exec(bodies[start] as string);
+    return found === null ? 0 : Number(found[1]) * (UNIT_MS[found[2] as string] ?? 1);
+  });
+  const isFar = createOutlierTest(durations);
+  const slow = items.filter(
+    (_, at) => (durations[at] as number) >= SLOW_MS && isFar(durations[at] as number),
+  );
+  if (slow.length <= Math.max(5, items.length * 0.05)) for (const item of slow) kept.add(item);
+  return { items, kept, what: noise.what, values: '' };
+}
+
+/** Puts together what stays, with a marker where something was left out. */
+function writeLines(
+  lines: readonly string[],
+  folds: readonly Fold[],
+  whole: string,
+): { text: string; omissions: Omission[] } {
+  const isDropped = new Uint8Array(lines.length);
+  const before = new Map<number, string[]>();
+  const omissions: Omission[] = [];
+  for (const fold of folds) {
+    const dropped = fold.items.filter((item) => !fold.kept.has(item));
+    const first = dropped[0];
+    if (first === undefined) continue;
+    const size = first.end - first.start;
+    const isBlock = size > 1;
+    const count = dropped.length * size;
+    const what = isBlock ? `lines, ${dropped.length} ${fold.what},` : fold.what;
+    const marker = formatMarker({ count, what, values: fold.values }, whole);
+    const bytes = dropped.reduce((sum, { start, end }) => sum + sumBytes(lines, start, end), 0);
+    if (bytes <= Buffer.byteLength(marker) + 1) continue;
+    for (const { start, end } of dropped) isDropped.fill(1, start, end);
+    const example = fold.items[0] as Item;
+    const keptLast = [...fold.kept].at(-1);
+    const place =
+      fold.marksBefore === true
+        ? (keptLast?.start ?? first.start)
+        : fold.kept.has(example)
+          ? example.end
+          : first.start;
+    before.set(place, [...(before.get(place) ?? []), marker]);
+    omissions.push({ count, what: fold.what, line: first.start + 1 });
+  }
+  const out: string[] = [];
+  let skipped = false;
+  for (let at = 0; at <= lines.length; at += 1) {
+    for (const marker of before.get(at) ?? []) {
+      out.push(marker);
+      skipped = false;
+    }
+    if (at === lines.length) break;
+    if (isDropped[at] === 1) {
+      skipped = true;
+      continue;
+    }
+    const line = lines[at] as string;
+    // What separated lines that are gone separates nothing any more.
+    if (skipped && line === '' && (out.at(-1) === '' || out.length === 0) && at < lines.length - 1) continue;
+    if (line !== '') skipped = false;
+    out.push(line);
+  }
+  omissions.sort((one, other) => one.line - other.line);
+  return { text: out.join('\n'), omissions };
+}
+
+function sumBytes(lines: readonly string[], start: number, end: number): number {
+  let sum = 0;
+  for (let at = start; at < end; at += 1) sum += Buffer.byteLength(lines[at] as string) + 1;
+  return sum;
+}

@@ -1,0 +1,116 @@
+import type { Caller } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { composeNotes } from './brief.ts';
+import type { createRecall } from './recall.ts';
+import type { Author, MemoryStore } from './store.ts';
+
+export { pointToNotes } from './brief.ts';
+
+export interface MemoryDeps {
+  storage: Storage;
+  events: Pick<EventLog, 'append'>;
+  clock: Clock;
+  settings(): MemorySettings;
+  /** The worker session of that id; null for others. */
+  sessionOf(sessionId: string): { taskId: string; agent: string } | null;
+  task(taskId: string): { source: string; stranger: string | null };
+  paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>;
+  log: { warn(facts: object, text: string): void };
+}
+
+export interface MemorySettings {
+  enabled: boolean;
+  /** Memories that a worker is given; 0 for no file at all. */
+  briefLimit: number;
+  retentionDays: Readonly<Record<string, number>>;
+}
+
+/** What operations work on; loaded when one is first used. */
+export interface OpenMemory {
+  store: MemoryStore;
+  recall: ReturnType<typeof createRecall>['recall'];
+}
+
+export type Memories = ReturnType<typeof createMemory>;
+
+const SWEEP_EVERY_MS = 60 * 60_000;
+/** Sources of tasks that somebody outside of this machine has written. */
+const OUTSIDE = new Set(['codehost', 'chat']);
+
+/** Owns what is remembered beyond a session. */
+export function createMemory(deps: MemoryDeps) {
+  const { storage, events, clock, settings } = deps;
+  let opened: Promise<OpenMemory> | undefined;
+
+  async function load(): Promise<OpenMemory> {
+    const [{ createMemoryStore }, { createRecall }] = await Promise.all([
+      import('./store.ts'),
+      import('./recall.ts'),
+    ]);
+    const store = createMemoryStore({
+      storage,
+      events,
+      clock,
+      retentionDays: () => settings().retentionDays,
+    });
+    return { store, recall: createRecall({ storage, clock }).recall };
+  }
+
+  /** Throws `config_invalid` while memory.enabled is false. What is past its retention has ended when it resolves. */
+  async function open(): Promise<OpenMemory> {
+    if (!settings().enabled)
+      throw new SvcError('config_invalid', 'the memory is off', {
+        hint: 'memory.enabled: true switches it on',
+      });
+    opened ??= load();
+    const memory = await opened;
+    if (memory.store.isSweepDue())
+      await storage.write(() => memory.store.sweep({ actor: 'svc', via: 'engine' }));
+    return memory;
+  }
+
+  const timer = createDueTimer({
+    clock,
+    onDue() {
+      const hasRetention = Object.values(settings().retentionDays).some((days) => days > 0);
+      if (settings().enabled && hasRetention)
+        open().catch((error: unknown) => deps.log.warn({ error }, 'the memory was not swept'));
+      timer.sleepUntil(clock.now() + SWEEP_EVERY_MS);
+    },
+  });
+
+  /** Why what the caller stores waits for a person, a clause; null when it does not. */
+  function findDoubt(caller: Caller, taskId: string | null): string | null {
+    if (caller.seat !== 'worker') return null;
+    if (taskId === null) return 'a worker of an unknown task stored it';
+    const { source, stranger } = deps.task(taskId);
+    return stranger !== null || OUTSIDE.has(source)
+      ? `a worker of ${taskId}, which comes from outside (${source}), stored it`
+      : null;
+  }
+
+  return {
+    open,
+    authorOf(caller: Caller): Author {
+      const { actor, seat, via, sessionId } = caller;
+      const session = sessionId === null ? null : deps.sessionOf(sessionId);
+      const taskId = session?.taskId ?? null;
+      const agent = session?.agent ?? null;
+      return { actor, seat, via, sessionId, taskId, agent, unreviewed: findDoubt(caller, taskId) };
+    },
+    /** What is remembered about a task, as the file that its worker reads; null for nothing. */
+    async writeBrief({ prompt }: { prompt: string }): Promise<string | null> {
+      const { enabled, briefLimit } = settings();
+      if (!enabled || briefLimit === 0) return null;
+      const { recall } = await open();
+      const found = recall(prompt, { limit: briefLimit, onlyReviewed: true });
+      return composeNotes(found, clock.now());
+    },
+    start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
+    close: timer.close,
+  };
+}

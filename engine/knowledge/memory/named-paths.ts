@@ -1,0 +1,27 @@
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+
+/** `src/a.ts`, `./x/y`, `README.md`: with a folder, or with an ending that files of code have. */
+const PATH =
+  /(?<![\w:/.@-])(?:\.{0,2}\/)?(?:[\w@.+-]+\/)+[\w@.+-]+|(?<![\w:/.@-])[\w-]+\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|py|rs|go|java|kt|rb|php|cs|cpp|[ch]|sh|sql|html|css|lock)\b/g;
+const MOST = 12;
+
+/** Paths of the workspace that a text names and that are not there any more, at most twelve looked at. */
+export function listMissingPaths(
+  text: string,
+  paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>,
+): string[] {
+  const named = new Set(
+    (text.slice(0, 8192).match(PATH) ?? []).map((each) => each.replace(/[.:]+$/, '')).filter(looksLikeFile),
+  );
+  return [...named].slice(0, MOST).filter((each) => {
+    try {
+      return paths.statOf(paths.resolveNamed(each).absolute) === null;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** `and/or` and `n/a` name no file: somewhere there is a dot, or more than one folder. */
+const looksLikeFile = (path: string): boolean =>
+  /\.[A-Za-z]\w*$/.test(path) || (path.match(/\//g)?.length ?? 0) > 1 || path.startsWith('./');

@@ -1,0 +1,80 @@
+import { rfc3339 } from '../../base/clock.ts';
+
+export type MemoryState = 'active' | 'forgotten' | 'expired' | 'superseded';
+
+/** What somebody wanted to be known later. Times are RFC 3339 UTC. */
+export interface Memory {
+  id: string;
+  type: string;
+  title: string;
+  text: string;
+  tags: string[];
+  /** Where it comes from, in the words of whoever stored it. */
+  source: string | null;
+  state: MemoryState;
+  supersededBy: string | null;
+  /** Why a person has to look at it before it enters a brief, a clause; null when nobody has to. */
+  unreviewed: string | null;
+  actor: string;
+  seat: string;
+  sessionId: string | null;
+  taskId: string | null;
+  /** The preset of the session that stored it. */
+  agent: string | null;
+  createdAt: string;
+  /** When type, title or text were last another. */
+  changedAt: string;
+  endedAt: string | null;
+  keptBy: string | null;
+  keptAt: string | null;
+}
+
+export interface MemoryRow {
+  number: number;
+  id: string;
+  type: string;
+  title: string;
+  title_key: string;
+  text: string;
+  tags: string;
+  source: string | null;
+  digest: string;
+  state: MemoryState;
+  superseded_by: string | null;
+  unreviewed: string | null;
+  actor: string;
+  seat: string;
+  via: string;
+  session_id: string | null;
+  task_id: string | null;
+  agent: string | null;
+  created_at: number;
+  changed_at: number;
+  ended_at: number | null;
+  kept_by: string | null;
+  kept_at: number | null;
+}
+
+const timeOrNull = (at: number | null): string | null => (at === null ? null : rfc3339(at));
+
+export const toMemory = (row: MemoryRow): Memory => ({
+  id: row.id,
+  type: row.type,
+  title: row.title,
+  text: row.text,
+  tags: JSON.parse(row.tags) as string[],
+  source: row.source,
+  state: row.state,
+  supersededBy: row.superseded_by,
+  unreviewed: row.unreviewed,
+  actor: row.actor,
+  seat: row.seat,
+  sessionId: row.session_id,
+  taskId: row.task_id,
+  agent: row.agent,
+  createdAt: rfc3339(row.created_at),
+  changedAt: rfc3339(row.changed_at),
+  endedAt: timeOrNull(row.ended_at),
+  keptBy: row.kept_by,
+  keptAt: timeOrNull(row.kept_at),
+});

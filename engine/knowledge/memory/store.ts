@@ -1,0 +1,281 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
+import { makeTitle } from '../../base/text.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { foldText, indexText } from '../search/index.ts';
+import { redactSecrets } from './redact.ts';
+import { type Memory, type MemoryRow, type MemoryState, toMemory } from './rows.ts';
+
+/** What is to be remembered. */
+export interface NewMemory {
+  text: string;
+  title?: string | undefined;
+  type?: string | undefined;
+  tags?: readonly string[] | undefined;
+  source?: string | undefined;
+}
+
+/** Who remembers. */
+export interface Author {
+  actor: string;
+  seat: string;
+  via: string;
+  sessionId: string | null;
+  taskId: string | null;
+  agent: string | null;
+  /** Why what it stores waits for a person, a clause; null when it does not. */
+  unreviewed: string | null;
+}
+
+export interface Remembered {
+  memory: Memory;
+  /** False for an exact repeat of an active row, which is answered instead. */
+  isNew: boolean;
+  /** Kinds of secrets that were left out. */
+  redacted: string[];
+  /** Ids of active rows of the same type and title with another text. */
+  conflicts: string[];
+}
+
+export interface MemoryStoreDeps {
+  storage: Storage;
+  events: Pick<EventLog, 'append'>;
+  clock: Clock;
+  /** Days after which a memory of a type expires; 0 is never. */
+  retentionDays(): Readonly<Record<string, number>>;
+}
+
+export type MemoryStore = ReturnType<typeof createMemoryStore>;
+
+const DAY_MS = 86_400_000;
+export const DEFAULT_TYPE = 'fact';
+const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+/** Of a memory id after its `m-`. */
+const ID_LENGTH = 10;
+
+export const makeMemoryId = (): string =>
+  `m-${Array.from(randomBytes(ID_LENGTH), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('')}`;
+
+const normalizeTitle = (title: string): string => foldText(title).replace(/\s+/g, ' ').trim();
+
+const digestOf = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** Owns the rows of the memory and what they are found by. What changes them runs inside `storage.write`. */
+export function createMemoryStore({ storage, events, clock, retentionDays }: MemoryStoreDeps) {
+  const { db } = storage;
+  const insert = db.prepare<
+    unknown[]
+  >(`INSERT INTO memory (id, type, title, title_key, text, tags, source, digest,
+    unreviewed, actor, seat, via, session_id, task_id, agent, created_at, changed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
+  const addGrams = db.prepare('INSERT INTO memory_grams (rowid, text) VALUES (?, ?)');
+  const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
+  const removeGrams = db.prepare('DELETE FROM memory_grams WHERE rowid = ?');
+  const byId = db.prepare<unknown[], MemoryRow>('SELECT * FROM memory WHERE id = ?');
+  const byPrefix = db.prepare<unknown[], MemoryRow>(
+    'SELECT * FROM memory WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
+  );
+  const byDigest = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND digest = ? LIMIT 1",
+  );
+  const sameTitle = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND title_key = ? AND id <> ? ORDER BY changed_at",
+  );
+  const conflicting = db.prepare<
+    unknown[],
+    { type: string; title_key: string }
+  >(`SELECT type, title_key FROM memory
+    WHERE state = 'active' GROUP BY type, title_key HAVING count(*) > 1 ORDER BY max(changed_at) DESC LIMIT +?`);
+  const newest = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +?",
+  );
+  const newestOf = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND type = ? ORDER BY changed_at DESC, number DESC LIMIT +?",
+  );
+  const unreviewed = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL ORDER BY number LIMIT +?",
+  );
+  const countActive = db.prepare<unknown[], { n: number }>(
+    "SELECT count(*) AS n FROM memory WHERE state = 'active'",
+  );
+  const overdue = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ?",
+  );
+  const anyOverdue = db.prepare<unknown[], { n: number }>(
+    "SELECT 1 AS n FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ? LIMIT 1",
+  );
+  const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
+  const markKept = db.prepare(
+    'UPDATE memory SET unreviewed = NULL, kept_by = ?, kept_at = ? WHERE number = ?',
+  );
+
+  function tell(
+    memory: Pick<Memory, 'id' | 'type'>,
+    change: string,
+    by: { actor: string; via: string },
+  ): void {
+    events.append({ kind: 'memory_changed', ...by, data: { id: memory.id, type: memory.type, change } });
+  }
+
+  /** The one row whose id begins so. Throws `not_found`, `conflict`. */
+  function resolve(id: string): MemoryRow {
+    const wanted = id.startsWith('m-') ? id : `m-${id}`;
+    const exact = byId.get(wanted);
+    if (exact !== undefined) return exact;
+    const [first, second] = wanted.length > 3 ? byPrefix.all(wanted, `${wanted}\u{10ffff}`) : [];
+    if (first === undefined)
+      throw new SvcError('not_found', `no memory ${JSON.stringify(id.slice(0, 60))}`, {
+        hint: sentence`{memory.list} shows them`,
+      });
+    if (second !== undefined)
+      throw new SvcError('conflict', `several memories begin with ${wanted}`, {
+        hint: 'give more of the id',
+      });
+    return first;
+  }
+
+  function resolveActive(id: string): MemoryRow {
+    const row = resolve(id);
+    if (row.state === 'active') return row;
+    throw new SvcError('conflict', `${row.id} is ${row.state} already`, {
+      hint: row.superseded_by === null ? 'remember it anew' : `${row.superseded_by} stands in its place`,
+    });
+  }
+
+  function endRow(row: MemoryRow, state: MemoryState, supersededBy: string | null = null): void {
+    end.run(state, supersededBy, clock.now(), row.number);
+    removeWords.run(row.number);
+    removeGrams.run(row.number);
+  }
+
+  function remember(wanted: NewMemory, author: Author, by: { actor: string; via: string }): Remembered {
+    const redacted = new Set<string>();
+    const clean = (given: string): string => {
+      const { text, kinds } = redactSecrets(given);
+      for (const kind of kinds) redacted.add(kind);
+      return text;
+    };
+    const text = clean(wanted.text);
+    const type = wanted.type ?? DEFAULT_TYPE;
+    const title = clean(wanted.title ?? makeTitle(text));
+    const tags = [...new Set((wanted.tags ?? []).map(clean))];
+    const source = wanted.source === undefined ? null : clean(wanted.source);
+    const digest = digestOf([type, title, text]);
+    const same = byDigest.get(digest);
+    const now = clock.now();
+    if (same !== undefined)
+      return { memory: toMemory(same), isNew: false, redacted: [...redacted], conflicts: [] };
+    const id = makeMemoryId();
+    const key = normalizeTitle(title);
+    const { actor, seat, via, sessionId, taskId, agent } = author;
+    const { lastInsertRowid } = insert.run(
+      ...[id, type, title, key, text, JSON.stringify(tags), source, digest, author.unreviewed],
+      ...[actor, seat, via, sessionId, taskId, agent, now, now],
+    );
+    addWords.run(lastInsertRowid, indexText(title), indexText([type, ...tags].join(' ')), indexText(text));
+    addGrams.run(lastInsertRowid, foldText([title, ...tags, text.slice(0, 65_536)].join('\n')));
+    tell({ id, type }, 'remembered', by);
+    const memory = toMemory(resolve(id));
+    return {
+      memory,
+      isNew: true,
+      redacted: [...redacted],
+      conflicts: sameTitle.all(type, key, id).map((row) => row.id),
+    };
+  }
+
+  const limits = (): [type: string, before: number][] =>
+    Object.entries(retentionDays())
+      .filter(([, days]) => days > 0)
+      .map(([type, days]) => [type, clock.now() - days * DAY_MS]);
+
+  return {
+    remember,
+    resolve: (id: string): Memory => toMemory(resolve(id)),
+
+    list: (limit: number, type?: string): Memory[] =>
+      (type === undefined ? newest.all(limit) : newestOf.all(type, limit)).map(toMemory),
+
+    countActive: (): number => countActive.get()?.n ?? 0,
+
+    /** What waits for a person, oldest first. */
+    listUnreviewed: (limit: number): Memory[] => unreviewed.all(limit).map(toMemory),
+
+    /** Active memories that say different things under one title, newest last in each. */
+    conflicts: (limit = 200): Memory[][] =>
+      conflicting.all(limit).map(({ type, title_key }) => sameTitle.all(type, title_key, '').map(toMemory)),
+
+    forget(id: string, by: { actor: string; via: string }): Memory {
+      const row = resolve(id);
+      if (row.state === 'active') {
+        endRow(row, 'forgotten');
+        tell(row, 'forgotten', by);
+      }
+      return toMemory(resolve(row.id));
+    },
+
+    /** A person has looked at it: it may enter briefs. */
+    keep(id: string, by: { actor: string; via: string }): Memory {
+      const row = resolveActive(id);
+      if (row.unreviewed !== null) {
+        markKept.run(by.actor, clock.now(), row.number);
+        tell(row, 'kept', by);
+      }
+      return toMemory(resolve(row.id));
+    },
+
+    /** Ends the others of its type and title; the one that is left says what counts. */
+    settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
+      const row = resolveActive(id);
+      const others = sameTitle.all(row.type, row.title_key, row.id);
+      for (const each of others) {
+        endRow(each, 'superseded', row.id);
+        tell(each, 'superseded', by);
+      }
+      return { memory: toMemory(row), superseded: others.map((each) => each.id) };
+    },
+
+    /** Another wording: a new row in place of the old one. */
+    edit(
+      id: string,
+      changes: Omit<NewMemory, 'text'> & { text?: string | undefined },
+      author: Author,
+      by: { actor: string; via: string },
+    ): Remembered {
+      const row = resolveActive(id);
+      const next = {
+        text: changes.text ?? row.text,
+        title: changes.title ?? row.title,
+        type: changes.type ?? row.type,
+        tags: changes.tags ?? (JSON.parse(row.tags) as string[]),
+        source: changes.source ?? row.source ?? undefined,
+      };
+      const { number } = row;
+      const done = remember(next, author, by);
+      if (done.memory.id === row.id) return done;
+      end.run('superseded', done.memory.id, clock.now(), number);
+      removeWords.run(number);
+      removeGrams.run(number);
+      tell(row, 'superseded', by);
+      return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
+    },
+
+    /** Whether something is past its retention and still active. */
+    isSweepDue: (): boolean => limits().some(([type, before]) => anyOverdue.get(type, before) !== undefined),
+
+    /** Ends what is past its retention. Answers the ids. */
+    sweep(by: { actor: string; via: string }): string[] {
+      return limits().flatMap(([type, before]) =>
+        overdue.all(type, before).map((row) => {
+          endRow(row, 'expired');
+          tell(row, 'expired', by);
+          return row.id;
+        }),
+      );
+    },
+  };
+}

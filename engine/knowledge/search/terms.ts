@@ -1,0 +1,107 @@
+import { stemEnglish, stemOther } from './stem.ts';
+
+/** A text as it is compared: compatible forms made one (NFKC), lower case, without the marks of Latin letters. */
+export const foldText = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f\u0000]/g, '')
+    .normalize('NFC');
+
+/** The other way in which German umlauts are written. */
+const spellOut = (word: string): string =>
+  word.replace(/[äöü]/gi, (letter) => `${foldText(letter)}e`).replaceAll('ß', 'ss');
+
+/** Scripts that are written without spaces between words. */
+const UNSPACED =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\u30fc\\u3005\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
+const RUN = new RegExp(`[${UNSPACED}]+|[\\p{L}\\p{N}\\p{M}_]+`, 'gu');
+const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
+const SPACED_PART = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu');
+/** Words joined by what joins the parts of paths, versions, options and names: `src/db.ts`, `v1.2.3`, `no-verify`, `a::b`. */
+const COMPOUND = /[\p{L}\p{N}\p{M}_]+(?:(?:[-./\\:@#]|::|->)+[\p{L}\p{N}\p{M}_]+)*/gu;
+/** Longer runs are data, not words. */
+const LONGEST_WORD = 64;
+
+/** Where an identifier changes: `getHTTPUrl2` is get, http, url, 2. */
+const splitCase = (word: string): string[] =>
+  word
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/(\p{L})(\p{N})/gu, '$1 $2')
+    .replace(/(\p{N})(\p{L})/gu, '$1 $2')
+    .split(/[\s_]+/)
+    .filter(Boolean);
+
+/** What one place of a text can be found by. */
+export interface Found {
+  /** The word as it is written, folded. */
+  word: string;
+  /** All forms under which it is indexed, `word` among them. */
+  forms: string[];
+  kind: 'word' | 'part' | 'joined' | 'pair' | 'character';
+}
+
+const PURE_WORD = /^[a-z]+$/;
+
+/** A word and its stems. */
+function listForms(raw: string): string[] {
+  const word = foldText(raw);
+  const forms = new Set([word]);
+  for (const each of [word, ...(/[äöü]/i.test(raw) ? [foldText(spellOut(raw))] : [])]) {
+    forms.add(each);
+    if (!PURE_WORD.test(each)) continue;
+    forms.add(stemEnglish(each));
+    forms.add(stemOther(each));
+  }
+  return [...forms];
+}
+
+/** Pairs of neighbours and single characters: a word of such a script is a pair or more. */
+function findUnspaced(run: string): Found[] {
+  const characters = [...foldText(run)];
+  return characters.flatMap((character, at): Found[] => {
+    const next = characters[at + 1];
+    const single: Found = { word: character, forms: [character], kind: 'character' };
+    return next === undefined
+      ? [single]
+      : [single, { word: character + next, forms: [character + next], kind: 'pair' }];
+  });
+}
+
+function findInWord(word: string): Found[] {
+  if (word.length > LONGEST_WORD) return [];
+  const parts = splitCase(word);
+  const whole = word.replaceAll('_', '');
+  if (parts.length < 2)
+    return parts.map((each): Found => ({ word: foldText(each), forms: listForms(each), kind: 'word' }));
+  return [
+    { word: foldText(whole), forms: [foldText(whole)], kind: 'joined' },
+    ...parts.map((each): Found => ({ word: foldText(each), forms: listForms(each), kind: 'part' })),
+  ];
+}
+
+/**
+ * Everything by which a text can be found, in its order: words with their stems, the parts of identifiers and what they are
+ * joined, pairs and characters of scripts without spaces.
+ */
+export function listTerms(text: string): Found[] {
+  const found: Found[] = [];
+  for (const [compound] of text.normalize('NFKC').matchAll(COMPOUND)) {
+    const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
+    const spaced = runs.filter((run) => !IS_UNSPACED.test(run));
+    const joined = foldText(spaced.join('').replaceAll('_', ''));
+    if (spaced.length > 1 && spaced.length === runs.length && joined.length <= LONGEST_WORD)
+      found.push({ word: joined, forms: [joined], kind: 'joined' });
+    for (const run of runs) found.push(...(IS_UNSPACED.test(run) ? findUnspaced(run) : findInWord(run)));
+  }
+  return found;
+}
+
+/** What is put into an index instead of a text: all forms of all its words. At most `mostChars` of the text are read. */
+export const indexText = (text: string, mostChars = 65_536): string =>
+  listTerms(text.slice(0, mostChars))
+    .flatMap(({ forms }) => forms)
+    .join(' ');

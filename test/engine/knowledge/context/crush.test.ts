@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { crush } from '../../../../engine/knowledge/context/crush/index.ts';
+
+const ROUNDS = 60;
+
+/** Numbers that look random and are the same in every run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed * 2654435761 + 1;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % below;
+  };
+}
+
+type Random = (below: number) => number;
+const pick = <T>(random: Random, values: readonly T[]): T => values[random(values.length)] as T;
+const hex = (random: Random, length: number): string =>
+  Array.from({ length }, () => random(16).toString(16)).join('');
+const uuid = (random: Random): string => [8, 4, 4, 4, 12].map((length) => hex(random, length)).join('-');
+
+const PREFIXES: readonly ((random: Random, at: number) => string)[] = [
+  (_, at) =>
+    `2026-11-20T10:${String(Math.floor(at / 60) % 60).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}.123Z INFO `,
+  (_, at) => `[10:${String(Math.floor(at / 60) % 60).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}] `,
+  (random) => `INFO [worker-${random(8)}] `,
+  (_, at) =>
+    `Nov 20 10:${String(Math.floor(at / 60) % 60).padStart(2, '0')}:${String(at % 60).padStart(2, '0')} host app[812]: `,
+];
+
+const TEMPLATES: readonly ((random: Random) => string)[] = [
+  (random) => `request ${uuid(random)} handled in ${3 + random(30)} ms`,
+  (random) => `Bestellung ${1000 + random(9000)} wurde in ${3 + random(30)} ms verarbeitet`,
+  (random) => `commande ${1000 + random(9000)} traitée en ${3 + random(30)} ms`,
+  (random) => `pedido ${1000 + random(9000)} procesado en ${3 + random(30)} ms`,
+  (random) => `注文 ${1000 + random(9000)} を処理しました ${3 + random(30)} ミリ秒`,
+  (random) => `订单 ${1000 + random(9000)} 已处理 用时 ${3 + random(30)} 毫秒`,
+  (random) => `заказ ${1000 + random(9000)} обработан за ${3 + random(30)} мс`,
+  (random) => `주문 ${1000 + random(9000)} 처리됨 ${3 + random(30)} 밀리초`,
+  (random) => `cache hit for key user:${random(5000)}`,
+  (random) => `0 errors found in part ${random(500)}`,
+];
+
+const ODD = [
+  'the configuration was read anew because /etc/shop.toml changed',
+  'Lager 7 ist voll, Ware kam in Lager 9',
+  'disque /dev/sdb1 remonté en lecture seule',
+  '証明書は三日後に期限が切れます',
+  'cache miss for key user:77 at store.ts:88',
+  'switched to the second database, 41 s behind',
+];
+
+describe('crush', () => {
+  it('keeps every odd line of logs from random templates, in every language, and counts what it leaves out', () => {
+    for (let seed = 1; seed <= ROUNDS; seed += 1) {
+      const random = createRandom(seed);
+      const prefix = pick(random, PREFIXES);
+      const templates = [pick(random, TEMPLATES), pick(random, TEMPLATES), pick(random, TEMPLATES)];
+      const lines: string[] = [];
+      const planted: string[] = [];
+      for (let at = 0; at < 400; at += 1) {
+        lines.push(prefix(random, at) + pick(random, templates)(random));
+        if (random(80) === 0) {
+          const line = prefix(random, at) + pick(random, ODD);
+          lines.push(line);
+          planted.push(line);
+        }
+      }
+      lines.push('exit code 3');
+      const { text, omissions, bytesIn, bytesOut } = crush(lines.join('\n'));
+      for (const line of [...planted, 'exit code 3'])
+        assert.ok(text.split('\n').includes(line), `${seed}: ${line}`);
+      const out = text.split('\n');
+      const markers = out.filter((line) => line.startsWith('[svc-crush: ')).length;
+      const left = omissions.reduce((sum, { count }) => sum + count, 0);
+      assert.equal(out.length - markers + left, lines.length, `${seed}`);
+      assert.equal(markers, omissions.length);
+      assert.ok(bytesOut < bytesIn * 0.5, `${seed}: ${bytesOut} of ${bytesIn}`);
+      assert.equal(crush(text).text, text);
+    }
+  });
+
+  it('keeps a value that is far from the others, and one that is rare', () => {
+    const random = createRandom(7);
+    const lines = Array.from({ length: 500 }, (_, at) => {
+      const status = at === 77 ? 503 : 200;
+      const ms = at === 300 ? 18_234 : 3 + random(40);
+      return `10:00:${String(at % 60).padStart(2, '0')} GET /orders/${random(9999)} ${status} ${ms}ms`;
+    });
+    const { text } = crush(lines.join('\n'));
+    assert.match(text, / 503 /);
+    assert.match(text, /18234ms/);
+  });
+
+  const TRACES: Readonly<Record<string, (kind: 'same' | 'odd', at: number, random: Random) => string[]>> = {
+    node: (kind, _, random) => [
+      `Error: ${kind === 'same' ? 'pool exhausted' : 'table is gone'} (request ${uuid(random)})`,
+      `    at take (/srv/${kind === 'same' ? 'pool.js:71:11' : 'sql.js:19:7'})`,
+      '    at store (/srv/orders.js:44:20)',
+    ],
+    'node, another line only': (kind) => [
+      'Error: pool exhausted',
+      `    at take (/srv/pool.js:${kind === 'same' ? 71 : 72}:11)`,
+      '    at store (/srv/orders.js:44:20)',
+    ],
+    python: (kind) => [
+      'Traceback (most recent call last):',
+      `  File "/srv/orders.py", line ${kind === 'same' ? 14 : 15}, in store`,
+      '    charge(order)',
+      kind === 'same' ? "KeyError: 'token'" : 'OSError: disk is full',
+    ],
+    java: (kind, at) => [
+      `java.lang.IllegalStateException: order ${at} not stored`,
+      '\tat shop.Orders.store(Orders.java:44)',
+      `Caused by: java.io.IOException: ${kind === 'same' ? 'connection reset' : 'disk /dev/sdb1 is full'}`,
+      `\tat shop.Pool.take(Pool.java:${kind === 'same' ? 71 : 19})`,
+      '\t... 12 more',
+    ],
+    ruby: (kind) => [
+      `orders.rb:44:in 'store': ${kind === 'same' ? 'no connection' : 'no table'} (RuntimeError)`,
+      `\tfrom pool.rb:${kind === 'same' ? 71 : 19}:in 'take'`,
+      "\tfrom main.rb:3:in '<main>'",
+    ],
+  };
+
+  for (const [language, trace] of Object.entries(TRACES)) {
+    it(`keeps the one trace that differs among ninety equal ones (${language})`, () => {
+      const random = createRandom(3);
+      const traces = Array.from({ length: 91 }, (_, at) => trace(at === 57 ? 'odd' : 'same', at, random));
+      const { text, bytesIn, bytesOut, omissions } = crush(`${traces.flat().join('\n')}\n`);
+      assert.ok(text.includes((traces[57] as string[]).join('\n')), text);
+      assert.ok(text.includes((traces[0] as string[]).join('\n')));
+      assert.ok(bytesOut < bytesIn / 4);
+      const size = (traces[0] as string[]).length;
+      assert.equal(
+        omissions.reduce((sum, { count }) => sum + count, 0),
+        89 * size,
+      );
+    });
+  }
+
+  it('leaves JSON that is JSON, with outliers as they were written and counts that agree', () => {
+    for (let seed = 1; seed <= ROUNDS; seed += 1) {
+      const random = createRandom(seed);
+      const count = 20 + random(200);
+      const odd = 3 + random(count - 6);
+      const far = 3 + random(count - 6);
+      const items = Array.from({ length: count }, (_, at) => ({
+        id: at + 1,
+        status: at === odd ? 'refused' : 'done',
+        total: at === far ? 987_654 : 10 + random(80),
+        country: pick(random, ['DE', 'FR']),
+        note: at === odd ? 'card of the customer has expired' : null,
+      }));
+      const indent = pick(random, [0, 2, 4]);
+      const value = seed % 2 === 0 ? items : { page: 1, items, next: null };
+      const { text, kind } = crush(JSON.stringify(value, null, indent));
+      assert.equal(kind, 'json');
+      const parsed = JSON.parse(text) as typeof value;
+      const list: unknown[] = Array.isArray(parsed) ? parsed : parsed.items;
+      if (!Array.isArray(parsed)) assert.deepEqual([parsed.page, parsed.next], [1, null]);
+      const kept = list.filter((item) => typeof item === 'object');
+      const marker = list.find((item) => typeof item === 'string') as string;
+      assert.ok(marker.startsWith(`[svc-crush: ${count - kept.length} of ${count} items left out`), marker);
+      for (const at of [0, odd, far, count - 1])
+        assert.ok(
+          kept.some((item) => (item as { id: number }).id === at + 1),
+          `${seed}: ${at}`,
+        );
+      assert.ok(text.includes(JSON.stringify(items[odd]?.note)));
+      assert.equal(crush(text).text, text);
+    }
+  });
+
+  it('leaves a list of names, findings of a linter and a manifest as they are', () => {
+    const names = Array.from({ length: 50 }, (_, at) => ({ name: `package-${at}`, version: `${at}.1.0` }));
+    const findings = Array.from({ length: 50 }, (_, at) => ({
+      file: 'a.ts',
+      line: at,
+      message: `unused ${at}`,
+    }));
+    const manifest = {
+      name: 'shop',
+      dependencies: {},
+      packages: names.map((each) => ({ ...each, size: 3 })),
+    };
+    for (const value of [names, findings, manifest]) {
+      const text = JSON.stringify(value, null, 2);
+      assert.equal(crush(text).text, text);
+    }
+  });
+
+  it('removes colours, and of lines that are drawn again keeps the last state and what was no progress', () => {
+    const states = Array.from(
+      { length: 101 },
+      (_, at) => `\rDownloading ${at}% |${'#'.repeat(at / 10)}| ${at}/100 MB`,
+    );
+    states.splice(40, 0, '\rmirror 3 does not answer, trying mirror 4');
+    const { text } = crush(`\u001b[32mbegin\u001b[0m\n${states.join('')}\n\u001b[1mend\u001b[22m\n`);
+    assert.ok(!text.includes('\u001b') && !text.includes('\r'));
+    for (const line of ['begin', 'mirror 3 does not answer, trying mirror 4', 'end'])
+      assert.ok(text.split('\n').includes(line), text);
+    assert.match(text, /Downloading 100% \|##########\| 100\/100 MB/);
+    assert.doesNotMatch(text, /Downloading 50%/);
+    assert.match(text, /\[svc-crush: \d+ redrawn states of lines left out; all: /);
+  });
+
+  it('follows a display of several lines that is drawn in place', () => {
+    const frame = (at: number): string => `app   ${at}% done\nweb   ${at}% done\n`;
+    const drawn = Array.from(
+      { length: 20 },
+      (_, at) => (at === 0 ? '' : '\u001b[2A\u001b[2K') + frame(at * 5 + 5),
+    );
+    const { text } = crush(`${drawn.join('')}finished\n`);
+    assert.match(text, /^app {3}100% done\nweb {3}100% done\nfinished$/m);
+    assert.equal(text.match(/done/g)?.length, 2);
+  });
+
+  it('says in every marker how to get the rest', () => {
+    const text = Array.from({ length: 200 }, (_, at) => `INFO request ${at} done`).join('\n');
+    assert.match(crush(text, { whole: 'context_retrieve c-12ab' }).text, /; all: context_retrieve c-12ab\]/);
+  });
+
+  it('does not fold failures that differ in more than amounts', () => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, at) => `FAILED tests/test_cart.py::test_case_${at} - assert ${at} == ${at + 1}`,
+    );
+    const head = '============================= test session starts =============================';
+    const { text } = crush([head, ...lines, '40 failed in 1.2s'].join('\n'));
+    for (const line of lines) assert.ok(text.includes(line), line);
+  });
+
+  it('is not led astray by what it is given', () => {
+    const random = createRandom(9);
+    const texts = [
+      '',
+      '\n',
+      ' ',
+      '\u0000binary\u0000',
+      '[svc-crush: 3 more',
+      '\r'.repeat(10_000),
+      '\b'.repeat(10_000),
+      `${'['.repeat(5000)}${']'.repeat(5000)}`,
+      'a'.repeat(300_000),
+      'a b '.repeat(50_000),
+      '\u001b['.repeat(20_000),
+      `\u001b]${'x'.repeat(100_000)}`,
+      `${'\u001b[9999999999A'}x\n`.repeat(500),
+      `${' '.repeat(2000)}|`.repeat(200),
+      '# Subtest: x\n'.repeat(3000),
+      '│ '.repeat(20_000),
+      `{"a":${'{"a":'.repeat(3000)}1${'}'.repeat(3001)}`,
+      '\ud800 half a character\n'.repeat(50),
+      // What patterns could try again from every place.
+      '1'.repeat(100_000),
+      '.'.repeat(100_000),
+      '\n'.repeat(200_000),
+      Array.from({ length: 900 }, (_, at) => `${' '.repeat(at)}x y`).join('\n'),
+      Array.from({ length: 3000 }, () => String.fromCharCode(1 + random(0x3000))).join(''),
+    ];
+    for (const text of texts) {
+      const once = crush(text);
+      assert.ok(once.bytesOut <= once.bytesIn, JSON.stringify(text.slice(0, 40)));
+      assert.equal(crush(once.text).text, once.text, JSON.stringify(text.slice(0, 40)));
+    }
+  });
+
+  it('stays the same when it is crushed again, and never grows, for random mixtures of everything', () => {
+    const parts = [
+      '✓ adds (2 ms)',
+      '  ✗ fails',
+      '    at a (/b/c.js:1:2)',
+      'ok 1 - x',
+      'not ok 2 - y',
+      '  ---',
+      '  ...',
+      '',
+      ' ',
+      '\r50%',
+      '\u001b[31mred\u001b[0m',
+      'npm http fetch GET 200 https://a.test/b 3ms',
+      '   Compiling a v1.0.0',
+      'INFO 1 a b c',
+      'Traceback (most recent call last):',
+      '  File "a", line 1',
+      'ValueError: x',
+      '[1/9] a',
+      '\u001b[1A',
+      '{"a":1}',
+      '[1,2]',
+      '# Subtest: x',
+      '▶ x',
+      '✔ x (1ms)',
+      '#5 DONE 0.1s',
+      '{',
+      '}',
+      'diff --git a b',
+      '@@ -1 +1 @@',
+    ];
+    for (let seed = 1; seed <= ROUNDS * 5; seed += 1) {
+      const random = createRandom(seed);
+      const lines = Array.from({ length: random(120) }, () => pick(random, parts));
+      const few = parts.slice(0, 2 + random(6));
+      lines.push(...Array.from({ length: random(60) }, () => pick(random, few)));
+      const text = lines.join(pick(random, ['\n', '\r\n', '\n\n']));
+      const once = crush(text);
+      assert.ok(once.bytesOut <= once.bytesIn, `${seed}`);
+      assert.equal(crush(once.text).text, once.text, `${seed}`);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import Database from 'better-sqlite3';
+import {
+  foldText,
+  indexText,
+  nearWords,
+  quoteForMatch,
+  readQuery,
+} from '../../../engine/knowledge/search/index.ts';
+
+const index = (text: string): Set<string> => new Set(indexText(text).split(' '));
+const finds = (query: string, text: string): boolean => {
+  const have = index(text);
+  return readQuery(query).some(({ forms }) => forms.some((form) => have.has(form)));
+};
+
+describe('terms of a search', () => {
+  test('an identifier is found by its parts, joined, and in every way of writing it', () => {
+    for (const query of [
+      'openWorkTree',
+      'open_work_tree',
+      'open-work-tree',
+      'OPEN_WORK_TREE',
+      'openworktree',
+      'tree',
+    ])
+      assert.ok(finds(query, 'openWorkTree() leaks'), query);
+    for (const part of ['get', 'http', 'url', '2', 'gethttpurl2'])
+      assert.ok(index('getHTTPUrl2').has(part), part);
+    assert.ok(finds('ERR_MODULE_NOT_FOUND', 'Node says errModuleNotFound'));
+    assert.ok(finds('storage/index.ts', 'see engine/storage/index.ts'));
+  });
+
+  test('umlauts, accents, width and case do not matter', () => {
+    assert.equal(foldText('ＧＲÖSSE Straße é'), 'grosse strasse e');
+    for (const query of ['Größe', 'Groesse', 'GRÖSSE', 'grosse'])
+      assert.ok(finds(query, 'die Größe zählt'), query);
+    assert.ok(finds('Größe', 'die Groesse'));
+    assert.ok(finds('ﾃﾞｰﾀ', 'データベース'));
+    assert.ok(finds('か\u3099', 'が'), 'marks of Japanese stay, in either form');
+  });
+
+  test('bent words are found in English and German', () => {
+    assert.ok(finds('caching', 'the cache'));
+    assert.ok(finds('migrations', 'migrate first'));
+    assert.ok(finds('Verbindungen', 'die Verbindung'));
+  });
+
+  test('Chinese and Japanese are found by pairs', () => {
+    assert.ok(index('数据库连接').has('据库'));
+    assert.ok(finds('接続', 'データベースの接続数'));
+    assert.ok(!finds('连接', '数据库'));
+  });
+
+  test('words that say nothing are left out, unless there are no others', () => {
+    assert.deepEqual(
+      readQuery('how do we use the cache').map(({ word }) => word),
+      ['cache'],
+    );
+    assert.ok(readQuery('how to').length > 0);
+    assert.deepEqual(readQuery(' \u0000 "*" '), []);
+  });
+
+  test('a mistyped word finds the one that is meant', () => {
+    const known = ['postgres', 'portal', 'worktree', 'progress'];
+    assert.deepEqual(nearWords('postgers', known), ['postgres']);
+    assert.deepEqual(nearWords('wrok', known), []);
+    assert.deepEqual(nearWords('workt', known), ['worktree']);
+  });
+
+  test('nothing of a query is syntax of MATCH', () => {
+    const db = new Database(':memory:');
+    db.exec("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='unicode61 remove_diacritics 0')");
+    db.prepare('INSERT INTO words VALUES (?)').run(indexText('plain words'));
+    const hostile = [
+      'a" OR "b',
+      'NEAR(a b)',
+      'text:plain',
+      '^plain',
+      '*',
+      '"',
+      '""',
+      '(',
+      'plain*',
+      '-plain',
+      '\0',
+      '+',
+      'AND',
+      '{text}',
+    ];
+    for (const text of hostile) {
+      for (const { forms } of readQuery(text))
+        for (const form of forms)
+          db.prepare('SELECT rowid FROM words WHERE words MATCH ?').all(quoteForMatch(form));
+      db.prepare('SELECT rowid FROM words WHERE words MATCH ?').all(quoteForMatch(text));
+    }
+    db.close();
+  });
+});
