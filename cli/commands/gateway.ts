@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
+  agentPrograms,
+  configuration,
   type EngineClient,
+  findWorkspace,
   formatLocalTime,
   type GatewayState,
   SvcError,
@@ -8,6 +14,8 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
+import { runInForeground } from './foreground.ts';
+import { buildEnvironment, prepareStart } from './interactive.ts';
 
 const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
 
@@ -272,4 +280,48 @@ const usage = defineCommand({
   },
 });
 
-export const gatewayCommands: readonly Command[] = [serve, status, stop, test, keys, usage];
+const run = defineCommand({
+  name: 'gateway run',
+  about:
+    'start an agent of your own whose model calls go through the gateway, with a key for as long as it runs',
+  args: [
+    { name: 'agent', about: 'which agent', completes: 'agent' },
+    { name: 'words', about: 'more words for its command line', optional: true, rest: true },
+  ],
+  examples: ['gateway run claude', 'gateway run codex -- exec "say hello"'],
+  async run(context) {
+    const { cwd, env } = context;
+    const [agent = '', ...words] = context.args;
+    const { file } = findWorkspace({ cwd, env });
+    const { agents } = (await configuration()).loadConfig({ file, env }).config;
+    const template = agents.interactive[agent];
+    if (template === undefined)
+      throw new SvcError('unknown_agent', `there is no interactive command for ${agent}`, {
+        hint: 'add one under agents.interactive',
+      });
+    const { findPreset } = await agentPrograms();
+    const known = findPreset(agent);
+    const reason = known === null ? 'svc does not know how to tell it where' : known.cannot.gateway;
+    if (reason !== undefined)
+      throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`);
+    const client = await context.engine();
+    const { url } = await client.call('gateway.serve', {});
+    const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
+    try {
+      return await withKey(client, agent, async (key) => {
+        const routed = { gateway: { url, key }, folder };
+        const start = await prepareStart(agent, template, context, { reachesEngine: false, routed });
+        return runInForeground({
+          argv: [...start.argv, ...words],
+          cwd,
+          env: buildEnvironment(start, env),
+          isTerminal: context.stdin.isTTY === true,
+        });
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+});
+
+export const gatewayCommands: readonly Command[] = [serve, status, stop, run, test, keys, usage];

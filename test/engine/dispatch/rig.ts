@@ -29,9 +29,9 @@ export interface Rig {
 export const GRACE_MS = 300;
 
 export async function makeRig(
-  options: WorkspaceOptions & Pick<OpenOptions, 'workerCap' | 'clock'> = {},
+  options: WorkspaceOptions & Pick<OpenOptions, 'workerCap' | 'clock' | 'flags'> = {},
 ): Promise<Rig> {
-  const { workerCap, clock, ...wanted } = options;
+  const { workerCap, clock, flags, ...wanted } = options;
   const ws = await makeWorkspace({
     ...wanted,
     commands: { claude: 'claude -- {{prompt}}', ...wanted.commands },
@@ -57,6 +57,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
       svc: ['svc'],
       ...(workerCap === undefined ? {} : { workerCap }),
       ...(clock === undefined ? {} : { clock }),
+      ...(flags === undefined ? {} : { flags }),
     });
   let here = await open();
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readGatewayRecord } from '../../../engine/gateway/record.ts';
@@ -114,6 +114,33 @@ ai:
       rows.map(({ status, is_stub }) => [status, is_stub]),
       [1, 2, 3, 4].map(() => [200, true]),
     );
+  });
+
+  test('svc gateway run starts an agent of a person’s own, whose key ends with it', async () => {
+    const bin = join(ws.repository.folder, 'bin');
+    mkdirSync(bin);
+    const ask = `const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
+const answer = await fetch(url + '/v1/messages', { method: 'POST', headers: { authorization: 'Bearer ' + key }, body: '{"messages":[]}' });
+console.log(JSON.stringify({ url, key, status: answer.status, words: process.argv.slice(2) }));
+process.exit(7);`;
+    writeFileSync(join(bin, 'ask.mjs'), ask);
+    writeFileSync(
+      join(bin, 'claude'),
+      `#!/bin/sh\nexec '${process.execPath}' '${join(bin, 'ask.mjs')}' "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const PATH = `${bin}:${ws.env.PATH}`;
+    const ran = await ws.program(['gateway', 'run', 'claude', '--', '-p', 'say "it"'], { env: { PATH } });
+    assert.equal(ran.code, 7, ran.stderr);
+    const { url, key, status, words } = JSON.parse(ran.stdout);
+    assert.equal(status, 200);
+    assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
+    assert.ok(!words.join(' ').includes(key), 'no argument has the key');
+    assert.equal((await post(url, key, CHAT)).status, 401);
+    const unknown = await ws.svc(['gateway', 'run', 'nobody']);
+    assert.match(unknown.stderr, /no interactive command for nobody/);
   });
 
   test('ends with the engine when nobody works any more', async () => {
