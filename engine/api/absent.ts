@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isJsonObject } from '../base/json-object.ts';
 
 /** The parts of a schema's definition that say what it is made of (zod 4, `_zod.def`). */
 interface Definition {
@@ -16,9 +17,6 @@ const MAY_BE_ABSENT = new Set(['optional', 'default', 'prefault']);
 const isBlank = (value: unknown): boolean =>
   value === null || (typeof value === 'string' && value.trim() === '');
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * The input without its optional fields that hold nothing: null, an empty text, or an object of nothing but those.
  * Agents fill in whatever a schema names, so that all three mean what leaving the field out means. Required fields stay
@@ -29,13 +27,13 @@ export function withoutBlanks(schema: z.ZodType, input: unknown): unknown {
   const inner = innerType ?? (type === 'pipe' ? source : undefined);
   if (inner !== undefined) return withoutBlanks(inner, input);
   if (element !== undefined && Array.isArray(input)) return input.map((each) => withoutBlanks(element, each));
-  if (shape === undefined || !isObject(input)) return input;
+  if (shape === undefined || !isJsonObject(input)) return input;
   const kept = Object.entries(input).flatMap(([key, value]) => {
     const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
     if (field === undefined) return [[key, value] as const];
     const given = withoutBlanks(field, value);
     const isEmptied =
-      isObject(given) && Object.keys(given).length === 0 && Object.keys(value as object).length > 0;
+      isJsonObject(given) && Object.keys(given).length === 0 && Object.keys(value as object).length > 0;
     return MAY_BE_ABSENT.has(definitionOf(field).type) && (isBlank(given) || isEmptied)
       ? []
       : [[key, given] as const];

@@ -8,6 +8,7 @@ import { type BooksReader, USAGE_GROUPS, type UsageSum } from './books/read.ts';
 import type { GatewayConfig } from './build-settings.ts';
 import type { Keys } from './keys/index.ts';
 import type { GatewayProcess } from './process.ts';
+import { sumRowTokens } from './tokens.ts';
 
 const NAME = z
   .string()
@@ -18,9 +19,6 @@ const DAY_MS = 86_400_000;
 /** Midnight in UTC, so many days before today's. */
 const startOfDay = (now: number, daysBefore = 0): number =>
   Math.floor(now / DAY_MS) * DAY_MS - daysBefore * DAY_MS;
-
-const tokensOf = ({ input, output, cache_read, cache_write }: UsageSum): number =>
-  input + output + cache_read + cache_write;
 
 /** What clients may ask of the gateway and its books. Nothing here has content of a call. */
 export function gatewayOperations({
@@ -65,8 +63,8 @@ export function gatewayOperations({
       const since = startOfDay(clock.now());
       const today = total(since);
       return {
-        today: { ...today, tokens: tokensOf(today) },
-        by_provider: books.sumUsage(since, 'provider').map((row) => ({ ...row, tokens: tokensOf(row) })),
+        today: { ...today, tokens: sumRowTokens(today) },
+        by_provider: books.sumUsage(since, 'provider').map((row) => ({ ...row, tokens: sumRowTokens(row) })),
       };
     },
     leaks() {
@@ -76,7 +74,7 @@ export function gatewayOperations({
       const repeated = books.countRepeated(since);
       const today = total(since);
       return {
-        ended_tasks_tokens: ended.reduce((sum, row) => sum + tokensOf(row), 0),
+        ended_tasks_tokens: ended.reduce((sum, row) => sum + sumRowTokens(row), 0),
         repeated_calls: repeated.calls,
         repeated_tokens: repeated.tokens,
         failed_calls: today.failed,
@@ -92,7 +90,7 @@ export function gatewayOperations({
       return {
         mode: ai.mode,
         budget_tokens_day: ai.budget_tokens_day,
-        spent_tokens_day: tokensOf(today),
+        spent_tokens_day: sumRowTokens(today),
         resets_at: rfc3339(since + DAY_MS),
         denied_calls: today.denied,
         budgets_met: books.listMetBudgets(0).filter(({ at }) => at >= since).length,
@@ -189,9 +187,9 @@ export function gatewayOperations({
         const since = startOfDay(clock.now(), days - 1);
         const rows = books
           .sumUsage(since, group)
-          .map((row) => ({ ...row, key: nameKey(group, row.key), tokens: tokensOf(row) }));
+          .map((row) => ({ ...row, key: nameKey(group, row.key), tokens: sumRowTokens(row) }));
         const all = total(since);
-        return { since: rfc3339(since), by: group, rows, total: { ...all, tokens: tokensOf(all) } };
+        return { since: rfc3339(since), by: group, rows, total: { ...all, tokens: sumRowTokens(all) } };
       },
     }),
     tool({

@@ -11,8 +11,13 @@ const BYTES_PER_TOKEN = 4;
 
 export const estimateTokens = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
 
-export const sumTokens = ({ input, output, cacheRead, cacheWrite }: TokenUsage): number =>
-  input + output + cacheRead + cacheWrite;
+/** All tokens of a row of the books, or of a sum of rows. */
+export const sumRowTokens = (row: {
+  input: number;
+  output: number;
+  cache_read: number;
+  cache_write: number;
+}): number => row.input + row.output + row.cache_read + row.cache_write;
 
 /** A count from the wire: anything but a number of tokens counts as none. */
 export const readCount = (value: unknown): number =>

@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { checkWholeText } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
+import { isJsonObject } from '../base/json-object.ts';
 
 export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 const bodyInvalidError = (message: string, hint?: string) =>
   new SvcError('body_invalid', message, hint === undefined ? {} : { hint });
@@ -28,7 +26,7 @@ export function parseJsonBody(body: Buffer): JsonObject {
       text === '' ? 'send {} where nothing is to be said' : undefined,
     );
   }
-  if (!isObject(value)) throw fieldsInvalidError([{ field: '(body)', problem: 'must be an object' }]);
+  if (!isJsonObject(value)) throw fieldsInvalidError([{ field: '(body)', problem: 'must be an object' }]);
   checkWholeText(value);
   return value;
 }

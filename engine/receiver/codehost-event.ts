@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type FieldProblem, fieldsInvalidError, isObject, type JsonObject } from './body.ts';
+import { isJsonObject } from '../base/json-object.ts';
+import { type FieldProblem, fieldsInvalidError, type JsonObject } from './body.ts';
 
 /** The label that makes an issue a task. */
 export const LABEL = 'svc';
@@ -31,8 +32,8 @@ const ignoreOccurrence = (reason: string): Occurrence => ({ kind: 'ignored', rea
 
 /** Infers the event's name from its payload, when no header gives it. */
 function inferEventName(payload: JsonObject): string | null {
-  if (isObject(payload.comment) && isObject(payload.issue)) return 'issue_comment';
-  if (isObject(payload.issue)) return 'issues';
+  if (isJsonObject(payload.comment) && isJsonObject(payload.issue)) return 'issue_comment';
+  if (isJsonObject(payload.issue)) return 'issues';
   return typeof payload.zen === 'string' && payload.hook_id !== undefined ? 'ping' : null;
 }
 
@@ -126,7 +127,7 @@ const hasLabel = (labels: unknown): boolean =>
   Array.isArray(labels) && labels.some((label) => asObject(label).name === LABEL);
 
 const NONE: JsonObject = Object.freeze({});
-const asObject = (value: unknown): JsonObject => (isObject(value) ? value : NONE);
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : NONE);
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const asScalar = (value: unknown): string | null =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : null;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SvcError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json-object.ts';
 import { createOpencodeReader } from '../streams/opencode.ts';
 import { TO_OPENCODE } from './notify.ts';
 import { buildOpencodePlugin, OPENCODE_HOOKS } from './opencode-plugin.ts';
@@ -101,8 +102,8 @@ function readPresent(text: string | undefined): Config {
     config = null;
   }
   const isFit =
-    isObject(config) &&
-    ['mcp', 'provider'].every((key) => config[key] === undefined || isObject(config[key])) &&
+    isJsonObject(config) &&
+    ['mcp', 'provider'].every((key) => config[key] === undefined || isJsonObject(config[key])) &&
     (config.plugin === undefined || Array.isArray(config.plugin));
   if (isFit) return config as Config;
   throw new SvcError(
@@ -118,11 +119,8 @@ function mergeConfig(config: Config, part: Config): Config {
   for (const [key, value] of Object.entries(part)) {
     const before = all[key];
     if (Array.isArray(before) && Array.isArray(value)) all[key] = [...before, ...value];
-    else if (isObject(before) && isObject(value)) all[key] = { ...before, ...value };
+    else if (isJsonObject(before) && isJsonObject(value)) all[key] = { ...before, ...value };
     else all[key] = value;
   }
   return all;
 }
-
-const isObject = (value: unknown): value is Config =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../../base/json-object.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
 const PARSE_ERROR = -32700;
@@ -10,9 +11,6 @@ export interface RpcRefusal {
   id: string | number | null;
   error: { code: number; message: string };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isId = (value: unknown): value is string | number =>
   typeof value === 'string' || Number.isSafeInteger(value);
@@ -34,7 +32,7 @@ export function readRpcMessage(
     refusal: rpcRefusal(INVALID_REQUEST, `Invalid request: ${why}`, id),
   });
   if (Array.isArray(value)) return invalid('batches are not supported; send one message at a time');
-  if (!isObject(value)) return invalid('a message is an object');
+  if (!isJsonObject(value)) return invalid('a message is an object');
   // As everywhere, null is what is not given.
   if (value.params === null) delete value.params;
   const isResponse = !('method' in value) && ('result' in value || 'error' in value);
@@ -45,7 +43,7 @@ export function readRpcMessage(
   if (value.jsonrpc !== '2.0') return invalid('jsonrpc has to be "2.0"', id);
   if (typeof value.method !== 'string') return invalid('method has to be a string', id);
   if ('id' in value && id === null) return invalid('id has to be a string or an integer');
-  if ('params' in value && !isObject(value.params)) return invalid('params has to be an object', id);
+  if ('params' in value && !isJsonObject(value.params)) return invalid('params has to be an object', id);
   return invalid('params are not those of a request', id);
 }
 

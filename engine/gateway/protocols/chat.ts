@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import { isRecord, type Meter, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
+import { type Meter, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
 
 const TYPES = {
   400: 'invalid_request_error',
@@ -19,10 +20,10 @@ export const formatOpenaiError: ProtocolFace['formatError'] = ({ status, code, m
 
 /** `usage` of a chat completion, of embeddings too. */
 export function readChatUsage(usage: unknown): TokenUsage | null {
-  if (!isRecord(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const prompt = readCount(usage.prompt_tokens);
   const { prompt_tokens_details: details } = usage;
-  const cacheRead = Math.min(prompt, isRecord(details) ? readCount(details.cached_tokens) : 0);
+  const cacheRead = Math.min(prompt, isJsonObject(details) ? readCount(details.cached_tokens) : 0);
   return { input: prompt - cacheRead, output: readCount(usage.completion_tokens), cacheRead, cacheWrite: 0 };
 }
 
@@ -53,7 +54,7 @@ function createChatMeter(): Meter {
       hasFailed ||= IS_ERROR.test(text);
     },
     readAnswer(body) {
-      if (isRecord(body)) usage = readChatUsage(body.usage);
+      if (isJsonObject(body)) usage = readChatUsage(body.usage);
     },
     usage: () => usage,
     // Not every service that speaks this protocol says [DONE].

@@ -64,6 +64,3 @@ export function parseEventData(bytes: Buffer): Record<string, unknown> | null {
     return null;
   }
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

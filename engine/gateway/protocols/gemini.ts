@@ -1,12 +1,6 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import {
-  isRecord,
-  type Meter,
-  type PlainAnswer,
-  type ProtocolFace,
-  parseEventData,
-  typeOfStatus,
-} from './face.ts';
+import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
 
 const STATUSES = {
   400: 'INVALID_ARGUMENT',
@@ -25,7 +19,7 @@ const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
 });
 
 function readGeminiUsage(usage: unknown): TokenUsage | null {
-  if (!isRecord(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const prompt = readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount);
   const cacheRead = Math.min(prompt, readCount(usage.cachedContentTokenCount));
   return {
@@ -56,7 +50,7 @@ function createGeminiMeter(): Meter {
     readAnswer(body) {
       // Without `alt=sse` a stream is a list of answers.
       const whole: unknown = Array.isArray(body) ? body.at(-1) : body;
-      if (isRecord(whole)) answered = readGeminiUsage(whole.usageMetadata);
+      if (isJsonObject(whole)) answered = readGeminiUsage(whole.usageMetadata);
     },
     usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
     isComplete: () => isComplete,

@@ -7,7 +7,6 @@ import { responses } from './responses.ts';
 
 export { isUsageOnly } from './chat.ts';
 export type { CallFailure, Meter, ProtocolFace } from './face.ts';
-export { isRecord } from './face.ts';
 
 export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };
 

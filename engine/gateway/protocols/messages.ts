@@ -1,13 +1,7 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import {
-  isRecord,
-  type Meter,
-  type PlainAnswer,
-  type ProtocolFace,
-  parseEventData,
-  typeOfStatus,
-} from './face.ts';
+import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
 
 const TYPES = {
   400: 'invalid_request_error',
@@ -28,7 +22,7 @@ const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
 
 /** What is told later goes over what was told before; the start has the input, the end the output. */
 function mergeUsage(before: TokenUsage | null, usage: unknown): TokenUsage | null {
-  if (!isRecord(usage)) return before;
+  if (!isJsonObject(usage)) return before;
   const count = (name: string, earlier: number | undefined): number =>
     usage[name] === undefined || usage[name] === null ? (earlier ?? 0) : readCount(usage[name]);
   return {
@@ -49,14 +43,14 @@ function createMessagesMeter(): Meter {
     readEvent(bytes) {
       if (!MATTERS.test(bytes.toString('latin1'))) return;
       const data = parseEventData(bytes);
-      if (data?.type === 'message_start' && isRecord(data.message))
+      if (data?.type === 'message_start' && isJsonObject(data.message))
         usage = mergeUsage(usage, data.message.usage);
       else if (data?.type === 'message_delta') usage = mergeUsage(usage, data.usage);
       else if (data?.type === 'message_stop') isComplete = true;
       else if (data?.type === 'error') hasFailed = true;
     },
     readAnswer(body) {
-      if (isRecord(body)) usage = mergeUsage(null, body.usage);
+      if (isJsonObject(body)) usage = mergeUsage(null, body.usage);
     },
     usage: () => usage,
     isComplete: () => isComplete,

@@ -1,13 +1,14 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
 import { formatOpenaiError } from './chat.ts';
-import { isRecord, type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
 
 function readResponsesUsage(usage: unknown): TokenUsage | null {
-  if (!isRecord(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const prompt = readCount(usage.input_tokens);
   const { input_tokens_details: details } = usage;
-  const cacheRead = Math.min(prompt, isRecord(details) ? readCount(details.cached_tokens) : 0);
+  const cacheRead = Math.min(prompt, isJsonObject(details) ? readCount(details.cached_tokens) : 0);
   return { input: prompt - cacheRead, output: readCount(usage.output_tokens), cacheRead, cacheWrite: 0 };
 }
 
@@ -23,10 +24,10 @@ function createResponsesMeter(): Meter {
       const data = parseEventData(bytes);
       if (data?.type === 'response.completed' || data?.type === 'response.incomplete') isComplete = true;
       else if (data?.type === 'response.failed' || data?.type === 'error') hasFailed = true;
-      if (isRecord(data?.response)) usage = readResponsesUsage(data.response.usage) ?? usage;
+      if (isJsonObject(data?.response)) usage = readResponsesUsage(data.response.usage) ?? usage;
     },
     readAnswer(body) {
-      if (isRecord(body)) usage = readResponsesUsage(body.usage);
+      if (isJsonObject(body)) usage = readResponsesUsage(body.usage);
     },
     usage: () => usage,
     isComplete: () => isComplete,

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { type CallFailure, FACES, isRecord, isUsageOnly, type Meter } from '../protocols/index.ts';
+import { isJsonObject } from '../../base/json-object.ts';
+import { type CallFailure, FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
 import type { Translation } from '../translate/index.ts';
 import type { Call } from './call.ts';
@@ -276,7 +277,7 @@ export function tryUpstream(
       meter.readAnswer(parsed);
       let out: Buffer = body;
       try {
-        if (translator !== null && isRecord(parsed))
+        if (translator !== null && isJsonObject(parsed))
           out = Buffer.from(JSON.stringify(translator.response(parsed)));
       } catch (error) {
         const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
@@ -309,7 +310,7 @@ export function tryUpstream(
       const own = { isFault: isProviderStatus(status), headers: { ...kept, ...marks } };
       const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after']) : null;
       const isKeyRefused = status === 401 && provider.key !== null;
-      if (isKeyRefused || parsed === undefined || !isRecord(parsed)) {
+      if (isKeyRefused || parsed === undefined || !isJsonObject(parsed)) {
         const said = isKeyRefused
           ? `${provider.name} refuses the key that the gateway has for it`
           : `${provider.name} answered with status ${status}`;
@@ -370,8 +371,8 @@ function withoutSecret(body: Buffer, secret: string | null): Buffer {
 }
 
 function readMessage(body: unknown): string | null {
-  const error = isRecord(body) ? body.error : undefined;
-  const message = isRecord(error) ? error.message : error;
+  const error = isJsonObject(body) ? body.error : undefined;
+  const message = isJsonObject(error) ? error.message : error;
   return typeof message === 'string' ? message.slice(0, LONGEST_QUOTE) : null;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallRow, Outcome } from '../books/schema.ts';
 import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
-import { estimateTokens, sumTokens, type TokenUsage } from '../tokens.ts';
+import { estimateTokens, sumRowTokens, type TokenUsage } from '../tokens.ts';
 import type { Books } from './books.ts';
 import { dayOf, type Reservation } from './budget.ts';
 import type { Credentials } from './credentials.ts';
@@ -127,10 +127,6 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
   row.is_estimated = isEstimated ? 1 : 0;
 }
 
-/** What a row has used, together. */
-export const tokensOfRow = ({ input, output, cache_read, cache_write }: CallRow): number =>
-  sumTokens({ input, output, cacheRead: cache_read, cacheWrite: cache_write });
-
 /** Ends a call in the books, once. */
 export function settleCall(
   { row, startedAt }: Pick<Call, 'row' | 'startedAt'>,
@@ -142,7 +138,7 @@ export function settleCall(
   row.outcome = outcome;
   row.ended_at = now;
   row.total_ms = performance.now() - startedAt;
-  reservation?.settle(tokensOfRow(row));
+  reservation?.settle(sumRowTokens(row));
   books.note(row);
 }
 

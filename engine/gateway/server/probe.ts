@@ -1,4 +1,4 @@
-import { isRecord } from '../protocols/index.ts';
+import { isJsonObject } from '../../base/json-object.ts';
 import type { Provider } from '../settings.ts';
 import { readCount } from '../tokens.ts';
 import type { ProviderTrial } from './control.ts';
@@ -55,10 +55,10 @@ function credentialsOf({ key, protocols }: Provider): Record<string, string> {
 
 /** What an upstream's list of models has, whatever it speaks; null when it has none. */
 export function readModelList(body: unknown): ListedModel[] | null {
-  const list = isRecord(body) ? (body.data ?? body.models) : body;
+  const list = isJsonObject(body) ? (body.data ?? body.models) : body;
   if (!Array.isArray(list)) return null;
   return list.slice(0, MOST_MODELS).flatMap((each): ListedModel[] => {
-    if (!isRecord(each)) return [];
+    if (!isJsonObject(each)) return [];
     const id = typeof each.id === 'string' ? each.id : each.name;
     if (typeof id !== 'string') return [];
     const first = (...values: unknown[]): number | null =>
@@ -135,7 +135,7 @@ export function tryProviders(upstreams: Upstreams, providers: readonly Provider[
       try {
         const { status, body } = await ask(upstreams, provider.baseUrl, buildTrial(provider, model));
         if (status === 200 && body !== null) return told(null);
-        const error = isRecord(body) && isRecord(body.error) ? body.error.message : undefined;
+        const error = isJsonObject(body) && isJsonObject(body.error) ? body.error.message : undefined;
         const said = typeof error === 'string' ? `: ${hide(error, provider.key).slice(0, 200)}` : '';
         return told(`status ${status}${said}`);
       } catch (error) {

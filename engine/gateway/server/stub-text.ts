@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
-import { isRecord } from '../protocols/index.ts';
 import type { Call } from './call.ts';
 import { readJsonValue } from './json-members.ts';
 
@@ -16,16 +16,16 @@ const MEMBERS: Readonly<Record<Protocol, readonly string[]>> = {
   gemini: ['generationConfig', 'generation_config'],
 };
 
-const asSchema = (value: unknown): Schema => (isRecord(value) ? value : {});
+const asSchema = (value: unknown): Schema => (isJsonObject(value) ? value : {});
 
 /** The schema in such a member; null where words are wanted. */
 function findSchema(protocol: Protocol, member: Schema): Schema | null {
   if (protocol === 'gemini') {
     const schema = member.responseJsonSchema ?? member.responseSchema;
-    if (isRecord(schema)) return schema;
+    if (isJsonObject(schema)) return schema;
     return member.responseMimeType === 'application/json' ? {} : null;
   }
-  const format = isRecord(member.format) ? member.format : member;
+  const format = isJsonObject(member.format) ? member.format : member;
   if (format.type === 'json_object') return {};
   return format.type === 'json_schema' ? asSchema(asSchema(format.json_schema ?? format).schema) : null;
 }
@@ -59,7 +59,7 @@ function buildExample(schema: Schema, depth = 0): unknown {
         build(schema.items),
       );
     default:
-      return isRecord(schema.properties)
+      return isJsonObject(schema.properties)
         ? Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, build(each)]))
         : { stub: TEXT };
   }
@@ -70,7 +70,7 @@ export function buildStubText({ body, members, route }: Pick<Call, 'body' | 'mem
   for (const name of MEMBERS[route.protocol]) {
     const member = members.findLast(({ key }) => key === name);
     const value = member === undefined ? null : readJsonValue(body, member);
-    const schema = isRecord(value) ? findSchema(route.protocol, value) : null;
+    const schema = isJsonObject(value) ? findSchema(route.protocol, value) : null;
     if (schema !== null) return JSON.stringify(buildExample(schema));
   }
   return TEXT;

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { CallPart } from './conversation.ts';
-import { isFields, parseJson } from './fields.ts';
+import { parseJson } from './fields.ts';
 
 /** The field that carries the one text of a tool which takes a text, where a protocol knows only objects. */
 export const TEXT_FIELD = 'input';
@@ -28,7 +29,7 @@ export function parseArguments({ input, takesText }: Pick<CallPart, 'input' | 't
   if (takesText) return { [TEXT_FIELD]: input };
   if (input.trim() === '') return {};
   const value = parseJson(input);
-  return isFields(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 /** As `parseArguments`, for calls of the past, which cannot be refused any more. */
@@ -39,7 +40,7 @@ export const readArguments = (call: Pick<CallPart, 'input' | 'takesText'>): obje
 export function unwrapText(input: string | object): string {
   const value = typeof input === 'string' ? parseJson(input) : input;
   if (typeof value === 'string') return value;
-  const text = isFields(value) ? value[TEXT_FIELD] : undefined;
+  const text = isJsonObject(value) ? value[TEXT_FIELD] : undefined;
   if (typeof text === 'string') return text;
   return typeof input === 'string' ? input : JSON.stringify(input);
 }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
-import { asFields, asText, type Fields, isFields } from './fields.ts';
+import { asFields, asText, type Fields } from './fields.ts';
 import { NO_SIGNATURE } from './gemini/signature.ts';
 import { needsThoughtSignature } from './model-traits.ts';
 import { isReasoningSeal } from './reasoning.ts';
@@ -31,7 +32,7 @@ function dropSeal(entry: Fields, model: string): Fields | null {
 
 /** The list with each of its objects changed; the same list when none is. */
 function mapEntries(list: readonly unknown[], change: (entry: Fields) => Fields | null): readonly unknown[] {
-  const changed = list.flatMap((entry) => (isFields(entry) ? (change(entry) ?? []) : [entry]));
+  const changed = list.flatMap((entry) => (isJsonObject(entry) ? (change(entry) ?? []) : [entry]));
   return changed.length === list.length && changed.every((entry, index) => entry === list[index])
     ? list
     : changed;

@@ -1,7 +1,8 @@
 /** Errors: read from whatever a provider sent, written in the caller's own shape. */
+import { isJsonObject } from '../../base/json-object.ts';
 import type { Protocol } from '../protocol.ts';
 import type { Fault } from './conversation.ts';
-import { asFields, type Fields, isFields, numberOrNull, textOrNull } from './fields.ts';
+import { asFields, type Fields, numberOrNull, textOrNull } from './fields.ts';
 
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -85,7 +86,7 @@ const wordsOf = ({ code, type, status }: Fields): string[] =>
 export function readFault(status: number | null, body: unknown): Fault {
   const outer = asFields(Array.isArray(body) ? body[0] : body);
   // A failed response has it one level deeper.
-  const error = [outer.error, asFields(outer.response).error, outer].find(isFields) ?? {};
+  const error = [outer.error, asFields(outer.response).error, outer].find(isJsonObject) ?? {};
   const words = wordsOf(error);
   const numeric = [numberOrNull(error.code), numberOrNull(error.status)].find(
     (each) => each !== null && each >= 400,

@@ -1,19 +1,17 @@
 /** Reads bodies from outside: a field of the wrong type is as good as absent. */
+import { isJsonObject } from '../../base/json-object.ts';
 
 /** A JSON object whose fields are not known yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const NO_FIELDS: Fields = {};
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const asFields = (value: unknown): Fields => (isFields(value) ? value : NO_FIELDS);
+export const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : NO_FIELDS);
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The objects of a list; anything else in it is left out. */
-export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isFields);
+export const asFieldsList = (value: unknown): readonly Fields[] => asList(value).filter(isJsonObject);
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 

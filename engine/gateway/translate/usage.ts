@@ -1,8 +1,9 @@
 /** The numbers of tokens in each protocol. They differ in what a whole contains, see `Usage`. */
+import { isJsonObject } from '../../base/json-object.ts';
 import type { Usage } from './conversation.ts';
-import { asCount, asFields, dropUnset, type Fields, isFields } from './fields.ts';
+import { asCount, asFields, dropUnset, type Fields } from './fields.ts';
 
-const isEmpty = (fields: unknown): boolean => !isFields(fields) || Object.keys(fields).length === 0;
+const isEmpty = (fields: unknown): boolean => !isJsonObject(fields) || Object.keys(fields).length === 0;
 
 /** Reads the `usage` of chat. Servers other than OpenAI's have the cached tokens elsewhere, and some count reasoning apart. */
 export function readChatUsage(value: unknown): Usage | null {

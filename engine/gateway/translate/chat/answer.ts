@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readChatUsage, writeChatUsage } from '../usage.ts';
@@ -56,7 +57,7 @@ export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: 
 }
 
 function readCall(call: Fields): CallPart {
-  const custom = isFields(call.custom) ? call.custom : null;
+  const custom = isJsonObject(call.custom) ? call.custom : null;
   const { name, arguments: input } = asFields(call.function);
   return {
     kind: 'call',
@@ -64,15 +65,15 @@ function readCall(call: Fields): CallPart {
     name: asText(custom?.name ?? name),
     namespace: null,
     takesText: custom !== null,
-    input: custom === null ? (isFields(input) ? input : asText(input)) : asText(custom.input),
+    input: custom === null ? (isJsonObject(input) ? input : asText(input)) : asText(custom.input),
   };
 }
 
 /** Reads a `chat.completion`. */
 export function readAnswer(body: Fields, { model }: Exchange): Answer {
   const [choice] = asFieldsList(body.choices);
-  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
-  if (!isFields(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
+  if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (!isJsonObject(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
   const { message } = choice;
   const thought = readThought(message);
   const parts: Answer['parts'] = [];
@@ -88,7 +89,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
       parts.push({ kind: 'thinking', text: '', seal: sealReasoning('chat', model, record) });
     parts.push(readCall(call));
   }
-  if (isFields(message.function_call)) parts.push(readCall({ function: message.function_call }));
+  if (isJsonObject(message.function_call)) parts.push(readCall({ function: message.function_call }));
   const ending = readEnding(asText(choice.finish_reason));
   if (ending === null) throw refuseAnswer('the provider broke off its answer');
   return {

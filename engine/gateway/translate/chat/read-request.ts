@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -7,15 +8,7 @@ import {
   type ToolChoice,
   type ToolDefinition,
 } from '../conversation.ts';
-import {
-  asFields,
-  asFieldsList,
-  asText,
-  type Fields,
-  isFields,
-  numberOrNull,
-  textOrNull,
-} from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
 import { readAnswerFormat } from '../openai/answer-format.ts';
@@ -71,7 +64,7 @@ function readPart(part: Fields, field: string): Part {
     case 'refusal':
       return { kind: 'refusal', text: asText(part.refusal) };
     case 'image_url': {
-      const image = isFields(part.image_url) ? part.image_url : { url: part.image_url };
+      const image = isJsonObject(part.image_url) ? part.image_url : { url: part.image_url };
       return readMediaUrl(asText(image.url), {
         field,
         otherwise: 'image/*',
@@ -117,7 +110,7 @@ function readCalls(message: Fields): Part[] {
       name: asText(custom === null ? name : custom.name),
       namespace: null,
       takesText: custom !== null,
-      input: custom === null ? (isFields(input) ? input : asText(input)) : asText(custom.input),
+      input: custom === null ? (isJsonObject(input) ? input : asText(input)) : asText(custom.input),
     };
     return seal !== null ? [{ kind: 'thinking', text: '', seal }, part] : [part];
   });
@@ -162,17 +155,17 @@ function readTool(tool: Fields, field: string): ToolDefinition {
       schema: null,
       isStrict: null,
       takesText: true,
-      textFormat: isFields(grammar) ? { type: 'grammar', ...grammar } : null,
+      textFormat: isJsonObject(grammar) ? { type: 'grammar', ...grammar } : null,
     };
   }
-  if (!isFields(tool.function))
+  if (!isJsonObject(tool.function))
     throw refuseField(field, `a tool of type ${JSON.stringify(tool.type ?? null)} cannot be translated`);
   const { name, description, parameters, strict } = tool.function;
   return {
     name: asText(name),
     namespace: null,
     description: textOrNull(description),
-    schema: isFields(parameters) ? parameters : null,
+    schema: isJsonObject(parameters) ? parameters : null,
     isStrict: typeof strict === 'boolean' ? strict : null,
     takesText: false,
     textFormat: null,
@@ -185,7 +178,7 @@ const nameIn = (tool: Fields): string => asText(asFields(tool[asText(tool.type)]
 function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
     kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
-  if (!isFields(choice)) return { toolChoice: plain(choice), allowedTools: null };
+  if (!isJsonObject(choice)) return { toolChoice: plain(choice), allowedTools: null };
   if (choice.type !== 'allowed_tools')
     return { toolChoice: { kind: 'tool', name: nameIn(choice), namespace: null }, allowedTools: null };
   const { mode, tools } = asFields(choice.allowed_tools);
@@ -209,7 +202,7 @@ export function readRequest(body: Fields): Conversation {
     ...emptyConversation(),
     turns: asFieldsList(body.messages).map((message, index) => readMessage(message, `messages[${index}]`)),
     tools: asFieldsList(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
-    hostedTools: isFields(body.web_search_options) ? ['web_search_options'] : [],
+    hostedTools: isJsonObject(body.web_search_options) ? ['web_search_options'] : [],
     ...readToolChoice(body.tool_choice),
     isParallel: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     maxTokens: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),

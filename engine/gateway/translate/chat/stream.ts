@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import type { BlockSink, EmitEvent, Ending, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
 import { cutFault, readFault, writeFault } from '../faults.ts';
@@ -6,7 +7,6 @@ import {
   asFieldsList,
   asText,
   type Fields,
-  isFields,
   numberOrNull,
   parseJson,
   textOrNull,
@@ -93,7 +93,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       closeWholeCalls();
       readSignature(piece);
       call = { key: nextKey(), id: id ?? makeId('call_'), text: '', isClosed: false };
-      const isCustom = isFields(piece.custom);
+      const isCustom = isJsonObject(piece.custom);
       sink.open(call.key, {
         kind: 'call',
         id: call.id,
@@ -104,8 +104,8 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       calls.set(index, call);
       last = Math.max(last, index);
     }
-    const given = isFields(piece.custom) ? piece.custom.input : input;
-    const text = isFields(given) ? JSON.stringify(given) : asText(given);
+    const given = isJsonObject(piece.custom) ? piece.custom.input : input;
+    const text = isJsonObject(given) ? JSON.stringify(given) : asText(given);
     call.text += text;
     sink.append(call.key, text);
   }
@@ -137,7 +137,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
       if (
         event === 'error' ||
         chunk.object === 'error' ||
-        isFields(chunk.error) ||
+        isJsonObject(chunk.error) ||
         typeof chunk.error === 'string'
       ) {
         sink.fail(readFault(null, chunk));

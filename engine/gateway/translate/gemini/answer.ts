@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
@@ -62,7 +63,7 @@ export const isBlocked = (body: Fields): boolean =>
   textOrNull(asFields(body.promptFeedback).blockReason) !== null;
 
 function readPart(part: Fields, model: string): Answer['parts'] {
-  if (isFields(part.functionCall)) {
+  if (isJsonObject(part.functionCall)) {
     const seal = sealPart(part, model);
     const call = readCall(part.functionCall);
     return seal === null ? [call] : [{ kind: 'thinking', text: '', seal }, call];
@@ -75,7 +76,7 @@ function readPart(part: Fields, model: string): Answer['parts'] {
 /** Reads the answer of `generateContent`. */
 export function readAnswer(body: Fields, { model }: Exchange): Answer {
   const [candidate] = asFieldsList(body.candidates);
-  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (candidate === undefined && !isBlocked(body))
     throw refuseAnswer('the answer of the provider has no candidates');
   const reason = asText(candidate?.finishReason);

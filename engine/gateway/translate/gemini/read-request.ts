@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -13,7 +14,6 @@ import {
   asList,
   asText,
   type Fields,
-  isFields,
   lookUp,
   numberOrNull,
   textOrNull,
@@ -56,13 +56,13 @@ type CallIds = ReturnType<typeof createCallIds>;
 
 function readMedia(part: Fields, at: string): Part | null {
   const inline = field(part, 'inlineData');
-  if (isFields(inline)) {
+  if (isJsonObject(inline)) {
     const mediaType = asText(field(inline, 'mimeType'));
     const name = textOrNull(field(inline, 'displayName'));
     return { kind: 'media', mediaType, source: { data: asText(inline.data) }, name, detail: null };
   }
   const file = field(part, 'fileData');
-  if (!isFields(file)) return null;
+  if (!isJsonObject(file)) return null;
   const url = asText(field(file, 'fileUri'));
   if (STORED.test(url))
     throw refuseField(`${at}.fileData`, 'a stored file is known to its own provider only');
@@ -89,7 +89,7 @@ function readResult(response: Fields, at: string, ids: CallIds): Part {
 
 function readPart(part: Fields, at: string, ids: CallIds): Part[] {
   const call = field(part, 'functionCall');
-  if (isFields(call)) {
+  if (isJsonObject(call)) {
     const seal = asText(field(part, 'thoughtSignature'));
     const base = { id: ids.forCall(call), name: asText(call.name), namespace: null, takesText: false };
     const read: Part = { kind: 'call', ...base, input: asFields(call.args) };
@@ -97,7 +97,7 @@ function readPart(part: Fields, at: string, ids: CallIds): Part[] {
     return isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }, read] : [read];
   }
   const response = field(part, 'functionResponse');
-  if (isFields(response)) return [readResult(response, at, ids)];
+  if (isJsonObject(response)) return [readResult(response, at, ids)];
   const media = readMedia(part, at);
   if (media !== null) return [media];
   if (part.thought === true) return [];
@@ -116,19 +116,19 @@ function readTurns(body: Fields): Turn[] {
     const role = content.role === 'model' ? 'assistant' : 'user';
     return { role, parts: read(content, `contents[${index}]`) };
   });
-  return isFields(system)
+  return isJsonObject(system)
     ? [{ role: 'system', parts: read(system, 'systemInstruction') }, ...contents]
     : contents;
 }
 
 function readDeclaration(declaration: Fields): ToolDefinition {
   const jsonSchema = field(declaration, 'parametersJsonSchema');
-  const own = isFields(declaration.parameters) ? toJsonSchema(declaration.parameters) : null;
+  const own = isJsonObject(declaration.parameters) ? toJsonSchema(declaration.parameters) : null;
   return {
     name: asText(declaration.name),
     namespace: null,
     description: textOrNull(declaration.description),
-    schema: isFields(jsonSchema) ? jsonSchema : own,
+    schema: isJsonObject(jsonSchema) ? jsonSchema : own,
     isStrict: null,
     takesText: false,
     textFormat: null,
@@ -161,7 +161,7 @@ function readToolChoice(config: Fields): Pick<Conversation, 'toolChoice' | 'allo
 function readFormat(config: Fields): Conversation['format'] {
   const jsonSchema = field(config, 'responseJsonSchema');
   const own = field(config, 'responseSchema');
-  const schema = isFields(jsonSchema) ? jsonSchema : isFields(own) ? toJsonSchema(own) : null;
+  const schema = isJsonObject(jsonSchema) ? jsonSchema : isJsonObject(own) ? toJsonSchema(own) : null;
   if (schema !== null) return { kind: 'schema', name: null, description: null, schema, isStrict: null };
   return field(config, 'responseMimeType') === 'application/json' ? { kind: 'json' } : null;
 }

@@ -1,4 +1,5 @@
-import { asList, type Fields, isFields } from '../fields.ts';
+import { isJsonObject } from '../../../base/json-object.ts';
+import { asList, type Fields } from '../fields.ts';
 
 /** Fields of Google's schemas that hold a schema, a list of them, or one by name. */
 const ONE = new Set(['items', 'additionalProperties', 'not']);
@@ -12,11 +13,11 @@ const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minPr
 const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
 
 function convertField(key: string, value: unknown): unknown {
-  if (ONE.has(key)) return isFields(value) ? toJsonSchema(value) : value;
-  if (MANY.has(key)) return asList(value).map((each) => (isFields(each) ? toJsonSchema(each) : each));
-  if (NAMED.has(key) && isFields(value))
+  if (ONE.has(key)) return isJsonObject(value) ? toJsonSchema(value) : value;
+  if (MANY.has(key)) return asList(value).map((each) => (isJsonObject(each) ? toJsonSchema(each) : each));
+  if (NAMED.has(key) && isJsonObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, isFields(each) ? toJsonSchema(each) : each]),
+      Object.entries(value).map(([name, each]) => [name, isJsonObject(each) ? toJsonSchema(each) : each]),
     );
   if (key === 'type' && typeof value === 'string') return value.toLowerCase();
   return COUNTS.has(key) && typeof value === 'string' ? Number(value) : value;

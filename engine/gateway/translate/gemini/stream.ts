@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { makeId } from '../answer-ids.ts';
 import type {
   Block,
@@ -10,7 +11,7 @@ import type {
   StreamWriter,
 } from '../conversation.ts';
 import { cutFault, readFault, writeFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
 import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
 import { callPart, isBlocked, readCall, readEnding, sealPart, writeReason } from './answer.ts';
 
@@ -37,7 +38,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   }
 
   function readPart(part: Fields): void {
-    if (!isFields(part.functionCall)) {
+    if (!isJsonObject(part.functionCall)) {
       say(part.thought === true ? 'thinking' : 'text', asText(part.text));
       return;
     }
@@ -67,7 +68,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
         return;
       }
       const chunk = asFields(Array.isArray(data) ? data[0] : data);
-      if (isFields(chunk.error)) {
+      if (isJsonObject(chunk.error)) {
         sink.fail(readFault(null, chunk));
         return;
       }

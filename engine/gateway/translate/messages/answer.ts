@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { adaptId, makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, Ending, Exchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asFields, asFieldsList, asText, type Fields, isFields, lookUp, textOrNull } from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
 import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
@@ -69,7 +70,7 @@ function readBlock(block: Fields, model: string): Answer['parts'] {
           name: asText(block.name),
           namespace: null,
           takesText: false,
-          input: isFields(input) ? input : asText(input),
+          input: isJsonObject(input) ? input : asText(input),
         },
       ];
     }
@@ -80,7 +81,7 @@ function readBlock(block: Fields, model: string): Answer['parts'] {
 
 /** Reads a `message`. */
 export function readAnswer(body: Fields, { model }: Exchange): Answer {
-  if (isFields(body.error)) throw refuseAnswer(readFault(null, body).message);
+  if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!Array.isArray(body.content)) throw refuseAnswer('the answer of the provider has no content');
   const parts = asFieldsList(body.content).flatMap((block) => readBlock(block, model));
   const explanation = textOrNull(asFields(body.stop_details).explanation);

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -9,15 +10,7 @@ import {
   type ToolDefinition,
   type Turn,
 } from '../conversation.ts';
-import {
-  asFields,
-  asFieldsList,
-  asText,
-  type Fields,
-  isFields,
-  numberOrNull,
-  textOrNull,
-} from '../fields.ts';
+import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { guessMediaType } from '../media.ts';
 import { effortOfBudget, readEffort } from '../model-traits.ts';
 import { isReasoningSeal } from '../reasoning.ts';
@@ -100,7 +93,7 @@ function readBlock(block: Fields, field: string): Part[] {
     case 'tool_use': {
       const { id, name, input } = block;
       const call = { id: asText(id), name: asText(name), namespace: null, takesText: false };
-      return [{ kind: 'call', ...call, input: isFields(input) ? input : asText(input) }];
+      return [{ kind: 'call', ...call, input: isJsonObject(input) ? input : asText(input) }];
     }
     case 'tool_result':
       return [readResult(block, field)];
@@ -129,7 +122,7 @@ function readSystem(system: unknown): Turn[] {
 }
 
 function readTool(tool: Fields, field: string): ToolDefinition {
-  if (!isFields(tool.input_schema))
+  if (!isJsonObject(tool.input_schema))
     throw refuseField(
       field,
       `a tool of type ${JSON.stringify(tool.type ?? null)} is known to its own provider's models only`,
@@ -202,7 +195,7 @@ export function readRequest(body: Fields): Conversation {
     stop: Array.isArray(body.stop_sequences)
       ? body.stop_sequences.filter((each) => typeof each === 'string')
       : [],
-    format: isFields(format.schema)
+    format: isJsonObject(format.schema)
       ? { kind: 'schema', name: null, description: null, schema: format.schema, isStrict: true }
       : null,
     effort: readEffort(output.effort) ?? readThinking(asFields(body.thinking)),

@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import { makeId } from '../answer-ids.ts';
 import type { Block, BlockSink, EmitEvent, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
 import { readFault, writeFault } from '../faults.ts';
-import { asCount, asFields, asText, type Fields, isFields, numberOrNull, textOrNull } from '../fields.ts';
+import { asCount, asFields, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
 import {
   callBlock,
@@ -37,7 +38,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   /** Counts are of the whole answer so far; servers put a 0 where they have no number. */
   function addUsage(usage: unknown): void {
     for (const [name, count] of Object.entries(asFields(usage)))
-      if (isFields(count) || asCount(count) > 0 || counts[name] === undefined) counts[name] = count;
+      if (isJsonObject(count) || asCount(count) > 0 || counts[name] === undefined) counts[name] = count;
     const read = readMessagesUsage(counts);
     if (read !== null) sink.setUsage(read);
   }

@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import type { AnswerFormat } from '../conversation.ts';
-import { type Fields, isFields, textOrNull } from '../fields.ts';
+import { type Fields, textOrNull } from '../fields.ts';
 
 /** Reads `response_format` of chat or `text.format` of responses, which differ in where the schema is. */
 export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => Fields): AnswerFormat | null {
-  if (!isFields(value)) return null;
+  if (!isJsonObject(value)) return null;
   if (value.type === 'json_object') return { kind: 'json' };
   if (value.type !== 'json_schema') return null;
   const { name, description, schema, strict } = detailsOf(value);
@@ -11,7 +12,7 @@ export function readAnswerFormat(value: unknown, detailsOf: (format: Fields) => 
     kind: 'schema',
     name: textOrNull(name),
     description: textOrNull(description),
-    schema: isFields(schema) ? schema : {},
+    schema: isJsonObject(schema) ? schema : {},
     isStrict: typeof strict === 'boolean' ? strict : null,
   };
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../base/json-object.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -8,16 +9,7 @@ import {
   type ToolDefinition,
   type Turn,
 } from '../conversation.ts';
-import {
-  asFields,
-  asFieldsList,
-  asList,
-  asText,
-  type Fields,
-  isFields,
-  numberOrNull,
-  textOrNull,
-} from '../fields.ts';
+import { asFields, asFieldsList, asList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
 import { readAnswerFormat } from '../openai/answer-format.ts';
@@ -182,12 +174,12 @@ function readTool(tool: Fields, namespace: string | null, field: string): Tools 
   const type = asText(tool.type);
   const base = { name: asText(tool.name), namespace, description: textOrNull(tool.description) };
   if (type === 'function') {
-    const schema = isFields(tool.parameters) ? tool.parameters : null;
+    const schema = isJsonObject(tool.parameters) ? tool.parameters : null;
     const isStrict = typeof tool.strict === 'boolean' ? tool.strict : null;
     return { tools: [{ ...base, schema, isStrict, takesText: false, textFormat: null }], hostedTools: [] };
   }
   if (type === 'custom') {
-    const textFormat = isFields(tool.format) && tool.format.type === 'grammar' ? tool.format : null;
+    const textFormat = isJsonObject(tool.format) && tool.format.type === 'grammar' ? tool.format : null;
     return {
       tools: [{ ...base, schema: null, isStrict: null, takesText: true, textFormat }],
       hostedTools: [],
@@ -215,7 +207,7 @@ function readNamed(tool: Fields, field: string): { name: string; namespace: stri
 function readToolChoice(choice: unknown): Pick<Conversation, 'toolChoice' | 'allowedTools'> {
   const plain = (kind: unknown): ToolChoice | null =>
     kind === 'auto' || kind === 'none' || kind === 'required' ? { kind } : null;
-  if (!isFields(choice)) return { toolChoice: plain(choice), allowedTools: null };
+  if (!isJsonObject(choice)) return { toolChoice: plain(choice), allowedTools: null };
   if (choice.type !== 'allowed_tools')
     return { toolChoice: { kind: 'tool', ...readNamed(choice, 'tool_choice') }, allowedTools: null };
   const allowed = asFieldsList(choice.tools).filter(({ type }) => !HOSTED_TOOL.test(asText(type)));
