@@ -128,7 +128,8 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
           timeoutSec: 45,
         });
         await until(() => existsSync(mark), 'its tool', 120_000);
-        assert.ok(run.marked().some(({ command }) => command.startsWith('tail')));
+        const isLeftBehind = () => run.marked().some(({ command }) => command.startsWith('tail'));
+        await until(isLeftBehind, 'the process that it leaves behind');
         const ended = await run.ended();
         assert.equal(ended.failure?.code, 'timeout', run.log());
         nothingLeft(run);
