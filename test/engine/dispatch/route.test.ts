@@ -7,7 +7,6 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Session, Wire } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
@@ -86,13 +85,11 @@ describe('the way to the gateway', () => {
     const { session_id } = await rig.run(['no-change']);
     await rig.settled(session_id);
     const enter = (pid: number, more = {}) =>
-      rig
-        .here()
-        .call<{ gateway: { url: string; key: string } | null; agent_folder: string }>('worker.attach', {
-          session: session_id,
-          pid,
-          ...more,
-        });
+      rig.here().call('worker.attach', {
+        session: session_id,
+        pid,
+        ...more,
+      });
     const entered = await enter(process.pid);
     assert.equal(entered.gateway?.url, url);
     assert.equal(entered.agent_folder, join(rig.ws.root, '.svc', 'agents', session_id, 'agent'));
@@ -160,8 +157,7 @@ describe('the way to the gateway', () => {
     const { failure, task_id } = await rig.session(routed);
     assert.equal(failure?.code, 'inputs_changed');
     await rig.here().call('task.run', { id: task_id });
-    const next = (await rig.here().call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id }))
-      .sessions;
+    const next = (await rig.here().call('task.show', { id: task_id })).sessions;
     const last = await rig.settled(next.at(-1)?.session_id ?? '');
     assert.deepEqual([last.continues, last.auth, last.failure], [routed, 'account', null]);
     assert.deepEqual([keysOf(routed), keysOf(bypassing)], [1, 0]);
@@ -184,9 +180,7 @@ describe('the way to the gateway', () => {
     );
     const ended = await rig.settled(first.session_id);
     assert.deepEqual([ended.failure?.code, ended.token_budget], ['turn_limit', 120]);
-    const again = await rig
-      .here()
-      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    const again = await rig.here().call('worker.resume', { session: first.session_id });
     const next = await rig.settled(again.session_id);
     assert.equal(next.failure?.code, 'budget_exceeded');
     assert.match(next.failure?.text ?? '', /has spent 147 of its 120 tokens/);
