@@ -124,11 +124,13 @@ describe('the way to the gateway', () => {
     assert.equal(holds(key), false);
   });
 
-  test('is left out of one dispatch by SVC_GATEWAY_BYPASS', async () => {
-    const { session_id } = await rig.run(['no-change', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
+  test('is left out of one dispatch by SVC_GATEWAY_BYPASS, and of the run that goes on with it', async () => {
+    const { session_id } = await rig.run(['fail', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
     assert.equal((await rig.settled(session_id)).auth, 'account');
     const env = environment(session_id);
     assert.deepEqual([env.ANTHROPIC_AUTH_TOKEN, env.SVC_VKEY], [undefined, undefined]);
+    const next = await rig.here().call('worker.resume', { session: session_id });
+    assert.equal((await rig.settled(next.session_id)).auth, 'account');
   });
 
   test('is the one that was approved; another one is asked for, and goes on with what was done; a bypass stays', async () => {
