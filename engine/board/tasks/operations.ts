@@ -105,11 +105,11 @@ const sayTask = (task: z.output<typeof listedTask>): string =>
 /** What clients may ask about tasks; agents are offered those that are tools. */
 export function taskOperations(deps: BoardOperationsDeps) {
   const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
-  const find = (prefix: string) => tasks.resolve(prefix).taskId;
+  const findTaskId = (prefix: string) => tasks.resolve(prefix).taskId;
   /** What a run would be asked for without flags: as its open decision has it. */
   const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
 
-  function who(input: { actor?: string | undefined }, caller: Caller): By {
+  function readActor(input: { actor?: string | undefined }, caller: Caller): By {
     if (caller.seat !== 'chair') return by(caller);
     if (input.actor !== undefined) checkLocalActor(input.actor);
     if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
@@ -140,12 +140,12 @@ export function taskOperations(deps: BoardOperationsDeps) {
     workflow.move(taskId, wanted, actor);
   }
 
-  const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
+  const readOptions = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
     ...readDispatchOptions(input, caller),
     ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
-  async function answer(submitted: Submitted, wait: boolean | undefined, call: Call) {
+  async function answerDispatch(submitted: Submitted, wait: boolean | undefined, call: Call) {
     const { taskId } = checkNotReplaced(submitted).task;
     const { sessionId, workerId, decisionId } = submitted.session as Session;
     const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
@@ -186,10 +186,10 @@ export function taskOperations(deps: BoardOperationsDeps) {
           const { agent, prompt, title, project } = input;
           agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
-          const { taskId } = tasks.create({ ...wanted, actor: who(input, caller).actor });
-          return actions.run(taskId, options(input, caller), who(input, caller));
+          const { taskId } = tasks.create({ ...wanted, actor: readActor(input, caller).actor });
+          return actions.run(taskId, readOptions(input, caller), readActor(input, caller));
         });
-        return answer(submitted, input.wait, call);
+        return answerDispatch(submitted, input.wait, call);
       },
     }),
     tool({
@@ -339,14 +339,14 @@ export function taskOperations(deps: BoardOperationsDeps) {
       output: dispatched,
       say: sayDispatched,
       async run(input, caller, call) {
-        const actor = who(input, caller);
+        const actor = readActor(input, caller);
         const submitted = await call.begin(() => {
           const task = tasks.resolve(input.id);
           plans.check(task, input.hash, planOptions(task, caller));
           prepareRun(task, input.project, caller, actor);
-          return actions.run(task.taskId, options(input, caller), actor);
+          return actions.run(task.taskId, readOptions(input, caller), actor);
         });
-        return answer(submitted, input.wait, call);
+        return answerDispatch(submitted, input.wait, call);
       },
     }),
     operation({
@@ -382,7 +382,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       run: (input, caller, call) =>
         call.finish(() => {
           agents.withOverrides(agentOverrides(caller)).findCommand(input.agent);
-          return toWire(workflow.assign(find(input.id), input.agent, by(caller)));
+          return toWire(workflow.assign(findTaskId(input.id), input.agent, by(caller)));
         }),
     }),
     operation({
@@ -391,7 +391,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       seat: 'chair',
       changes: true,
       input: z.strictObject({ id }),
-      run: (input, caller, call) => call.finish(() => workflow.cancel(find(input.id), by(caller))),
+      run: (input, caller, call) => call.finish(() => workflow.cancel(findTaskId(input.id), by(caller))),
     }),
     tool({
       name: 'task.done',
