@@ -1,8 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../base/json-object.ts';
-import { type CallFailure, FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
+import { FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
 import type { Translation } from '../translate/index.ts';
+import type { CallFailure } from './answer.ts';
 import type { Call } from './call.ts';
 import { buildClientHeaders } from './credentials.ts';
 import type { Candidate } from './routing.ts';
@@ -161,7 +162,9 @@ export function tryUpstream(
     /** Ends an answer that was begun so that nobody takes it for a whole one: an error in its own words, then a reset. */
     function cut(message: string): void {
       exchange?.abort();
-      const last = formatEvent(face.formatStreamError({ status: 502, code: 'upstream_cut', message }));
+      const last = formatEvent(
+        face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null }),
+      );
       response.write(last, () => response.destroy());
       finish({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
     }

@@ -189,8 +189,12 @@ describe('the services’ own libraries', () => {
     assert.ok(((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens ?? 0) > 0);
   });
 
-  test('a call that is off says so', async () => {
+  test('a call that is off says so, and is not tried again by libraries that ask', async () => {
     await stub.configure({ mode: 'off' });
+    const plain = await stub.post('/v1/messages', { model: 'svc', messages: turn });
+    assert.equal(plain.headers.get('x-should-retry'), 'false');
+    const said = (await plain.json()) as { error: { type: string; message: string } };
+    assert.deepEqual([said.error.type, /ai\.mode is off/.test(said.error.message)], ['api_error', true]);
     const { openai } = connectClients(stub);
     await assert.rejects(openai.responses.create({ model: 'svc', input: 'Hello' }), {
       status: 503,
