@@ -45,6 +45,7 @@ function createChatMeter(): Meter {
     usage: () => usage,
     // Not every service that speaks this protocol says [DONE].
     isComplete: () => isDone || hasReason,
+    isOver: () => isDone,
     hasFailed: () => hasFailed,
   };
 }

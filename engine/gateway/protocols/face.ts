@@ -12,6 +12,8 @@ export interface Meter {
   usage(): TokenUsage | null;
   /** The stream has had the event that ends it; a stream that ends before was cut. */
   isComplete(): boolean;
+  /** Nothing comes after what the stream has had: it is whole although its connection may break. */
+  isOver(): boolean;
   /** The stream has told of an error itself, which is its end as well. */
   hasFailed(): boolean;
 }

@@ -39,6 +39,7 @@ function createGeminiMeter(): Meter {
     },
     usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }

@@ -38,6 +38,7 @@ function createMessagesMeter(): Meter {
     },
     usage: () => usage,
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }

@@ -30,6 +30,7 @@ function createResponsesMeter(): Meter {
     },
     usage: () => usage,
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }

@@ -72,6 +72,8 @@ const INFLATERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & { destro
   zstd: createZstdDecompress,
 };
 
+let localBlocks: BlockList | null = null;
+
 /** Addresses of this machine and of its network's own services. */
 function createLocalBlocks(): BlockList {
   const list = new BlockList();
@@ -96,7 +98,8 @@ function lookupSafely(
 ): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, []);
-    const blocked = createLocalBlocks();
+    localBlocks ??= createLocalBlocks();
+    const blocked = localBlocks;
     const kept = isLocalName(host)
       ? addresses
       : addresses.filter(({ address }) => !blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));
