@@ -46,6 +46,7 @@ const INHERITED = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
+  ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
 ];
 
 /** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */

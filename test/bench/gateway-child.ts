@@ -89,7 +89,9 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
     const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
     const db = join(data, 'svc.db');
     const storage = openStorage({ path: db });
-    const key = await storage.write(() => createKeys({ storage, clock: systemClock }).addPersonKey('bench'));
+    const key = await storage.write(() =>
+      createKeys({ storage, clock: systemClock }).addPersonKey('bench', null),
+    );
     storage.close();
     const nothing = (): void => undefined;
     const gateway = await openGateway({
