@@ -53,7 +53,7 @@ function createLoopbackList(): BlockList {
  * Any other name is not, whatever it resolves to today.
  */
 export function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost') return true;
+  if (host === '127.0.0.1' || host.toLowerCase() === 'localhost') return true;
   const version = isIP(host);
   if (version === 0) return false;
   loopback ??= createLoopbackList();
