@@ -23,8 +23,11 @@ import type { GatewayState, ProviderTrial } from './server/control.ts';
 import type { GatewaySettings, GatewayStart } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
-/** It holds streams, not documents. */
-export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=8', '--initial-old-space-size=16'];
+/**
+ * It holds streams, not documents. With a larger space for what is new it collects seldom, and keeps large bodies until then:
+ * twice the memory, and no less processor time.
+ */
+export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=4', '--initial-old-space-size=16'];
 
 const LOOK_MS = 2000;
 const START_MS = 20_000;

@@ -213,6 +213,7 @@ export function tryUpstream(
     function onHead(given: number, givenHeaders: UpstreamHeaders): void {
       status = given;
       headers = givenHeaders;
+      call.requestId = readRequestId(headers);
       const type = String(headers['content-type'] ?? '');
       isEventStream = status < 300 && call.isStream && type.startsWith('text/event-stream');
       const { keepAlive } = face;
@@ -379,6 +380,13 @@ export function tryUpstream(
     row.attempts += 1;
     exchange = tools.upstreams.send(provider.baseUrl, request, { onHead, onData, onEnd, onFault });
   });
+}
+
+const LONGEST_ID = 200;
+
+function readRequestId(headers: UpstreamHeaders): string | null {
+  const found = headers['x-request-id'] ?? headers['request-id'];
+  return typeof found === 'string' ? found.slice(0, LONGEST_ID) : null;
 }
 
 function parseJson(body: Buffer): unknown {

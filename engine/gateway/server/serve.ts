@@ -183,6 +183,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         ...read,
         face,
         body,
+        requestId: null,
         startedAt,
         client,
         isListed:
@@ -423,7 +424,7 @@ function findStranger({ headers }: IncomingMessage, host: string): string | null
 }
 
 /** A call as the log has it: names of OpenTelemetry's GenAI conventions, and none of its content. */
-function describeCall({ row, holder }: Call): object {
+function describeCall({ row, holder, requestId }: Call): object {
   return {
     'gen_ai.operation.name': row.kind === 'embed' ? 'embeddings' : 'chat',
     'gen_ai.provider.name': row.provider,
@@ -437,6 +438,7 @@ function describeCall({ row, holder }: Call): object {
       outcome: row.outcome,
       attempts: row.attempts,
       ms: Math.round(row.total_ms ?? 0),
+      ...(requestId === null ? {} : { request: requestId }),
       ...(holder.kind === 'run' ? { session: `s-${holder.sessionId}` } : { person: holder.name }),
     },
   };
