@@ -82,6 +82,7 @@ export function tryUpstream(
   const splitter = createEventSplitter();
   const translated = translator?.stream() ?? null;
   const writer = createEventWriter(call.isListed);
+  const secret = provider.key !== null && provider.key.length >= SHORTEST_SECRET ? provider.key : null;
   const marks: OutgoingHttpHeaders = { 'x-svc-provider': provider.name, 'x-svc-model': model };
   let events = 0;
   let bytes = 0;
@@ -165,7 +166,7 @@ export function tryUpstream(
       if (response.headersSent) return;
       firstByteAt = performance.now();
       response.writeHead(200, {
-        ...buildClientHeaders(headers, provider.key),
+        ...buildClientHeaders(headers, secret),
         'content-type': writer.type,
         'cache-control': 'no-cache',
         ...marks,
@@ -181,7 +182,10 @@ export function tryUpstream(
     }
 
     function send(out: readonly (Buffer | SseEvent)[]): void {
-      const pieces = out.map((event) => writer.write(event)).filter((piece) => piece !== null);
+      const pieces = out
+        .map((event) => writer.write(event))
+        .filter((piece) => piece !== null)
+        .map((piece) => withoutSecret(piece, secret));
       const [first] = pieces;
       if (first === undefined) return;
       begin();
@@ -307,13 +311,13 @@ export function tryUpstream(
         const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
         return failed({ status: 502, code: 'upstream_invalid', message });
       }
-      out = withoutSecret(out, provider.key);
+      out = withoutSecret(out, secret);
       firstByteAt = performance.now();
       bytes += out.length;
       tools.onSent?.(out);
       const type = translator === null ? headers['content-type'] : undefined;
       response.writeHead(status, {
-        ...buildClientHeaders(headers, provider.key),
+        ...buildClientHeaders(headers, secret),
         'content-type': String(type ?? 'application/json'),
         ...marks,
         'content-length': out.length,
@@ -329,7 +333,7 @@ export function tryUpstream(
           code: 'upstream_redirect',
           message: `${provider.name} redirects elsewhere (${status}), where no key is sent; correct its base_url`,
         });
-      const kept = pickErrorHeaders(buildClientHeaders(headers, provider.key));
+      const kept = pickErrorHeaders(buildClientHeaders(headers, secret));
       const parsed = parseJson(body);
       const own = { isFault: isProviderStatus(status), headers: { ...kept, ...marks } };
       const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after']) : null;
@@ -344,7 +348,7 @@ export function tryUpstream(
           { ...own, mayRepeat: status >= 500, retryAfterMs },
         );
       }
-      const safe = withoutSecret(body, provider.key);
+      const safe = withoutSecret(body, secret);
       const message = readMessage(parseJson(safe)) ?? `${provider.name} answered with status ${status}`;
       failed(
         { status, code: 'upstream_error', message },
@@ -397,10 +401,14 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
+/** A shorter key is a word such as `none` or `ollama`, which an answer may well have. */
+const SHORTEST_SECRET = 12;
+
 /** Services quote the key that they refuse. */
-function withoutSecret(body: Buffer, secret: string | null): Buffer {
-  if (secret === null || secret === '' || !body.includes(secret)) return body;
-  return Buffer.from(body.toString('utf8').replaceAll(secret, '[key]'));
+function withoutSecret<T extends Buffer | string>(text: T, secret: string | null): T {
+  if (secret === null || !text.includes(secret)) return text;
+  const hidden = text.toString().replaceAll(secret, '[key]');
+  return (Buffer.isBuffer(text) ? Buffer.from(hidden) : hidden) as T;
 }
 
 function readMessage(body: unknown): string | null {

@@ -167,6 +167,7 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   usage_never: [{ ...ANSWERED, usage: 'estimated' }],
   usage_always: [ANSWERED],
   key_in_header: [ANSWERED],
+  key_within: [ANSWERED, { status: 200, outcome: 'failed', usage: 'estimated' }],
 };
 
 /** The limit of waiting ends these, so it is short; others must not meet it on a busy machine. */
