@@ -28,7 +28,9 @@ export type Attempted =
       /** The upstream's own error, which the client gets as it is when nobody else answers; null for none it would understand. */
       relayed: Buffer | null;
       headers: OutgoingHttpHeaders;
-      /** The provider's own: it counts against it, and another one is asked. */
+      /** Another provider may do better, so it is asked. */
+      asksOthers: boolean;
+      /** It counts against the provider: never a wrong request, nor what is wrong with a client's own account. */
       isFault: boolean;
       /** The same provider may answer the next time. */
       mayRepeat: boolean;
@@ -56,9 +58,12 @@ const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
 const LONGEST_QUOTE = 500;
 
-/** The provider, not the request, is at fault: another one may answer. */
-const isProviderStatus = (status: number): boolean =>
+/** Another provider may answer: it has another account, and other models. */
+const mayDependOnProvider = (status: number): boolean =>
   status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
+/** Not what was asked for, but who was asked is at fault. */
+const isProviderStatus = (status: number): boolean => status >= 500 || status === 408 || status === 425;
+const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includes(status);
 
 /** Asks one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
@@ -141,6 +146,7 @@ export function tryUpstream(
         failure,
         relayed: null,
         headers: {},
+        asksOthers: true,
         isFault: true,
         mayRepeat: false,
         retryAfterMs: null,
@@ -335,8 +341,14 @@ export function tryUpstream(
         });
       const kept = pickErrorHeaders(buildClientHeaders(headers, secret));
       const parsed = parseJson(body);
-      const own = { isFault: isProviderStatus(status), headers: { ...kept, ...marks } };
-      const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after']) : null;
+      const own = {
+        asksOthers: mayDependOnProvider(status),
+        isFault: isProviderStatus(status) || (isAccountStatus(status) && !provider.takesClientKey),
+        headers: { ...kept, ...marks },
+      };
+      const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
+      // Who names a time is not asked before it: the client is told.
+      const mayRepeat = status >= 500 && status !== 529 && retryAfterMs === null;
       const isKeyRefused = status === 401 && provider.key !== null;
       if (isKeyRefused || parsed === undefined || !isJsonObject(parsed)) {
         const said = isKeyRefused
@@ -345,7 +357,7 @@ export function tryUpstream(
         const shown = parsed === undefined && status >= 500 ? 502 : status;
         return failed(
           { status: shown, code: isKeyRefused ? 'upstream_auth' : 'upstream_error', message: said },
-          { ...own, mayRepeat: status >= 500, retryAfterMs },
+          { ...own, mayRepeat, retryAfterMs },
         );
       }
       const safe = withoutSecret(body, secret);
@@ -358,7 +370,7 @@ export function tryUpstream(
             translator === null
               ? safe
               : Buffer.from(JSON.stringify(translator.error(status, parseJson(safe)))),
-          mayRepeat: status >= 500 && status !== 529,
+          mayRepeat,
           retryAfterMs,
         },
       );
