@@ -58,6 +58,9 @@ const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
 const LONGEST_QUOTE = 500;
 
+/** Some servers do not say that they stream; what turns out to be none is a stream that was cut. */
+const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
+
 /** Another provider may answer: it has another account, and other models. */
 const mayDependOnProvider = (status: number): boolean =>
   status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
@@ -224,8 +227,8 @@ export function tryUpstream(
       status = given;
       headers = givenHeaders;
       call.requestId = readRequestId(headers);
-      const type = String(headers['content-type'] ?? '');
-      isEventStream = status < 300 && call.isStream && type.startsWith('text/event-stream');
+      const type = String(headers['content-type'] ?? '').toLowerCase();
+      isEventStream = status < 300 && call.isStream && MAY_BE_EVENTS.test(type);
       const { keepAlive } = face;
       if (!isEventStream || keepAlive === null) return;
       pinging = setInterval(() => {
@@ -236,7 +239,10 @@ export function tryUpstream(
     function onData(chunk: Buffer) {
       if (!isEventStream) {
         if (!tools.held.take(chunk.length)) {
-          failed({ status: 503, code: 'busy', message: 'too many large answers are being read; try again' });
+          failed(
+            { status: 503, code: 'busy', message: 'too many large answers are being read; try again' },
+            { asksOthers: false, isFault: false },
+          );
           return;
         }
         size += chunk.length;
@@ -308,11 +314,15 @@ export function tryUpstream(
           },
           { mayRepeat: true },
         );
+      // Whoever asked for a stream reads no other answer, and would take this for an empty one.
+      if (call.isStream && !call.isListed) {
+        const message = readMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
+        return failed({ status: 502, code: 'upstream_invalid', message });
+      }
       meter.readAnswer(parsed);
       let out: Buffer = body;
       try {
-        if (translator !== null && isJsonObject(parsed))
-          out = Buffer.from(JSON.stringify(translator.response(parsed)));
+        if (translator !== null) out = Buffer.from(JSON.stringify(translator.response(parsed as object)));
       } catch (error) {
         const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
         return failed({ status: 502, code: 'upstream_invalid', message });

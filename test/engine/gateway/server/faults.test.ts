@@ -143,6 +143,8 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   ends_early: [BAD, CUT],
   html_502: [BAD],
   html_200: [BAD],
+  never_streams: [ANSWERED, { ...BAD, attempts: 1 }],
+  untyped: [ANSWERED],
   status_400: [relayed(400)],
   status_401_with_key: [{ status: 401, outcome: 'failed', usage: 'none', attempts: 1 }],
   status_429_seconds: [relayed(429)],
