@@ -91,7 +91,10 @@ export function tryUpstream(
   const translated = translator?.stream() ?? null;
   const writer = createEventWriter(call.isListed);
   const secret = provider.key !== null && provider.key.length >= SHORTEST_SECRET ? provider.key : null;
-  const marks: OutgoingHttpHeaders = { 'x-svc-provider': provider.name, 'x-svc-model': model };
+  const marks: OutgoingHttpHeaders = {
+    'x-svc-provider': toHeaderText(provider.name),
+    'x-svc-model': toHeaderText(model),
+  };
   let events = 0;
   let bytes = 0;
   let firstByteAt: number | null = null;
@@ -407,6 +410,10 @@ export function tryUpstream(
     exchange = tools.upstreams.send(provider.baseUrl, request, { onHead, onData, onEnd, onFault });
   });
 }
+
+/** A client chooses the name of a model, and a header takes ASCII only. */
+const toHeaderText = (text: string): string =>
+  text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part));
 
 const LONGEST_ID = 200;
 
