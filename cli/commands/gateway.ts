@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type Api,
   agentPrograms,
   configuration,
   type EngineClient,
   findWorkspace,
+  formatDollars,
   formatLocalTime,
   type GatewayState,
   SvcError,
@@ -236,11 +238,29 @@ async function listKeys(context: Context, client: EngineClient): Promise<void> {
   if (rows.length === 0) context.note('no keys of persons; svc gateway keys add NAME makes one');
 }
 
-const GROUPS = ['session', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
+const GROUPS = ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
+
+type Sum = Pick<
+  Api['gateway.usage']['output']['rows'][number],
+  | 'calls'
+  | 'failed'
+  | 'denied'
+  | 'input'
+  | 'output'
+  | 'cache_read'
+  | 'cache_write'
+  | 'estimated'
+  | 'cost_usd'
+  | 'unpriced'
+>;
+
+/** More than that, where some of the tokens have no known price. */
+const formatCost = ({ cost_usd: cost, unpriced }: Sum): string | null =>
+  cost === null ? null : `${formatDollars(cost)}${unpriced > 0 ? ' and more' : ''}`;
 
 const usage = defineCommand({
   name: 'gateway usage',
-  about: 'tokens that calls through the gateway have used',
+  about: 'tokens and money that calls through the gateway have used',
   flags: {
     days: { type: 'number', value: 'n', about: 'of so many UTC days, today included (1)' },
     by: { type: 'string', about: 'summed by this (provider)', choices: GROUPS },
@@ -250,10 +270,7 @@ const usage = defineCommand({
     const { days = 1, by = 'provider' } = context.flags;
     const client = await context.engine();
     const found = await client.call('gateway.usage', { days, by });
-    type Row = Pick<
-      (typeof found.rows)[number],
-      'calls' | 'failed' | 'denied' | 'input' | 'output' | 'cache_read' | 'cache_write' | 'estimated'
-    > & { key: string | null };
+    type Row = Sum & { key: string | null };
     const rows: Row[] = found.rows.length > 1 ? [...found.rows, { ...found.total, key: 'all' }] : found.rows;
     const column = (head: string, value: (row: Row) => number) => ({
       head,
@@ -269,6 +286,7 @@ const usage = defineCommand({
         column('cached', (row) => row.cache_read),
         column('to cache', (row) => row.cache_write),
         column('output', (row) => row.output),
+        { head: 'cost', right: true, value: formatCost },
         column('estimated', (row) => row.estimated),
         column('failed', (row) => row.failed),
         column('denied', (row) => row.denied),
@@ -277,6 +295,8 @@ const usage = defineCommand({
     );
     context.result(found, () => text);
     if (rows.length === 0) context.note('no calls went through the gateway');
+    else if (found.total.unpriced > 0)
+      context.note(`${formatCount(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
   },
 });
 

@@ -11,7 +11,7 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
-export { gatewayOperations } from './operations.ts';
+export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 
 /** What the engine has of the gateway: its keys, its process and its books. */

@@ -56,6 +56,8 @@ export interface GatewayProcess {
   open(options: { allowRemote: boolean }): Promise<string>;
   /** Where it is to be, whether anything answers there or not. */
   buildRoute(): string;
+  /** Whether one of the workspace's runs, as far as that is seen without asking it. */
+  isRunning(): boolean;
   /** Takes over one that an earlier engine has started. */
   adopt(): Promise<void>;
   /** Tells a running one what the configuration says now. */
@@ -209,6 +211,7 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
 
   return {
     buildRoute: () => formatUrl(deps.address()),
+    isRunning: () => findRunning() !== null,
     async findUrl() {
       const running = await findCurrent();
       if (running !== null) return formatUrl(running);

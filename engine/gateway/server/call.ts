@@ -116,6 +116,8 @@ export function beginRow(
     bytes_in: call.body.length,
     bytes_out: 0,
     prompt_hash: createHash('sha1').update(call.body).digest('base64url'),
+    prefix_hash: null,
+    tool_bytes: 0,
   };
 }
 
