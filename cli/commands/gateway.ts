@@ -325,11 +325,11 @@ const run = defineCommand({
     if (reason !== undefined)
       throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`);
     const client = await context.engine();
-    const { url } = await client.call('gateway.serve', {});
+    const route = await client.call('gateway.serve', {});
     const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
     try {
       return await withKey(client, agent, async (key) => {
-        const routed = { gateway: { url, key }, folder };
+        const routed = { gateway: { ...route, key }, folder };
         const start = await prepareStart(agent, template, context, { reachesEngine: false, routed });
         return runInForeground({
           argv: [...start.argv, ...words],

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { ModelLimits } from '../models/index.ts';
 import type { aiSchema, gatewaySchema } from './config.ts';
 import type { Protocol } from './protocol.ts';
 import type { GatewaySettings, Provider } from './settings.ts';
@@ -10,6 +11,7 @@ export interface GatewayConfig {
 }
 
 const USUAL_CACHE_ENTRIES = 256;
+const UNKNOWN: ModelLimits = { context: null, output: null };
 
 const trimSlash = (url: string): string => url.replace(/\/+$/, '');
 
@@ -46,15 +48,18 @@ export function buildSettings(
     own || (variable === '' ? null : lookup(variable)) || null;
   const providers: Provider[] = ai.providers
     .filter(({ enabled }) => enabled !== false)
-    .map(({ name, base_url, api_key, api_key_env, model, tier, priority }) => ({
-      name,
-      key: keyOf(api_key, api_key_env),
-      takesClientKey: false,
-      model,
-      tier,
-      priority,
-      ...readEndpoint(base_url),
-    }));
+    .map(
+      ({ name, base_url, api_key, api_key_env, model, tier, priority, context = null, output = null }) => ({
+        name,
+        key: keyOf(api_key, api_key_env),
+        takesClientKey: false,
+        model,
+        limits: { context, output },
+        tier,
+        priority,
+        ...readEndpoint(base_url),
+      }),
+    );
   if (ai.ollama.host !== '')
     providers.push({
       name: 'ollama',
@@ -62,6 +67,7 @@ export function buildSettings(
       key: null,
       takesClientKey: false,
       model: ai.ollama.model,
+      limits: UNKNOWN,
       tier: 'local',
       priority: 0,
       protocols: ['chat'],
@@ -75,6 +81,7 @@ export function buildSettings(
       key,
       takesClientKey: key === null,
       model: '',
+      limits: UNKNOWN,
       tier: 'paid',
       priority: 0,
       protocols: ['messages'],

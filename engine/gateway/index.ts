@@ -18,7 +18,7 @@ export type { GatewayState } from './server/control.ts';
 export interface GatewayRoom {
   /** What dispatch needs. */
   runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
-    Pick<GatewayProcess, 'findUrl' | 'buildRoute'>;
+    Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
@@ -112,7 +112,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     process: gateway,
     books,
     runKeys: {
-      findUrl: gateway.findUrl,
+      findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,
       issueKey: keys.issueKey,
       revokeKey: keys.revokeKey,

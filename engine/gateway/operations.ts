@@ -254,13 +254,14 @@ export function gatewayOperations({
       input: z.strictObject({}),
       run: () => gateway.readState(),
     }),
-    operation({
+    wireOperation({
       name: 'gateway.serve',
-      about: 'Starts the gateway unless it runs, and answers where it is.',
+      about:
+        'Starts the gateway unless it runs, and answers where it is and what is known of the models there.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({ allow_remote: z.boolean().default(false) }),
-      run: async ({ allow_remote }) => ({ url: await gateway.open({ allowRemote: allow_remote }) }),
+      run: ({ allow_remote }) => gateway.open({ allowRemote: allow_remote }),
     }),
     operation({
       name: 'gateway.stop',

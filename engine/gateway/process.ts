@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { GatewayRoute } from '../agents/presets/index.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import { sentence } from '../base/sentence.ts';
 import { type Address, formatAddress, isLoopback } from '../base/values/address.ts';
+import type { RouteModels } from '../models/index.ts';
 import { isStillRunning } from '../runner/processes/own.ts';
 import {
   type GatewayRecord,
@@ -48,12 +50,18 @@ const INHERITED = [
   'SSL_CERT_DIR',
 ];
 
+/** A route before it has a key. */
+export type RouteStart = Pick<GatewayRoute, 'url' | 'models'>;
+
 /** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */
 export interface GatewayProcess {
-  /** Where the gateway is, which is started when none runs. Throws `gateway_unreachable`, `address_in_use`. */
-  findUrl(): Promise<string>;
+  /**
+   * Where the gateway is, which is started when none runs, and what is known of the models there. Throws
+   * `gateway_unreachable`, `address_in_use`.
+   */
+  findRoute(): Promise<RouteStart>;
   /** The same, because a person asks for it: also where none is started by itself. */
-  open(options: { allowRemote: boolean }): Promise<string>;
+  open(options: { allowRemote: boolean }): Promise<RouteStart>;
   /** Where it is to be, whether anything answers there or not. */
   buildRoute(): string;
   /** Whether one of the workspace's runs, as far as that is seen without asking it. */
@@ -209,30 +217,40 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     while (isStillRunning(record) && performance.now() < deadline) await delay(20);
   }
 
+  async function findUrl(): Promise<string> {
+    const running = await findCurrent();
+    if (running !== null) return formatUrl(running);
+    const { host, port } = deps.address();
+    const where = formatAddress({ host, port });
+    if (port !== 0 && (await isListening(host, port))) {
+      await refuseNeighbour(`http://${where}`, dataId);
+      return `http://${where}`;
+    }
+    if (!deps.mayStart())
+      throw new SvcError(
+        'gateway_unreachable',
+        `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
+        {
+          hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
+        },
+      );
+    return formatUrl(await start());
+  }
+
+  /** Of a gateway that is not ours nothing is known. */
+  async function describeRoute(url: string): Promise<RouteStart> {
+    const models = await ask<RouteModels>('/-/models').catch(() => null);
+    return models === null ? { url } : { url, models };
+  }
+
   return {
     buildRoute: () => formatUrl(deps.address()),
     isRunning: () => findRunning() !== null,
-    async findUrl() {
-      const running = await findCurrent();
-      if (running !== null) return formatUrl(running);
-      const { host, port } = deps.address();
-      const where = formatAddress({ host, port });
-      if (port !== 0 && (await isListening(host, port))) {
-        await refuseNeighbour(`http://${where}`, dataId);
-        return `http://${where}`;
-      }
-      if (!deps.mayStart())
-        throw new SvcError(
-          'gateway_unreachable',
-          `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
-          {
-            hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
-          },
-        );
-      return formatUrl(await start());
+    async findRoute() {
+      return describeRoute(await findUrl());
     },
     async open(options) {
-      return formatUrl((await findCurrent()) ?? (await start(options)));
+      return describeRoute(formatUrl((await findCurrent()) ?? (await start(options))));
     },
     async adopt() {
       const record = readGatewayRecord(data, dataId);

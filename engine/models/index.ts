@@ -6,6 +6,14 @@ export interface ModelLimits {
   output: number | null;
 }
 
+/** What is known of the models that answer to names at a gateway. */
+export interface RouteModels {
+  /** By the name that is asked for; only those of which something is known. A list, since names are no words of ours. */
+  named: readonly ({ name: string } & ModelLimits)[];
+  /** Of what answers to any other name; null where that is the model of that name itself. */
+  other: ModelLimits | null;
+}
+
 /** What a model costs: US dollars for a million tokens. */
 export interface ModelPrice {
   /** What is read from no cache. */
@@ -119,4 +127,20 @@ export function findKnownModel(name: string): KnownModel | null {
     if (shorter === plain) return null;
     plain = shorter;
   }
+}
+
+const UNKNOWN: ModelLimits = { context: null, output: null };
+
+/**
+ * Finds the limits of what answers to a name. A null name is that of a model which an agent has chosen by itself, and of which
+ * it knows more than a route does: unless it is another model that answers.
+ */
+export function findRouteLimits(
+  { named, other }: RouteModels = { named: [], other: null },
+  name: string | null = null,
+): ModelLimits {
+  if (name === null) return other ?? UNKNOWN;
+  const { context, output } =
+    named.find((each) => each.name === name) ?? other ?? findKnownModel(name)?.limits ?? UNKNOWN;
+  return { context, output };
 }

@@ -102,6 +102,7 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
             key: 'real',
             takesClientKey: false,
             model: '',
+            limits: { context: null, output: null },
             tier: 'paid',
             priority: 0,
             protocols: ['chat'],

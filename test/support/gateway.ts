@@ -18,6 +18,7 @@ export const makeProvider = (baseUrl: string, more: Partial<Provider> = {}): Pro
   key: REAL_KEY,
   takesClientKey: false,
   model: '',
+  limits: { context: null, output: null },
   tier: 'paid',
   priority: 0,
   protocols: ['chat'],

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../../base/values/address.ts';
+import type { RouteModels } from '../../models/index.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { sendBody, sendJson } from './answer.ts';
 
@@ -60,6 +61,7 @@ export function createControl({
   apply,
   stop,
   tryProviders,
+  models,
   metrics,
 }: {
   token: string;
@@ -68,6 +70,7 @@ export function createControl({
   /** Listens no longer, and ends when the calls are over. */
   stop(): void;
   tryProviders(): Promise<ProviderTrial[]>;
+  models(): Promise<RouteModels>;
   metrics(): string;
 }): Control {
   const expected = Buffer.from(token);
@@ -90,6 +93,7 @@ export function createControl({
           'content-type': 'text/plain; version=0.0.4; charset=utf-8',
         });
       if (path === '/-/status' && method === 'GET') return sendJson(response, 200, state());
+      if (path === '/-/models' && method === 'GET') return sendJson(response, 200, await models());
       if (path === '/-/try' && method === 'POST') return sendJson(response, 200, await tryProviders());
       if (path === '/-/settings' && method === 'POST') {
         apply(JSON.parse(await readText(request)) as GatewaySettings);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
@@ -9,6 +10,7 @@ import { createAnswerCache } from './cache.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
+import { listModelNames } from './model-names.ts';
 import { probeModels, tryProviders } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
@@ -41,6 +43,8 @@ export interface GatewayOptions extends GatewayStart {
 }
 
 const DRAIN_LOOK_MS = 50;
+/** How long a run waits for the lists of models of a gateway that has just started. */
+const LISTS_MS = 2000;
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
@@ -57,6 +61,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   let probing: NodeJS.Timeout | null = null;
+  /** The look at the lists of models that was begun last. */
+  let probed: Promise<void> = Promise.resolve();
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -70,7 +76,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (probing !== null) clearInterval(probing);
     probing = null;
     if (next.mode !== 'live') return;
-    if (!isSame || next.probeIntervalSec > 0) void probeModels(upstreams, routing);
+    if (!isSame || next.probeIntervalSec > 0) probed = probeModels(upstreams, routing);
     if (next.probeIntervalSec > 0)
       probing = setInterval(() => void probeModels(upstreams, routing), next.probeIntervalSec * 1000);
   }
@@ -111,6 +117,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     state: describeState,
     apply,
     stop: () => stopAsked(),
+    async models() {
+      // Who asks is about to start an agent: the lists are worth a moment, but no more.
+      await Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
+      const providers = settings.mode === 'live' ? routing.providers() : [];
+      const { listed, other } = listModelNames(providers, (name) => routing.healthOf(name).models);
+      const told = listed.filter(({ contextWindow, maxOutput }) => (contextWindow ?? maxOutput) !== null);
+      return {
+        named: told.map(({ id, contextWindow, maxOutput }) => ({
+          name: id,
+          context: contextWindow,
+          output: maxOutput,
+        })),
+        other,
+      };
+    },
     tryProviders: () => tryProviders(upstreams, routing.providers()),
     metrics: () =>
       metrics.format({

@@ -18,7 +18,8 @@ import { readCredentials } from './credentials.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import type { Holders } from './holders.ts';
 import { replaceBytes } from './json-members.ts';
-import { answerCount, answerModels, answerStub, listModelNames } from './local.ts';
+import { answerCount, answerModels, answerStub } from './local.ts';
+import { listModelNames } from './model-names.ts';
 import type { Routing } from './routing.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -132,12 +133,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   function serveModels(response: ServerResponse, route: Route): void {
-    const { mode, providers } = settings();
-    const models =
-      mode === 'live'
-        ? listModelNames(providers, (name) => routing.healthOf(name).models)
-        : listModelNames([], () => null);
-    answerModels({ face: FACES[route.protocol], response, route }, models);
+    const providers = settings().mode === 'live' ? routing.providers() : [];
+    const { listed } = listModelNames(providers, (name) => routing.healthOf(name).models);
+    answerModels({ face: FACES[route.protocol], response, route }, listed);
   }
 
   async function serveCall(
