@@ -3,7 +3,8 @@ import { by, type Caller, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import { body, dispatchInput, hash, id, ids, limit, optionsOf, plannedOptions } from '../input.ts';
+import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
+import { body, hash, id, ids, limit, plannedOptions } from '../input.ts';
 import { checkNotReplaced } from '../workflow/index.ts';
 import { DECISION_STATES, type Decision } from './index.ts';
 
@@ -116,7 +117,10 @@ export function decisionOperations({
           checkNotReplaced(
             await call.begin(() => {
               const { decisionId } = seen(input);
-              return workflow.approve(decisionId, by(caller), { ...optionsOf(input, caller), unconfined });
+              return workflow.approve(decisionId, by(caller), {
+                ...readDispatchOptions(input, caller),
+                unconfined,
+              });
             }),
           );
         if (call.begun() !== undefined) return approve(false);

@@ -18,18 +18,8 @@ import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
-import {
-  agentOverrides,
-  body,
-  dispatchInput,
-  hash,
-  id,
-  ids,
-  optionsOf,
-  plannedOptions,
-  priority,
-  timeout,
-} from '../input.ts';
+import { agentOverrides, dispatchInput, readDispatchOptions, timeoutSec } from '../dispatch-options.ts';
+import { body, hash, id, ids, plannedOptions, priority } from '../input.ts';
 import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
 import { TASK_STATUSES, type Task, type TaskSummary } from './index.ts';
 import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
@@ -57,14 +47,9 @@ const taskId = id.describe('task, e.g. t-42');
 
 /** How a worker is to be started. */
 const dispatching = {
-  base: dispatchInput.base.meta(unlisted),
+  ...dispatchInput,
   actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
-  force: z.boolean().optional().describe('pass the ledger gate; recorded'),
-  inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
-  keep_worktree: z.boolean().optional().describe('keep it after a promotion'),
-  name: dispatchInput.name.describe('stable worker id over its sessions'),
   session: z.string().min(1).optional().describe('parent session; default: yours'),
-  timeout_sec: dispatchInput.timeout_sec.describe('hard limit of the run'),
   wait: z.boolean().optional().describe('wait for the end; default false'),
 };
 
@@ -156,7 +141,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
   }
 
   const options = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
-    ...optionsOf(input, caller),
+    ...readDispatchOptions(input, caller),
     ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
   });
 
@@ -230,7 +215,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
           .describe('Markdown checklist; while its ## Clarify has open items, it is not run'),
         project: z.string().optional().meta(unlisted),
         template: z.string().optional().meta(unlisted),
-        timeout_sec: timeout.meta(unlisted),
+        timeout_sec: timeoutSec.meta(unlisted),
         priority: priority.meta(unlisted),
       }),
       output: taskOutline,
@@ -378,7 +363,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
             plans.check(failed, input.hash, planOptions(failed, caller));
             const task = workflow.retry(failed.taskId, by(caller));
             if (input.hold === true) return { task, decision: null, session: null };
-            return actions.run(task.taskId, optionsOf(input, caller), by(caller));
+            return actions.run(task.taskId, readDispatchOptions(input, caller), by(caller));
           }),
         ),
     }),
