@@ -1,13 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type Api,
-  agentPrograms,
-  configuration,
   type EngineClient,
-  findWorkspace,
   formatDollars,
   formatLocalTime,
   type GatewayState,
@@ -16,8 +9,8 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
-import { runInForeground } from './foreground.ts';
-import { buildEnvironment, prepareStart } from './interactive.ts';
+import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
+import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from './gateway-trials.ts';
 
 const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
 
@@ -96,98 +89,25 @@ const stop = defineCommand({
   },
 });
 
-const ASK = 'Say ok.';
-
-/** One small call in each protocol. */
-const TRIALS: readonly {
-  name: string;
-  path: string;
-  body: object;
-  key: (key: string) => Record<string, string>;
-}[] = [
-  {
-    name: 'chat',
-    path: '/v1/chat/completions',
-    body: { model: 'svc', max_tokens: 16, messages: [{ role: 'user', content: ASK }] },
-    key: (key) => ({ authorization: `Bearer ${key}` }),
-  },
-  {
-    name: 'responses',
-    path: '/v1/responses',
-    body: { model: 'svc', max_output_tokens: 16, input: ASK },
-    key: (key) => ({ authorization: `Bearer ${key}` }),
-  },
-  {
-    name: 'messages',
-    path: '/v1/messages',
-    body: { model: 'svc', max_tokens: 16, messages: [{ role: 'user', content: ASK }] },
-    key: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-  },
-  {
-    name: 'gemini',
-    path: '/v1beta/models/svc:generateContent',
-    body: { contents: [{ role: 'user', parts: [{ text: ASK }] }] },
-    key: (key) => ({ 'x-goog-api-key': key }),
-  },
-];
-
-/** Runs `work` with a key that holds only so long. */
-async function withKey<T>(client: EngineClient, what: string, work: (key: string) => Promise<T>): Promise<T> {
-  const { name, key } = await client.call('gateway.add_key', {
-    name: `${what}-${randomBytes(4).toString('hex')}`,
-  });
-  try {
-    return await work(key);
-  } finally {
-    await client.call('gateway.remove_key', { name });
-  }
-}
-
-interface Trial {
-  protocol: string;
-  status: number;
-  ms: number;
-  /** Who answered; null for the gateway itself. */
-  provider: string | null;
-  is_stub: boolean;
-  problem: string | null;
-}
-
-async function tryProtocol(url: string, key: string, trial: (typeof TRIALS)[number]): Promise<Trial> {
-  const startedAt = performance.now();
-  const answer = await fetch(`${url}${trial.path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...trial.key(key) },
-    body: JSON.stringify(trial.body),
-  });
-  const text = await answer.text();
-  const { error } = JSON.parse(text) as { error?: { message?: string } };
-  return {
-    protocol: trial.name,
-    status: answer.status,
-    ms: Math.round(performance.now() - startedAt),
-    provider: answer.headers.get('x-svc-provider'),
-    is_stub: answer.headers.has('x-svc-stub'),
-    problem: answer.ok ? null : (error?.message ?? `status ${answer.status}`),
-  };
-}
-
 const test = defineCommand({
   name: 'gateway test',
   about: 'send one tiny call in each protocol; in mode live each costs a few tokens',
-  examples: ['gateway test'],
+  flags: { model: { type: 'string', about: 'what is asked for (svc)' } },
+  examples: ['gateway test', 'gateway test --model svc/cloud/gpt-5'],
   async run(context) {
     const client = await context.engine();
     const { url } = await client.call('gateway.serve', {});
-    const rows = await withKey(client, 'test', async (key) => {
+    const rows = await withTrialKey(client, 'test', async (key) => {
       const tried: Trial[] = [];
-      for (const trial of TRIALS) tried.push(await tryProtocol(url, key, trial));
+      for (const protocol of TRIED_PROTOCOLS)
+        tried.push(await tryProtocol(url, key, protocol, context.flags.model ?? 'svc'));
       return tried;
     });
     const text = await formatRows(
       rows,
       [
         { head: 'protocol', value: (row) => row.protocol },
+        { head: 'model', value: (row) => row.model },
         { head: 'status', value: (row) => row.status, right: true },
         { head: 'ms', value: (row) => row.ms, right: true },
         { head: 'answered by', value: (row) => row.provider ?? (row.is_stub ? 'the stub' : null) },
@@ -215,6 +135,7 @@ const keys = defineCommand({
     if (name === undefined) throw new SvcError('usage', `svc gateway keys ${action} needs a name`);
     if (action === 'remove') {
       const removed = await client.call('gateway.remove_key', { name });
+      removeRouteFiles(client, name);
       context.result(removed, () => `${name} opens the gateway no longer`);
       return;
     }
@@ -300,48 +221,13 @@ const usage = defineCommand({
   },
 });
 
-const run = defineCommand({
-  name: 'gateway run',
-  about:
-    'start an agent of your own whose model calls go through the gateway, with a key for as long as it runs',
-  args: [
-    { name: 'agent', about: 'which agent', completes: 'agent' },
-    { name: 'words', about: 'more words for its command line', optional: true, rest: true },
-  ],
-  examples: ['gateway run claude', 'gateway run codex -- exec "say hello"'],
-  async run(context) {
-    const { cwd, env } = context;
-    const [agent = '', ...words] = context.args;
-    const { file } = findWorkspace({ cwd, env });
-    const { agents } = (await configuration()).loadConfig({ file, env }).config;
-    const template = agents.interactive[agent];
-    if (template === undefined)
-      throw new SvcError('unknown_agent', `there is no interactive command for ${agent}`, {
-        hint: 'add one under agents.interactive',
-      });
-    const { findPreset } = await agentPrograms();
-    const known = findPreset(agent);
-    const reason = known === null ? 'svc does not know how to tell it where' : known.cannot.gateway;
-    if (reason !== undefined)
-      throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`);
-    const client = await context.engine();
-    const route = await client.call('gateway.serve', {});
-    const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
-    try {
-      return await withKey(client, agent, async (key) => {
-        const routed = { gateway: { ...route, key }, folder };
-        const start = await prepareStart(agent, template, context, { reachesEngine: false, routed });
-        return runInForeground({
-          argv: [...start.argv, ...words],
-          cwd,
-          env: buildEnvironment(start, env),
-          isTerminal: context.stdin.isTTY === true,
-        });
-      });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-});
-
-export const gatewayCommands: readonly Command[] = [serve, status, stop, run, test, keys, usage];
+export const gatewayCommands: readonly Command[] = [
+  serve,
+  status,
+  stop,
+  gatewayRun,
+  gatewayEnv,
+  test,
+  keys,
+  usage,
+];

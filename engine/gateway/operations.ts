@@ -274,17 +274,6 @@ export function gatewayOperations({
         return {};
       },
     }),
-    operation({
-      name: 'gateway.try',
-      about: 'Asks every provider for one short answer, which costs what that costs.',
-      seat: 'chair',
-      changes: true,
-      input: z.strictObject({}),
-      async run() {
-        await gateway.open({ allowRemote: false });
-        return { trials: await gateway.tryProviders() };
-      },
-    }),
     wireOperation({
       name: 'gateway.metrics',
       about: 'The gateway’s counters in the text format of Prometheus; empty while it does not run.',

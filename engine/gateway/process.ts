@@ -21,7 +21,7 @@ import {
   tagWorkspace,
   WORKSPACE_HEADER,
 } from './record.ts';
-import type { GatewayState, ProviderTrial } from './server/control.ts';
+import type { GatewayState } from './server/control.ts';
 import type { GatewaySettings, GatewayStart } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
@@ -33,8 +33,6 @@ const START_MS = 20_000;
 const PROBE_MS = 2000;
 const IDENTIFY_MS = 500;
 const ASK_MS = 5000;
-/** A provider may take its time. */
-const TRY_MS = 45_000;
 const END_MS = 3000;
 const PAUSES = { firstMs: 200, longestMs: 30_000 };
 
@@ -72,7 +70,6 @@ export interface GatewayProcess {
   applySettings(): Promise<void>;
   /** How it does; null while none of the workspace's runs. */
   readState(): Promise<GatewayState | null>;
-  tryProviders(): Promise<ProviderTrial[]>;
   readMetrics(): Promise<string>;
   /** Ends it as soon as its calls are over; waits a moment for that. */
   stop(): Promise<void>;
@@ -265,9 +262,6 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       await ask('/-/settings', { method: 'POST', body: deps.settings() });
     },
     readState: () => ask<GatewayState>('/-/status').catch(() => null),
-    async tryProviders() {
-      return (await ask<ProviderTrial[]>('/-/try', { method: 'POST', ms: TRY_MS })) ?? [];
-    },
     async readMetrics() {
       return (await ask<string>('/metrics')) ?? '';
     },

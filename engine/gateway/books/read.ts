@@ -130,7 +130,7 @@ export function createBooksReader(data: string): BooksReader {
         (db) =>
           db
             .prepare<[number, string], { hour: number; tokens: number }>(
-              `SELECT (started_at - ?) / 3600000 AS hour, sum(${TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
+              `SELECT CAST((started_at - ?) / 3600000 AS INTEGER) AS hour, sum(${TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
             )
             .all(Date.parse(day), day),
         [],

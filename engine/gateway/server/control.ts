@@ -18,6 +18,8 @@ export interface ProviderStatus {
   lastSuccessAt: number | null;
   /** How many models its list has; null while it is not known. */
   models: number | null;
+  /** What a trial asks it for: its model, else of its list the one that costs least; null where none has a known price. */
+  trialModel: string | null;
 }
 
 /** How a gateway does. */
@@ -37,16 +39,6 @@ export interface GatewayState {
   providers: ProviderStatus[];
 }
 
-/** One call to a provider, tried on request. */
-export interface ProviderTrial {
-  provider: string;
-  model: string;
-  ok: boolean;
-  ms: number;
-  /** What failed; null for nothing. */
-  problem: string | null;
-}
-
 /** What the engine asks of its gateway, below `/-/`, with the token of the record; and `/metrics`. */
 export interface Control {
   handles(path: string): boolean;
@@ -60,7 +52,6 @@ export function createControl({
   state,
   apply,
   stop,
-  tryProviders,
   models,
   metrics,
 }: {
@@ -69,7 +60,6 @@ export function createControl({
   apply(settings: GatewaySettings): void;
   /** Listens no longer, and ends when the calls are over. */
   stop(): void;
-  tryProviders(): Promise<ProviderTrial[]>;
   models(): Promise<RouteModels>;
   metrics(): string;
 }): Control {
@@ -94,7 +84,6 @@ export function createControl({
         });
       if (path === '/-/status' && method === 'GET') return sendJson(response, 200, state());
       if (path === '/-/models' && method === 'GET') return sendJson(response, 200, await models());
-      if (path === '/-/try' && method === 'POST') return sendJson(response, 200, await tryProviders());
       if (path === '/-/settings' && method === 'POST') {
         apply(JSON.parse(await readText(request)) as GatewaySettings);
         return sendJson(response, 200, state());

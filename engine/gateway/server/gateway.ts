@@ -10,8 +10,8 @@ import { createAnswerCache } from './cache.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
-import { listModelNames } from './model-names.ts';
-import { probeModels, tryProviders } from './probe.ts';
+import { findCheapest, listModelNames } from './model-names.ts';
+import { probeModels } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
 import { createUpstreams } from './upstream.ts';
@@ -94,6 +94,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         lastFailure,
         lastSuccessAt,
         models: models?.length ?? null,
+        trialModel: model || findCheapest(models ?? []),
       };
     });
   let bound = { host: options.host, port: options.port };
@@ -132,7 +133,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         other,
       };
     },
-    tryProviders: () => tryProviders(upstreams, routing.providers()),
     metrics: () =>
       metrics.format({
         svc_gateway_active_calls: server.active(),

@@ -58,6 +58,15 @@ export function listModelNames(
   };
 }
 
+/** The model of a list that costs least, as far as prices are known; null for none. */
+export function findCheapest(models: readonly ListedModel[]): string | null {
+  const priced = models.flatMap(({ id }) => {
+    const price = findKnownModel(id)?.price;
+    return price === undefined ? [] : [{ id, dollars: price.input + price.output }];
+  });
+  return priced.sort((one, other) => one.dollars - other.dollars)[0]?.id ?? null;
+}
+
 function addKnownLimits(model: ListedModel): ListedModel {
   if (model.contextWindow !== null && model.maxOutput !== null) return model;
   const limits = findKnownModel(model.id)?.limits;

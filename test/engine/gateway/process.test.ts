@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readGatewayRecord } from '../../../engine/gateway/record.ts';
@@ -23,7 +23,7 @@ describe('the gateway as a process', () => {
       yaml: `gateway: { addr: "127.0.0.1:0" }
 ai:
   mode: live
-  providers: [{ name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY }]
+  providers: [{ name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY, model: "${MODEL}", context: 9000 }]
 `,
       env: { PLANTED_KEY: SECRET_KEY },
     });
@@ -104,6 +104,51 @@ ai:
     assert.equal((await post(url, key, CHAT)).status, 200, 'at the same address');
   });
 
+  test('svc doctor asks each provider once, with --live only', async () => {
+    const asked = (): number =>
+      upstream.asked.filter(({ path }) => path.endsWith('/chat/completions')).length;
+    const before = asked();
+    const find = (text: string) =>
+      (JSON.parse(text) as { check: string; state: string; found: string }[]).filter(({ check }) =>
+        check.startsWith('provider'),
+      );
+    assert.deepEqual(find((await ws.svc(['doctor', '--json'])).stdout), []);
+    assert.equal(asked(), before);
+    const [found, ...others] = find((await ws.svc(['doctor', '--live', '--json'])).stdout);
+    assert.deepEqual([found?.check, found?.state, others], ['provider up', 'ok', []]);
+    assert.match(found?.found ?? '', new RegExp(`^${MODEL} by chat answered in \\d+ ms$`));
+    assert.equal(asked(), before + 1);
+    upstream.plan('status_401_with_key');
+    const { stdout, code } = await ws.svc(['doctor', '--live', '--json']);
+    upstream.plan('none');
+    assert.equal(code, 1);
+    assert.match(
+      find(stdout)[0]?.found ?? '',
+      /up refuses the key that the gateway has for it \(status 401\)/,
+    );
+    assert.ok(!stdout.includes(SECRET_KEY));
+    assert.ok(
+      (await client.call('gateway.keys', {})).every(({ name }) => !name.startsWith('doctor')),
+      'its key ends with it',
+    );
+  });
+
+  test('where the gateway is told with how much its models take', async () => {
+    const { models } = await client.call('gateway.serve', {});
+    assert.deepEqual(models?.other, { context: 9000, output: null });
+    assert.deepEqual(
+      models?.named.find(({ name }) => name === 'svc'),
+      { name: 'svc', context: 9000, output: null },
+    );
+    const today = await client.call('gateway.today', {});
+    assert.deepEqual([today.mode, today.is_running, today.hours.length], ['live', true, 24]);
+    assert.equal(
+      today.hours.reduce((sum, each) => sum + each, 0),
+      today.total.tokens,
+    );
+    assert.deepEqual(today.groups.provider[0]?.key, 'up');
+  });
+
   test('what svc.yaml says is in use at once, and svc gateway test tries every protocol', async () => {
     await ws.svc(['config', 'set', 'ai.mode', 'stub']);
     await until(async () => (await client.call('gateway.status', {}))?.mode === 'stub');
@@ -116,7 +161,7 @@ ai:
     );
   });
 
-  test('svc gateway run starts an agent of a person’s own, whose key ends with it', async () => {
+  test('svc gateway run starts an agent of a person’s own, whose key ends with it; svc gateway env tells a shell of one', async () => {
     const bin = join(ws.repository.folder, 'bin');
     mkdirSync(bin);
     const ask = `const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
@@ -139,6 +184,34 @@ process.exit(7);`;
     assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
     assert.ok(!words.join(' ').includes(key), 'no argument has the key');
     assert.equal((await post(url, key, CHAT)).status, 401);
+    const told = await ws.svc(['gateway', 'env', 'claude', '--name', 'shell']);
+    assert.equal(told.code, 0, told.stderr);
+    const line = `eval "$ROUTE"; claude -p 'say "it"'`;
+    const sh = (): { key: string; status: number; words: string[] } =>
+      JSON.parse(
+        spawnSync('sh', ['-c', line], { env: { PATH, ROUTE: told.stdout }, encoding: 'utf8' }).stdout,
+      );
+    const first = sh();
+    assert.deepEqual([first.status, first.words.slice(-2)], [200, ['-p', 'say "it"']]);
+    assert.ok(first.words.some((word) => word.startsWith('--settings=')));
+    assert.ok(!first.words.join(' ').includes(first.key) && !told.stderr.includes(first.key));
+    assert.match(told.stderr, /the key shell lasts until svc gateway keys remove shell/);
+    await ws.svc(['gateway', 'keys', 'remove', 'shell']);
+    assert.equal(sh().status, 401);
+
+    const gemini = (await ws.svc(['gateway', 'env', 'gemini', '--name', 'g', '--json'])).json() as {
+      env: Record<string, string>;
+      files: string[];
+    };
+    assert.ok(gemini.files[0]?.startsWith(gemini.env.GEMINI_CLI_HOME ?? '-') && existsSync(gemini.files[0]));
+    await ws.svc(['gateway', 'keys', 'remove', 'g']);
+    assert.ok(!existsSync(gemini.files[0]!));
+    const fish = await ws.svc(['gateway', 'env', 'codex', '--shell', 'fish']);
+    assert.match(
+      fish.stdout,
+      /^set -gx SVC_VKEY 'svc-vkey-[\w-]+'\nfunction codex; command codex '-c' .* \$argv; end\n$/,
+    );
+    assert.match((await ws.svc(['gateway', 'env', 'cursor'])).stderr, /cannot be sent through the gateway/);
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
     assert.match(unknown.stderr, /no interactive command for nobody/);
   });
