@@ -8,6 +8,7 @@ import type { GatewaySettings, Provider } from './settings.ts';
 export interface GatewayConfig {
   ai: z.output<typeof aiSchema>;
   gateway: z.output<typeof gatewaySchema>;
+  context: { threshold_bytes: number };
 }
 
 const USUAL_CACHE_ENTRIES = 256;
@@ -41,7 +42,7 @@ export function readEndpoint(address: string): Pick<Provider, 'baseUrl' | 'proto
 
 /** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
 export function buildSettings(
-  { ai, gateway }: GatewayConfig,
+  { ai, gateway, context }: GatewayConfig,
   lookup: (name: string) => string | undefined,
 ): GatewaySettings {
   const keyOf = (own: string, variable: string): string | null =>
@@ -92,6 +93,7 @@ export function buildSettings(
     providers,
     budgetTokensDay: ai.budget_tokens_day,
     cacheTtlSec: gateway.cache.ttl_sec,
+    longToolBytes: context.threshold_bytes,
     cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
     probeIntervalSec: ai.probe_interval_sec,
   };

@@ -188,7 +188,7 @@ export function gatewayOperations({
         resets_at: rfc3339(since + DAY_MS),
         denied_calls: today.denied,
         budgets_met: books.listMetBudgets(0).filter(({ at }) => at >= since).length,
-        policy: policy().mode,
+        policy: policy().mode || 'solo',
         routed_agents: routedAgents(),
         providers: ai.providers
           .filter(({ enabled }) => enabled !== false)

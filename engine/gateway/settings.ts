@@ -34,6 +34,8 @@ export interface GatewaySettings {
   /** 0 for no cache. */
   cacheTtlSec: number;
   cacheEntries: number;
+  /** From how many bytes on an answer of a tool is long; 0 to count none. */
+  longToolBytes: number;
   /** Between two looks at the lists of models; 0 for one look at the start. */
   probeIntervalSec: number;
 }

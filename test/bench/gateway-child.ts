@@ -111,6 +111,7 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
         budgetTokensDay: 1_000_000_000,
         cacheTtlSec: 0,
         cacheEntries: 0,
+        longToolBytes: 4096,
         probeIntervalSec: 0,
       },
       host: '127.0.0.1',

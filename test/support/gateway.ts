@@ -31,6 +31,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   budgetTokensDay: 0,
   cacheTtlSec: 0,
   cacheEntries: 256,
+  longToolBytes: 4096,
   probeIntervalSec: 0,
   ...more,
 });

@@ -20,6 +20,7 @@ import type { Holders } from './holders.ts';
 import { replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
+import { readRequestHabits } from './request-habits.ts';
 import type { Routing } from './routing.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -254,6 +255,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         bytes: Buffer.concat(sent),
       });
     if (isFree) return;
+    if (route.kind === 'generate') Object.assign(row, readRequestHabits(call, settings().longToolBytes));
     settleCall(call, { books, reservation, now: now() }, ended);
     log.info(describeCall(call), 'call');
     if (!response.writableEnded && !response.destroyed && ended.outcome === 'client_gone') response.destroy();
