@@ -40,7 +40,7 @@ const CALLS = {
 export type TriedProtocol = keyof typeof CALLS;
 export const TRIED_PROTOCOLS = Object.keys(CALLS) as TriedProtocol[];
 
-/** Runs `work` with a key that holds only so long. */
+/** Runs `work` with a key that holds only so long, also when this process is killed. */
 export async function withTrialKey<T>(
   client: EngineClient,
   what: string,
@@ -48,6 +48,7 @@ export async function withTrialKey<T>(
 ): Promise<T> {
   const { name, key } = await client.call('gateway.add_key', {
     name: `${what}-${randomBytes(4).toString('hex')}`,
+    pid: process.pid,
   });
   try {
     return await work(key);

@@ -14,7 +14,7 @@ import { findCheapest, listModelNames } from './model-names.ts';
 import { probeModels } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
-import { createUpstreams } from './upstream.ts';
+import { createUpstreams, type ProxySettings } from './upstream.ts';
 
 /** A gateway that listens. */
 export interface Gateway {
@@ -38,6 +38,8 @@ export interface GatewayOptions extends GatewayStart {
   /** No other gateway of the workspace runs. */
   isAlone: boolean;
   limits?: Partial<ServeLimits>;
+  /** None unless they are given. */
+  proxies?: ProxySettings;
   now?: () => number;
   transform?: ServeDeps['transform'];
 }
@@ -45,6 +47,7 @@ export interface GatewayOptions extends GatewayStart {
 const DRAIN_LOOK_MS = 50;
 /** How long a run waits for the lists of models of a gateway that has just started. */
 const LISTS_MS = 2000;
+const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
@@ -57,7 +60,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const books = openBooks(options.data, { now, isAlone: options.isAlone });
   const budget = createBudget({ books, now, dayLimit: settings.budgetTokensDay });
   const routing = createRouting(now);
-  const upstreams = createUpstreams(limits);
+  const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   let probing: NodeJS.Timeout | null = null;

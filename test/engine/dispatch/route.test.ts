@@ -96,7 +96,7 @@ describe('the way to the gateway', () => {
       [rules.mode, rules.budget_tokens_day, rules.spent_tokens_day, rules.cost_usd_day, rules.policy],
       ['stub', 0, 0, null, 'solo'],
     );
-    assert.deepEqual(rules.routed_agents, ['claude', 'gemini']);
+    assert.deepEqual(rules.routed_agents, ['claude']);
   });
 
   test('is there for a person who enters too, with a key that holds until they leave, or are gone', async () => {
