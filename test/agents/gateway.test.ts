@@ -71,7 +71,11 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
               agent.shell('true'),
               { say: 'It is done.' },
             ]);
-            await until(() => desk.requests().some(({ body }) => isCompaction(body)), 'a compaction');
+            await until(
+              () => desk.requests().some(({ body }) => isCompaction(body)),
+              'a compaction',
+              240_000,
+            );
             await run.cancel();
             await run.ended();
           } finally {
