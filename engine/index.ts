@@ -35,6 +35,7 @@ export {
   cutToWidth,
   formatAge,
   formatCount,
+  formatDollars,
   formatLocalTime,
   localizeTimes,
   quoteForShell,
@@ -73,7 +74,7 @@ export {
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { ListedSession } from './dispatch/operations.ts';
-export type { GatewayState } from './gateway/index.ts';
+export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';

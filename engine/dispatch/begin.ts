@@ -82,7 +82,7 @@ async function recordStart(
   const { transport } = findCommandOfSession(deps, queued);
   const { bypassesGateway } = sessions.private(sessionId);
   const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
-  const url = auth === 'gateway' ? await keys.findUrl() : null;
+  const route = auth === 'gateway' ? await keys.findRoute() : null;
   return persist(`the start of ${sessionId}`, () => {
     // In the transaction that starts: nothing can come in between.
     checkApproved(deps, queued);
@@ -90,9 +90,9 @@ async function recordStart(
     sessions.starting(sessionId, { runId, transport, auth, profile });
     if (changesHome(queued, profile)) sessions.forgetConversation(sessionId);
     const { taskId, tokenBudget } = queued;
-    return url === null
+    return route === null
       ? null
-      : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+      : { ...route, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
   });
 }
 

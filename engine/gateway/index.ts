@@ -11,14 +11,14 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
-export { gatewayOperations } from './operations.ts';
+export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 
 /** What the engine has of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {
   /** What dispatch needs. */
   runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
-    Pick<GatewayProcess, 'findUrl' | 'buildRoute'>;
+    Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
@@ -112,7 +112,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     process: gateway,
     books,
     runKeys: {
-      findUrl: gateway.findUrl,
+      findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,
       issueKey: keys.issueKey,
       revokeKey: keys.revokeKey,

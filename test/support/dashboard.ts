@@ -16,6 +16,7 @@ import type {
   Status,
   TaskRow,
   Trial,
+  UsageDay,
   Work,
 } from '../../tui/state/model.ts';
 import { createInitialState } from '../../tui/store.ts';
@@ -312,6 +313,45 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
   ...more,
 });
 
+/** Of one session, model, provider or task. */
+type UsageSumRow = UsageDay['groups']['session'][number];
+
+export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): UsageSumRow => ({
+  key,
+  label: null,
+  calls: 3,
+  failed: 0,
+  denied: 0,
+  input: 10_000,
+  output: 2000,
+  cache_read: 30_000,
+  cache_write: 0,
+  tokens: 42_000,
+  estimated: 0,
+  spent: 42_000,
+  cost_usd: 1.25,
+  unpriced: 0,
+  ...more,
+});
+
+export const usageDay = (more: Partial<UsageDay> = {}): UsageDay => ({
+  day: '2026-03-01',
+  resets_at: '2026-03-02T00:00:00.000Z',
+  mode: 'live',
+  has_providers: true,
+  is_running: true,
+  address: 'http://127.0.0.1:8788',
+  budget_tokens_day: 2_000_000,
+  total: usageSum(null),
+  hours: Array.from({ length: 24 }, (_, hour) => (hour === 9 ? 40_000 : hour === 10 ? 2000 : 0)),
+  groups: {
+    session: [usageSum('s-1', { label: 'Split store.ts', tokens: 40_000 }), usageSum(null, { tokens: 2000 })],
+    model: [usageSum('gpt-5')],
+    provider: [usageSum('up', { cost_usd: 1.25, unpriced: 700 })],
+    task: [usageSum('t-1', { label: 'Split store.ts' })],
+  },
+  ...more,
+});
 /** A dashboard without a terminal and without an engine: events in, state and effects out. */
 export interface Bench {
   state(): State;

@@ -11,6 +11,7 @@ export const KEY_GROUPS = [
   'Tasks',
   'Workers',
   'Bus',
+  'Usage',
   'Deliveries',
   'Program',
 ] as const;

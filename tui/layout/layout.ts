@@ -76,7 +76,7 @@ function computeLayout(state: State): Layout {
     fitListHeight('workers', 6),
   ];
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
-  const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
+  const bottom: PaneId = focus === 'deliveries' || focus === 'usage' ? focus : 'events';
   // Two rows show that something arrived; with the focus, the list gets more.
   const fitLowerHeight = (pane: PaneId): number =>
     clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);

@@ -8,6 +8,7 @@ import { locksPane } from './locks.ts';
 import type { AnyPane, Preview } from './pane.ts';
 import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
+import { usagePane } from './usage.ts';
 import { workersPane } from './workers.ts';
 
 /** The panes in the order of their tabs. */
@@ -17,6 +18,7 @@ export const PANES: readonly AnyPane[] = [
   asksPane,
   workersPane,
   busPane,
+  usagePane,
   eventsPane,
   deliveriesPane,
 ];

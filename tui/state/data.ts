@@ -16,6 +16,7 @@ import type {
   Status,
   TaskRow,
   Unread,
+  UsageDay,
 } from './model.ts';
 import { WINDOWS } from './windows.ts';
 
@@ -33,6 +34,7 @@ export const EMPTY_DATA: Data = {
   reports: new Map(),
   events: [],
   notices: [],
+  usage: null,
   status: null,
   choices: null,
   complete: false,
@@ -63,6 +65,7 @@ export interface DataChange {
   held?: readonly HeldRow[];
   events?: readonly EventRow[];
   notices?: readonly Notice[];
+  usage?: UsageDay;
   status?: Status;
   choices?: Choices;
   complete?: boolean;
@@ -99,6 +102,7 @@ export function applyDataChange(before: Data, change: DataChange): { data: Data;
       change.notices === undefined
         ? base.notices
         : [...base.notices, ...change.notices].slice(-WINDOWS.notices.most),
+    usage: change.usage ?? base.usage,
     status: change.status ?? base.status,
     choices: change.choices ?? base.choices,
     complete: change.complete ?? base.complete,

@@ -1,5 +1,6 @@
 import type {
   AgentCircuit,
+  Api,
   Ask,
   Message as BusMessage,
   Decision,
@@ -36,6 +37,8 @@ export type HeldRow = Wire<AgentCircuit>;
 /** What a session has reported about its work, and whether that still holds (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
+/** Usage of one UTC day (`gateway.today`). */
+export type UsageDay = Api['gateway.today']['output'];
 
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
@@ -116,6 +119,8 @@ export interface Data {
   /** Oldest first. */
   events: readonly EventRow[];
   notices: readonly Notice[];
+  /** Null while it is not known. */
+  usage: UsageDay | null;
   status: Status | null;
   choices: Choices | null;
   /** False while older tasks are still being fetched. */
@@ -129,6 +134,7 @@ export const PANE_IDS = [
   'asks',
   'workers',
   'bus',
+  'usage',
   'events',
   'deliveries',
   'peers',

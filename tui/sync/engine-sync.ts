@@ -4,7 +4,7 @@ import type { DataChange } from '../state/data.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { fetchDetails } from './fetch-details.ts';
-import { fetchDeliveries, fetchMessages, fetchSessions } from './fetch-rows.ts';
+import { fetchDeliveries, fetchMessages, fetchSessions, fetchUsage } from './fetch-rows.ts';
 import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
 import { followRefs } from './follow-refs.ts';
@@ -15,6 +15,8 @@ import { watchNotices } from './watch-notices.ts';
 const TICK_MS = 10_000;
 /** How often to ask for what changes without an event: deliveries, message notices, details. */
 const POLL_MS = 2000;
+/** Usage is asked for at every so manieth of them while another pane has the focus. */
+const USAGE_POLLS = 5;
 
 export interface EngineSync {
   /** Sends a call that the reducer requested, and sends the answer to the store. */
@@ -129,8 +131,9 @@ export function createEngineSync(options: {
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
   let polledEvents = store.getState().data.events;
+  let polls = 0;
   async function pollPending(): Promise<void> {
-    const { link: now, data } = store.getState();
+    const { link: now, data, focus } = store.getState();
     if (now.phase !== 'live') return;
     details.retryUnsettled();
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
@@ -140,6 +143,11 @@ export function createEngineSync(options: {
     if (messages.length > 0) {
       const ids = messages.map((each) => each.message_id);
       sendDataChange({ messages: await fetchMessages(connection.client(), ids) });
+    }
+    polls += 1;
+    if (focus === 'usage' || hasNew || polls % USAGE_POLLS === 0) {
+      const usage = await fetchUsage(connection.client());
+      if (JSON.stringify(usage) !== JSON.stringify(store.getState().data.usage)) sendDataChange({ usage });
     }
     if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(connection.client()) });
   }
