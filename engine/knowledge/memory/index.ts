@@ -78,6 +78,7 @@ export function createMemory(deps: MemoryDeps) {
       });
     opened ??= load();
     const memory = await opened;
+    if (!memory.store.isIndexCurrent()) await storage.write(() => memory.store.rebuildIndex());
     if (memory.store.isSweepDue())
       await storage.write(() => memory.store.sweep({ actor: 'svc', via: 'engine' }));
     return memory;

@@ -4,15 +4,9 @@ import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { foldText, indexText } from '../search/index.ts';
+import { foldText } from '../search/index.ts';
 import type { SkippedFile } from './okf/bundle.ts';
-import {
-  type Concept,
-  forgetContent,
-  isSameAbout,
-  readDescription,
-  writeFrontmatter,
-} from './okf/concept.ts';
+import { type Concept, forgetContent, isSameAbout, writeFrontmatter } from './okf/concept.ts';
 import type { Exported } from './okf/export.ts';
 import { nameOf, placeConcept } from './okf/folder-text.ts';
 import type { FoundConcept } from './okf/import.ts';
@@ -26,6 +20,7 @@ import {
   type MemoryState,
   toMemory,
 } from './rows.ts';
+import { createWordIndex } from './word-index.ts';
 
 /** What is to be remembered. */
 export interface NewMemory {
@@ -108,15 +103,12 @@ const digestOf = (parts: readonly string[]): string =>
 export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
   const { retentionDays } = writing;
+  const words = createWordIndex(db);
   const insert = db.prepare<
     unknown[]
   >(`INSERT INTO memory (id, type, title, title_key, text, tags, source, digest,
     unreviewed, actor, seat, via, session_id, task_id, agent, created_at, changed_at, okf_path, okf_frontmatter)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
-  const addGrams = db.prepare('INSERT INTO memory_grams (rowid, text) VALUES (?, ?)');
-  const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
-  const removeGrams = db.prepare('DELETE FROM memory_grams WHERE rowid = ?');
   const byId = db.prepare<unknown[], MemoryRow>('SELECT * FROM memory WHERE id = ?');
   const byPrefix = db.prepare<unknown[], MemoryRow>(
     'SELECT * FROM memory WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
@@ -197,8 +189,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
   function endRow(row: MemoryRow, state: MemoryState, supersededBy: string | null = null): void {
     end.run(state, supersededBy, clock.now(), row.number);
-    removeWords.run(row.number);
-    removeGrams.run(row.number);
+    words.remove(row.number);
   }
 
   /** A text without its secrets; what they were is added to `redacted`. */
@@ -222,14 +213,6 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     return resolve(id);
   }
 
-  function indexRow({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
-    const labels = JSON.parse(tags) as string[];
-    const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
-    const body = about === null ? text : `${text}\n${about}`;
-    addWords.run(number, indexText(title), indexText([type, ...labels].join(' ')), indexText(body));
-    addGrams.run(number, foldText([title, ...labels, body.slice(0, 65_536)].join('\n')));
-  }
-
   function remember(
     wanted: NewMemory,
     author: Author,
@@ -250,7 +233,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       { id: makeMemoryId(), type, title, text, tags, source, changedAt: clock.now(), ...okf },
       author,
     );
-    indexRow(row);
+    words.add(row);
     tell(row, 'remembered', by);
     return {
       memory: toMemory(row),
@@ -325,7 +308,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     const isUsual = okfPath === null && writeFrontmatter(usual, null, '') === frontmatter;
     keepOkf.run(okfPath, isUsual ? null : frontmatter, row.number);
     const kept = resolve(id);
-    if (!isEnded) indexRow(kept);
+    if (!isEnded) words.add(kept);
     if (known === undefined) return 'added';
     endRow(known, 'superseded', id);
     return 'replaced';
@@ -437,11 +420,13 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       const done = remember(next, author, by, { okfPath: row.okf_path, okfFrontmatter });
       if (done.memory.id === row.id) return done;
       end.run('superseded', done.memory.id, clock.now(), number);
-      removeWords.run(number);
-      removeGrams.run(number);
+      words.remove(number);
       tell(row, 'superseded', by);
       return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
     },
+
+    isIndexCurrent: words.isCurrent,
+    rebuildIndex: words.rebuild,
 
     /** Whether something is past its retention and still active. */
     isSweepDue: (): boolean => limits().some(([type, before]) => anyOverdue.get(type, before) !== undefined),

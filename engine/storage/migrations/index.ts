@@ -11,6 +11,7 @@ import { gateway } from './0010-gateway.ts';
 import { calls } from './0011-calls.ts';
 import { memory } from './0012-memory.ts';
 import { okf } from './0013-okf.ts';
+import { memoryTerms } from './0014-memory-terms.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -27,4 +28,5 @@ export const migrations: readonly string[] = [
   calls,
   memory,
   okf,
+  memoryTerms,
 ];
