@@ -6,6 +6,8 @@ import { addEntry, nestEntry, readEntry, requireTree } from './format.ts';
 /**
  * Edits TOML. The entry is a table of its own: appended when new, replaced in place otherwise. smol-toml drops comments when
  * it writes, so it only parses and checks the result; whole tables are replaced as text, and the rest stays byte for byte.
+ * @decimalturn/toml-patch 3.3 keeps comments, but it drops the one above the next table when it replaces a table below, and
+ * adds beside `[mcp_servers.b]` an inline table with a trailing comma, which TOML 1.0 and so codex refuse.
  */
 export const tomlFormat: ClientFormat = {
   find(text, path) {

@@ -1,19 +1,50 @@
+import { z } from 'zod';
 import type { AgentOverrides } from '../agents/index.ts';
+import type { Caller } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
 
-/** What a dispatch may be asked for. */
-export interface DispatchOptions {
+/** Hard limit of a run, seconds. */
+export const timeoutSec = z
+  .int()
+  .min(1)
+  .max(7 * 86_400)
+  .optional();
+
+/**
+ * What a client may ask of a run: input of every operation and tool that dispatches. Its decision keeps it, and a run that
+ * continues it repeats it; what acts on an option reads it there, with `decisions.boundTo(session.decisionId).options`.
+ */
+export const dispatchInput = {
+  base: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('branch that the worktree is made from')
+    .meta({ unlisted: true }),
+  force: z.boolean().optional().describe('pass the ledger gate; recorded'),
+  inplace: z.boolean().optional().describe('in the project’s own folder, without a worktree'),
+  keep_worktree: z.boolean().optional().describe('keep it after a promotion'),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'a name has letters, digits, . _ - and at most 64 characters')
+    .optional()
+    .describe('stable worker id over its sessions'),
+  timeout_sec: timeoutSec.describe('hard limit of the run'),
+};
+
+type DispatchInput = z.infer<z.ZodObject<typeof dispatchInput>>;
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** What a dispatch may be asked for: the client's own choices, and what its environment, its seat or an approval adds. */
+export type DispatchOptions = {
+  [K in keyof DispatchInput as CamelCase<K>]?: DispatchInput[K] | undefined;
+} & {
   agents?: AgentOverrides | undefined;
-  inplace?: boolean | undefined;
-  keepWorktree?: boolean | undefined;
-  /** Stable name of the worker. */
-  name?: string | undefined;
-  /** Base branch of the worktree. */
-  base?: string | undefined;
-  timeoutSec?: number | undefined;
   /** The dispatching session. */
   parent?: string | undefined;
-  /** Bypasses the ledger gate. For the dispatcher: the gate was bypassed, which is recorded. */
-  force?: boolean | undefined;
   /** Does not use the gateway, whatever `agents.auth` says. */
   gatewayBypass?: boolean | undefined;
   /** Tokens that all runs of the task together may spend. */
@@ -24,4 +55,75 @@ export interface DispatchOptions {
   outside?: boolean | undefined;
   /** A person allows a stranger's task to run without the sandbox that it needs. */
   unconfined?: boolean | undefined;
+};
+
+/** The options of one call: its input and its caller's environment. Throws `config_invalid` for a variable of no use. */
+export function readDispatchOptions(input: DispatchInput, caller: Caller): DispatchOptions {
+  const asked = Object.entries(dispatchInput).map(([key]) => [
+    key.replace(/_./g, (pair) => pair.slice(1).toUpperCase()),
+    input[key as keyof DispatchInput],
+  ]);
+  return {
+    ...(Object.fromEntries(asked) as DispatchOptions),
+    agents: agentOverrides(caller),
+    parent: caller.sessionId ?? undefined,
+    base: input.base ?? caller.env.SVC_GIT_BASE,
+    force: input.force === true || isOn(caller.env.SVC_LEDGER_FORCE),
+    gatewayBypass: isOn(caller.env.SVC_GATEWAY_BYPASS),
+    tokenBudget: parseTokenBudget(caller.env.SVC_TASK_TOKEN_BUDGET),
+  };
 }
+
+/** Without what was left open, so that it adds to other options and takes nothing from them. */
+export const pickRequested = (options: DispatchOptions): DispatchOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
+
+/**
+ * What the next run in the same worktree is asked for again: not what belongs to one call, to one approval or to a new worktree. Its
+ * agent stays the one that its conversation is with.
+ */
+export const pickRepeatable = ({
+  base: _base,
+  parent: _parent,
+  force: _force,
+  continues: _continues,
+  outside: _outside,
+  unconfined: _unconfined,
+  ...options
+}: DispatchOptions): DispatchOptions => options;
+
+/**
+ * The agent overrides in the caller's environment; undefined for none. Only a person may name a program, so only the
+ * Chair's environment counts. Throws `config_invalid`.
+ */
+export function agentOverrides({ seat, env }: Pick<Caller, 'seat' | 'env'>): AgentOverrides | undefined {
+  if (seat !== 'chair') return undefined;
+  const overrides = {
+    command: env.SVC_AGENT_CMD || undefined,
+    preset: env.SVC_AGENT_PRESET || undefined,
+    transport: parseTransport(env.SVC_AGENT_TRANSPORT || undefined),
+    timeoutSec: parseSeconds(env.SVC_AGENT_TIMEOUT_SEC || '0'),
+  };
+  return Object.values(overrides).some((value) => value !== undefined) ? overrides : undefined;
+}
+
+function parseTransport(word: string | undefined): AgentOverrides['transport'] {
+  if (word === undefined || word === 'subprocess' || word === 'acp') return word;
+  throw new SvcError('config_invalid', 'SVC_AGENT_TRANSPORT: expected one of subprocess, acp');
+}
+
+/** 0 means no override. */
+function parseSeconds(text: string): number | undefined {
+  if (/^\d{1,9}$/.test(text)) return Number(text) || undefined;
+  throw new SvcError('config_invalid', 'SVC_AGENT_TIMEOUT_SEC: expected a whole number of seconds');
+}
+
+/** Throws `config_invalid`: an invalid budget must not pass for none. */
+function parseTokenBudget(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (count > 0) return count;
+  throw new SvcError('config_invalid', 'SVC_TASK_TOKEN_BUDGET: expected a number of tokens above 0');
+}
+
+const isOn = (value: string | undefined): boolean => /^(?:1|true|yes|on)$/i.test(value ?? '');

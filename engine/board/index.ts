@@ -20,7 +20,7 @@ import { createVerify, type Verification, type Verify, type VerifyDeps } from '.
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
-export type { DispatchOptions } from './dispatch-options.ts';
+export { type DispatchOptions, pickRepeatable, timeoutSec } from './dispatch-options.ts';
 export type { Planner, RunPlan } from './plan.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {

@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
+import { timeoutSec } from '../board/index.ts';
 import { LOG_FORMS, type SessionLogs } from '../runner/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
-
 import type { SessionActions } from './session-actions.ts';
-
-const timeout = z
-  .int()
-  .min(1)
-  .max(7 * 86_400)
-  .optional();
 
 function added(one: Usage | null, other: Usage | null): Usage | null {
   if (one === null || other === null) return one ?? other;
@@ -134,7 +128,7 @@ export function sessionOperations(deps: {
       changes: true,
       input: z.strictObject({
         session: z.string(),
-        timeout_sec: timeout,
+        timeout_sec: timeoutSec,
         outside: z.boolean().optional(),
       }),
       run: (input, caller, call) => {

@@ -4,7 +4,7 @@ import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { sentence } from '../base/sentence.ts';
 import type { Decisions } from '../board/decisions/index.ts';
-import type { DispatchOptions } from '../board/index.ts';
+import { type DispatchOptions, pickRepeatable } from '../board/index.ts';
 import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
 import type { Runner } from '../runner/runs/index.ts';
 import {
@@ -202,9 +202,7 @@ export function createSessionActions(deps: {
         const started = workflow.run(
           session.taskId,
           {
-            ...repeatOptions(session),
-            // Its agent is the one that its conversation is with.
-            agents: decisions.boundTo(session.decisionId).options.agents,
+            ...repeatOptions(session, decisions.boundTo(session.decisionId).options),
             ...options,
             continues: sessionId,
           },
@@ -247,14 +245,12 @@ export function createSessionActions(deps: {
 
 const isPaused = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
 
-/** Asks for what the run before was asked for. */
-const repeatOptions = ({
-  inplace,
-  keepWorktree,
-  workerId,
-  timeoutSec,
-  tokenBudget,
-}: Session): DispatchOptions => ({
+/** What the run before was asked for, also where its decision is from before options were kept. */
+const repeatOptions = (
+  { inplace, keepWorktree, workerId, timeoutSec, tokenBudget }: Session,
+  asked: DispatchOptions,
+): DispatchOptions => ({
+  ...pickRepeatable(asked),
   inplace,
   keepWorktree,
   // A worker that was given no name is known by its number.

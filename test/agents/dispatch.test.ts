@@ -74,13 +74,13 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         const { git } = desk.ws.repository;
         assert.equal(git('log', '-1', '--format=%s', ended.branch ?? ''), 'Say hello');
         assert.equal(git('show', `${ended.branch}:hello.txt`), 'hello');
-        const { state } = await desk.here.call<{ state: string }>('verify.status', { session: run.id });
+        const { state } = await desk.here.call('verify.status', { session: run.id });
         assert.equal(state, 'reported');
         assertArrived(run.requests(), HOSTILE);
         const last = JSON.stringify(run.requests().at(-1)?.body);
         assert.match(last, /locked\.txt is locked: lady/);
         assert.equal(last.split(NOTE).length - 1, 1, last);
-        const { text } = await desk.here.call<{ text: string }>('session.log', { session: run.id });
+        const { text } = await desk.here.call('session.log', { session: run.id });
         assert.match(text, /It is done\./);
         nothingLeft(run);
       });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Session, Wire } from '../../engine/index.ts';
 import { assertArrived, type Desk, openDesk } from '../support/matrix.ts';
 import { REAL_AGENTS, skipped } from '../support/real-agents.ts';
 import { until } from '../support/wait.ts';
@@ -50,10 +49,9 @@ describe('what real agents do with a prompt', { concurrency: 1 }, () => {
       await until(() => run.requests().length > 0, 'its first request', 120_000);
       await here.call('worker.kill', { session: run.id });
       assert.match((await run.ended()).agent_session ?? '', /^[0-9a-f-]{36}$/);
-      const { session_id } = await here.call<Wire<Session>>('worker.resume', { session: run.id });
+      const { session_id } = await here.call('worker.resume', { session: run.id });
       await until(
-        async () =>
-          (await here.call<Wire<Session>>('session.show', { session: session_id })).state === 'ended',
+        async () => (await here.call('session.show', { session: session_id })).state === 'ended',
         'the end of the second',
         120_000,
       );

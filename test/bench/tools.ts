@@ -32,14 +32,14 @@ export async function tools(): Promise<Figure[]> {
 
 async function lists({ stdio, http, plainStdio, plainHttp }: Rig, board: string): Promise<Figure[]> {
   const answer = await stdio.call('task_list');
-  for (const plain of [plainStdio, plainHttp]) await plain.call('keep', answer);
+  for (const plain of [plainStdio, plainHttp]) await plain.callByName('keep', answer);
   const [ours, echo, same, web, webEcho, webSame] = await inTurns([
     () => stdio.call('task_list'),
-    () => plainStdio.call('echo'),
-    () => plainStdio.call('replay'),
+    () => plainStdio.callByName('echo'),
+    () => plainStdio.callByName('replay'),
     () => http.call('task_list'),
-    () => plainHttp.call('echo'),
-    () => plainHttp.call('replay'),
+    () => plainHttp.callByName('echo'),
+    () => plainHttp.callByName('replay'),
   ]);
   return [
     ...spread(`task_list over stdio, ${board}`, ours, echo, 'trivial tool'),
@@ -63,9 +63,9 @@ async function sends({ stdio, http, plainStdio, plainHttp }: Rig): Promise<Figur
   const [ours, plain, web, webPlain] = await inTurns(
     [
       () => stdio.call('msg_send', message),
-      () => plainStdio.call('append', message),
+      () => plainStdio.callByName('append', message),
       () => http.call('msg_send', message),
-      () => plainHttp.call('append', message),
+      () => plainHttp.callByName('append', message),
     ],
     { calls: 30 },
   );
@@ -84,8 +84,8 @@ async function locks({ stdio, plainStdio }: Rig): Promise<Figure[]> {
         await stdio.call('lock_release', lock);
       },
       async () => {
-        await plainStdio.call('append', lock);
-        await plainStdio.call('append', lock);
+        await plainStdio.callByName('append', lock);
+        await plainStdio.callByName('append', lock);
       },
     ],
     { calls: 20 },
@@ -102,7 +102,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
   try {
     for (let round = 0; round < ASKS; round += 1) {
       let isOpen = false;
-      const asked = asker.call<{ answer: string }>(
+      const asked = asker.call(
         'ask',
         { question: `which of the two, ${round}?` },
         {
@@ -112,12 +112,12 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
         },
       );
       await until(() => isOpen);
-      const { asks } = await stdio.call<{ asks: { ask_id: number }[] }>('ask_list');
+      const { asks } = await stdio.call('ask_list');
       const begin = performance.now();
       let answered = 0;
       let unblocked = 0;
       await Promise.all([
-        stdio.call('ask_answer', { id: asks[0]?.ask_id, answer: 'the second' }).then(() => {
+        stdio.call('ask_answer', { id: asks[0]?.ask_id ?? 0, answer: 'the second' }).then(() => {
           answered = performance.now();
         }),
         asked.then(() => {
@@ -126,7 +126,7 @@ async function answers({ ws, stdio, worker, plainStdio }: Rig): Promise<Figure[]
       ]);
       fromCall.push(unblocked - begin);
       fromAnswer.push(Math.max(0, unblocked - answered));
-      plain.push(await time(() => plainStdio.call('append', { answer: 'the second' })));
+      plain.push(await time(() => plainStdio.callByName('append', { answer: 'the second' })));
     }
   } finally {
     await asker.close();

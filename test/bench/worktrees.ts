@@ -20,7 +20,7 @@ export async function worktreeStatus(): Promise<Figure[]> {
     const theirs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const begin = performance.now();
-      const { total } = await here.call<{ total: number }>('worktree.status', { limit: WORKTREES });
+      const { total } = await here.call('worktree.status', { limit: WORKTREES });
       if (total !== WORKTREES) throw new Error(`${total} worktrees were listed`);
       ours.push(performance.now() - begin);
       theirs.push(await asked(paths, ws.env));

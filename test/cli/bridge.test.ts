@@ -246,7 +246,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.call('task_list');
     await other.close();
     await until(() => other.pid === null || !isRunning(other.pid));
-    const held = await one.call<{ covered_by: string }>('lock_check', { holder: 'pair', path: 'src/a.ts' });
+    const held = await one.call('lock_check', { holder: 'pair', path: 'src/a.ts' });
     assert.equal(held.covered_by, 'src');
     await one.close();
     await until(async () => (await ws.svc(['lock', 'list', '--json'])).json<unknown[]>().length === 0);
@@ -292,11 +292,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     const waits = new Promise<void>((resolve) => {
       told = resolve;
     });
-    const answer = asker.call<{ answer: string }>(
-      'ask',
-      { question: 'which?', timeout_sec: 600 },
-      { onprogress: () => told() },
-    );
+    const answer = asker.call('ask', { question: 'which?', timeout_sec: 600 }, { onprogress: () => told() });
     await waits;
     const first = other.daemonPid();
     await other.killDaemon();

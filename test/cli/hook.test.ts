@@ -182,7 +182,7 @@ describe('svc hook', () => {
       if (carriedAfter === undefined) assert.equal(second, null);
       else assert.match(String(carriedAfter(second)), new RegExp(`: for ${agent}$`, 'm'));
       // Otherwise the next agent would be told.
-      const { messages } = await here.call<{ messages: { id: number }[] }>('msg.inbox', {
+      const { messages } = await here.call('msg.inbox', {
         session: 'ada',
         unread: true,
       });

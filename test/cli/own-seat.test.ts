@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type McpClient, stdioClient } from '../support/mcp.ts';
+import { type McpClient, stdioClient, type ToolApi } from '../support/mcp.ts';
 import { takePart } from '../support/seats.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
@@ -14,7 +14,7 @@ describe('a seat over MCP', () => {
   before(async () => {
     ws = await makeWorkspace({ yaml: 'projects: [{ id: app, path: app }]\n' });
     chair = await stdioClient(ws);
-    own = (await chair.call<{ session: string }>('msg_inbox')).session;
+    own = (await chair.call('msg_inbox')).session ?? assert.fail();
   });
   after(async () => {
     await chair?.close();
@@ -36,7 +36,7 @@ describe('a seat over MCP', () => {
     >;
     assert.match(agent?.description ?? '', /; one of .*scripted/);
     assert.match(project?.description ?? '', /; one of app$/);
-    assert.deepEqual((await chair.call<{ projects: string[] }>('task_list')).projects, ['app']);
+    assert.deepEqual((await chair.call('task_list')).projects, ['app']);
     const limit = tools.find(({ name }) => name === 'task_list')?.inputSchema.properties?.limit;
     assert.match((limit as { description: string }).description, /at most 1000/);
   });
@@ -65,7 +65,7 @@ describe('a seat over MCP', () => {
       assert.equal(code, 'not_found', tool);
       if (tool === 'lock_acquire') assert.match(hint ?? '', new RegExp(`live: .*${own}.*; me is your own`));
     }
-    assert.deepEqual((await chair.call<{ tasks: [] }>('task_list')).tasks, [], 'nothing was made');
+    assert.deepEqual((await chair.call('task_list')).tasks, [], 'nothing was made');
     const look = ['hook', 'pre-write', '--agent', 'claude'];
     const write = { tool_name: 'Write', tool_input: { file_path: join(ws.root, 'a') }, cwd: ws.root };
     const hook = await ws.program(look, { input: JSON.stringify(write) });
@@ -74,7 +74,7 @@ describe('a seat over MCP', () => {
     const { holder } = await gone.call('lock_acquire', { holder: 'me', path: 'e' });
     await gone.close();
     await until(async () => {
-      const { locks } = await chair.call<{ locks: { holder: string }[] }>('lock_status');
+      const { locks } = await chair.call('lock_status');
       return locks.every((lock) => lock.holder !== holder);
     }, 'the lock to end with its seat');
   });
@@ -99,9 +99,7 @@ describe('a seat over MCP', () => {
       await chair.call('msg_send', { ...to, kind: 'alert', body: JSON.stringify(to) });
     await until(() => told.length > 0);
     const stale = async (client: McpClient): Promise<string[]> =>
-      (await client.call<{ messages: { to: string }[] }>('msg_stale', { older_min: 0 })).messages.map(
-        ({ to }) => to,
-      );
+      (await client.call('msg_stale', { older_min: 0 })).messages.map(({ to }) => to);
     assert.deepEqual(await stale(ada), ['ada']);
     assert.deepEqual(await stale(chair), ['bob', 'chair', 'claude', 'ada']);
     assert.deepEqual(told, ['svc://inbox/ada']);
@@ -116,17 +114,17 @@ describe('a seat over MCP', () => {
     const { code, hint } = await chair.refused('dispatch_worker', { agent: 'droid', prompt: 'x' });
     assert.equal(code, 'tool_missing');
     assert.match(hint ?? '', /installed: .*scripted/);
-    const { task_id } = await chair.call('task_add', {
+    const { task_id } = (await chair.callByName('task_add', {
       title: 'later',
       agent: 'droid',
       body: '',
       context: null,
-    });
+    })) as ToolApi['task_add']['output'];
     assert.equal(
       (await chair.refused('task_run', { id: task_id, name: '', timeout_sec: null })).code,
       'tool_missing',
     );
-    const { tasks } = await chair.call<{ tasks: { task_id: string; status: string }[] }>('task_list');
+    const { tasks } = await chair.call('task_list');
     assert.deepEqual(
       tasks.map((task) => [task.task_id, task.status]),
       [[task_id, 'assigned']],
@@ -134,16 +132,13 @@ describe('a seat over MCP', () => {
   });
 
   test('of a worker in a project below the repository finds its brief where it starts, and is told where', async () => {
-    const { verdict, session_id } = await chair.call<{ verdict: { sealed: boolean }; session_id: string }>(
-      'dispatch_worker',
-      {
-        agent: 'scripted',
-        project: 'app',
-        prompt: '#agent: run cat .svc/TASK_BRIEF.md\n#agent: run git status --short\n#agent: no-change',
-        wait: true,
-      },
-    );
-    assert.equal(verdict.sealed, true);
+    const { verdict, session_id } = await chair.call('dispatch_worker', {
+      agent: 'scripted',
+      project: 'app',
+      prompt: '#agent: run cat .svc/TASK_BRIEF.md\n#agent: run git status --short\n#agent: no-change',
+      wait: true,
+    });
+    assert.equal(verdict?.sealed, true);
     const folder = join(ws.root, '.svc/agents/worktrees', session_id, 'app');
     const brief = join(folder, '.svc/TASK_BRIEF.md');
     if (existsSync(brief)) assert.match(readFileSync(brief, 'utf8'), new RegExp(session_id));

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Session, Task, Wire } from '../../engine/index.ts';
 import { engineHere } from '../support/engine.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
@@ -32,16 +31,15 @@ test(`${TASKS} tasks through ${SLOTS} slots: never more at once, nothing of them
   });
   const sessions = await Promise.all(
     Array.from({ length: TASKS }, async (_, at) => {
-      const task = await here.call<Wire<Task>>('task.add', { body: `task ${at}`, agent: 'shell' });
-      return (await here.call<{ session: Wire<Session> }>('task.run', { id: task.task_id })).session
-        .session_id;
+      const task = await here.call('task.add', { body: `task ${at}`, agent: 'shell' });
+      return (await here.call('task.run', { id: task.task_id })).session.session_id;
     }),
   );
   await until(
     () => here.engine.sessionCounts().running + here.engine.sessionCounts().queued === 0,
     'the end of all',
   );
-  const ended = await here.call<Wire<Session>[]>('session.list', { ids: sessions });
+  const ended = await here.call('session.list', { ids: sessions });
   assert.deepEqual(
     ended
       .filter(({ failure, commits }) => failure !== null || commits !== 1)

@@ -106,10 +106,10 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
     ws.repository.write('PLAN.md', '- [ ] one\n- [ ] two\n');
     await here.call('task.add', { title: 'one', agent: 'scripted' });
     await here.call('msg.send', { to_session: 'alice', body: 'hi' });
-    ({ tools } = await here.call<{ tools: Described[] }>('tool.list'));
+    ({ tools } = (await here.call('tool.list')) as { tools: Described[] });
   });
   after(async () => {
-    const { tasks } = await here.call<{ tasks: { task_id: string }[] }>('task.list', { limit: 10_000 });
+    const { tasks } = await here.call('task.list', { limit: 10_000 });
     for (const { task_id } of tasks) await here.call('task.cancel', { id: task_id }).catch(() => undefined);
     await here.close();
     await ws.close();

@@ -110,7 +110,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
       const opened = new Promise<number>((resolve) => {
         asked = resolve;
       });
-      const answer = asker.call<{ status: string; answer: string; by: string }>(
+      const answer = asker.call(
         'ask',
         { question: `round ${round}?` },
         { onprogress: ({ message }) => asked(Number(/ask (\d+)/.exec(message ?? '')?.[1])) },
@@ -131,7 +131,7 @@ describe('sixteen MCP servers on one workspace', { timeout: 200_000 }, () => {
   test('a session is promoted once in every round', async () => {
     const [chair] = racers as [Racer, ...Racer[]];
     for (const round of rounds(MERGES)) {
-      const { session_id } = await chair.call<{ session_id: string }>('dispatch_worker', {
+      const { session_id } = await chair.call('dispatch_worker', {
         agent: 'scripted',
         prompt: `#agent: edit round-${round}.txt x`,
         wait: true,

@@ -1,12 +1,24 @@
 import { join } from 'node:path';
 import type { Caller } from '../../engine/api/operation.ts';
-import { type Engine, type OpenOptions, openEngine, samples } from '../../engine/index.ts';
+import {
+  type Api,
+  type ApiInput,
+  type Engine,
+  type OpenOptions,
+  openEngine,
+  samples,
+} from '../../engine/index.ts';
 import { type Posted, SECRET, type TestWorkspace } from './workspace.ts';
 
 export interface EngineHere {
   engine: Engine;
   /** Runs an operation as a person in the Chair seat, or as another caller; the answer is in wire form. */
-  call<T = unknown>(operation: string, input?: object, caller?: Partial<Caller>): Promise<T>;
+  call<K extends keyof Api>(
+    operation: K,
+    ...input: [...ApiInput<K>, caller?: Partial<Caller> | undefined]
+  ): Promise<Api[K]['output']>;
+  /** `call` with what the compiler would refuse. */
+  callByName(operation: string, input?: unknown, caller?: Partial<Caller>): Promise<unknown>;
   /** Plain sessions of these names take part. */
   join(...names: string[]): Promise<void>;
   /** A signed request from outside whose task waits for a decision. */
@@ -21,12 +33,13 @@ export async function engineHere(
 ): Promise<EngineHere> {
   const engine = await openEngine({ file: join(ws.root, 'svc.yaml'), env: ws.env, ...options });
   const person: Caller = { seat: 'chair', actor: 'ada', via: 'tui', sessionId: null, project: null, env: {} };
+  const callByName: EngineHere['callByName'] = async (operation, input = {}, caller = {}) =>
+    engine.operations.call(operation, input, { ...person, ...caller });
   let listener: ReturnType<Engine['listen']> | undefined;
   return {
     engine,
-    async call<T>(operation: string, input: object = {}, caller: Partial<Caller> = {}) {
-      return (await engine.operations.call(operation, input, { ...person, ...caller })) as T;
-    },
+    call: (operation, ...[input, caller]) => callByName(operation, input, caller as Partial<Caller>) as never,
+    callByName,
     async join(...names) {
       const seat = {
         kind: 'plain',

@@ -143,7 +143,7 @@ export async function openDesk({
   const host = await hostEngine(here.engine);
   db = new Database(join(ws.root, '.svc', 'svc.db'));
 
-  const session = (id: string) => here.call<Wire<Session>>('session.show', { session: id });
+  const session = (id: string) => here.call('session.show', { session: id });
   return {
     ws,
     here,
@@ -156,12 +156,12 @@ export async function openDesk({
     failures: model.failures,
     limit: ({ id }, until) => void limits.set(id, until),
     async run(prompt, script, wish = {}) {
-      const { task_id } = await here.call<{ task_id: string }>('task.add', {
+      const { task_id } = await here.call('task.add', {
         body: prompt,
         agent: wish.agent ?? agent,
         ...(wish.timeoutSec === undefined ? {} : { timeout_sec: wish.timeoutSec }),
       });
-      const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+      const ran = await here.call('task.run', { id: task_id });
       const { session_id: id } = ran.session;
       const limitMs = (wish.timeoutSec ?? 120) * 1000;
       // Nothing has had its turn since the answer.

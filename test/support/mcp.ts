@@ -4,18 +4,32 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Api } from '../../engine/index.ts';
 import { SVC, type TestWorkspace } from './workspace.ts';
+
+/** What each tool takes and answers, by the name that agents have for it. */
+export type ToolApi = {
+  [K in keyof Api as K extends `${infer Module}.${infer Verb}` ? `${Module}_${Verb}` : K]: Api[K];
+};
+
+type ToolInput<K extends keyof ToolApi> =
+  Record<never, never> extends ToolApi[K]['input']
+    ? [input?: ToolApi[K]['input'], options?: ToolCallOptions]
+    : [input: ToolApi[K]['input'], options?: ToolCallOptions];
+
+interface ToolCallOptions {
+  signal?: AbortSignal;
+  onprogress?: (progress: { message?: string | undefined }) => void;
+}
 
 export interface McpClient {
   client: Client;
   /** Of the bridge; null over HTTP. */
   pid: number | null;
   /** The structured result; throws what a refusal says, its code first. */
-  call<T = Record<string, unknown>>(
-    name: string,
-    input?: object,
-    options?: { signal?: AbortSignal; onprogress?: (progress: { message?: string | undefined }) => void },
-  ): Promise<T>;
+  call<K extends keyof ToolApi>(name: K, ...input: ToolInput<K>): Promise<ToolApi[K]['output']>;
+  /** `call` with what the compiler would refuse, such as a tool of another server. */
+  callByName(name: string, input?: object): Promise<unknown>;
   /** The structured content of a refusal. */
   refused(name: string, input?: object): Promise<{ code: string; message: string; hint: string | null }>;
   tools(): Promise<string[]>;
@@ -33,14 +47,16 @@ export async function mcpClient(
       timeout: 60_000,
       ...options,
     })) as CallToolResult;
+  const callByName = async (name: string, input: object = {}, options = {}): Promise<unknown> => {
+    const { isError, structuredContent } = await ask(name, input, options);
+    if (isError) throw new Error(`${structuredContent?.code}: ${structuredContent?.message}`);
+    return structuredContent;
+  };
   return {
     client,
     pid: transport instanceof StdioClientTransport ? transport.pid : null,
-    async call<T>(name: string, input: object = {}, options = {}) {
-      const { isError, structuredContent } = await ask(name, input, options);
-      if (isError) throw new Error(`${structuredContent?.code}: ${structuredContent?.message}`);
-      return structuredContent as T;
-    },
+    call: (name, ...[input, options]) => callByName(name, input, options) as never,
+    callByName,
     async refused(name, input = {}) {
       const { isError, structuredContent } = await ask(name, input);
       if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(structuredContent)}`);

@@ -56,10 +56,11 @@ export async function started(
   wish: { agent?: string; project?: string } = {},
 ): Promise<string> {
   const { decision_id } = await here.ask(prompt, wish);
-  const { session } = await here.call<{ session: { session_id: string } }>('decision.approve', {
+  const { session } = await here.call('decision.approve', {
     id: decision_id,
     ...options,
   });
+  if (session === null) throw new Error(`${decision_id} started nothing`);
   return session.session_id;
 }
 

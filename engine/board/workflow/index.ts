@@ -12,7 +12,7 @@ import {
   type RunSettings,
   readPromptInputs,
 } from '../decisions/inputs.ts';
-import type { DispatchOptions } from '../dispatch-options.ts';
+import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
@@ -373,10 +373,6 @@ export function createWorkflow({
     },
   };
 }
-
-/** The options that a call sets; what it leaves open stays as it was asked for before. */
-export const pickRequested = (options: DispatchOptions): DispatchOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
 
 /** Why a decision waits; that its author is a stranger comes first wherever it is shown. */
 const explainHold = ({ stranger }: Task, why: string): string =>

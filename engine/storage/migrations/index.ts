@@ -10,8 +10,9 @@ import { reviews } from './0009-reviews.ts';
 import { gateway } from './0010-gateway.ts';
 import { calls } from './0011-calls.ts';
 import { memory } from './0012-memory.ts';
-import { okf } from './0013-okf.ts';
-import { memoryTerms } from './0014-memory-terms.ts';
+import { boundKeys } from './0013-bound-keys.ts';
+import { okf } from './0014-okf.ts';
+import { memoryTerms } from './0015-memory-terms.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -27,6 +28,7 @@ export const migrations: readonly string[] = [
   gateway,
   calls,
   memory,
+  boundKeys,
   okf,
   memoryTerms,
 ];

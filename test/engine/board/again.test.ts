@@ -52,7 +52,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     await twice('lock.release', { holder: 'alice', path: 'src' }, () =>
       here.call('lock.acquire', { holder: 'bob', path: 'src' }),
     );
-    const { locks } = await here.call<{ locks: { holder: string }[] }>('lock.status', {});
+    const { locks } = await here.call('lock.status', {});
     assert.deepEqual(
       locks.map(({ holder }) => holder),
       ['bob'],
@@ -66,10 +66,11 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
   });
 
   test('does not end, assign, read or report what has moved on meanwhile', async () => {
-    const { task_id: id } = await twice('task.add', { title: 'one' });
+    const { task_id } = await twice('task.add', { title: 'one' });
+    const id = String(task_id);
     await twice('task.assign', { id, agent: 'scripted' });
     await twice('task.done', { id, status: 'failed' }, () => here.call('task.retry', { id, hold: true }));
-    const shown = await here.call<{ task: { status: string } }>('task.show', { id: id as string });
+    const shown = await here.call('task.show', { id });
     assert.equal(shown.task.status, 'assigned', 'the retry stands');
     const sent = await twice('msg.send', { to_session: 'chair', body: 'x' });
     const [message] = sent.messages as { id: number }[];
@@ -95,18 +96,18 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     });
     const promoted = await twice('worktree.promote', { session: run.session_id });
     assert.deepEqual([promoted.removed, promoted.already_merged], [true, false]);
-    const failing = await here.call<{ task_id: string }>('dispatch.worker', {
+    const failing = await here.call('dispatch.worker', {
       agent: 'scripted',
       prompt: '#agent: exit 3',
     });
     const { task_id: id } = failing;
     await until(async () => {
-      const { task } = await here.call<{ task: { status: string } }>('task.show', { id });
+      const { task } = await here.call('task.show', { id });
       return task.status === 'failed';
     });
     const again = await keyed('task.run', { id, wait: true }, 'retried');
     assert.equal((await keyed('task.run', { id, wait: true }, 'retried')).session_id, again.session_id);
-    const { sessions } = await here.call<{ sessions: unknown[] }>('task.show', { id });
+    const { sessions } = await here.call('task.show', { id });
     assert.equal(sessions.length, 2);
   });
 });

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Decision, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 type Plan = Wire<TaskPlan>;
-interface Shown {
-  task: Wire<Task>;
-  decision: Wire<Decision> | null;
-  sessions: Wire<Session>[];
-}
 
 /** Says on its output who has chosen it. */
 const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
@@ -28,11 +23,11 @@ describe('what a client of the Chair says of agents in its own environment', () 
   });
 
   const add = async (fields: object = {}): Promise<string> =>
-    (await here.call<Wire<Task>>('task.add', { title: 'a task', ...fields })).task_id;
+    (await here.call('task.add', { title: 'a task', ...fields })).task_id;
   const plan = (id: string, env: Record<string, string> = {}, caller: object = {}): Promise<Plan> =>
     here.call('task.plan', { id }, { env, ...caller });
   const run = async (id: string, env: Record<string, string>, input: object = {}): Promise<Wire<Session>> =>
-    (await here.call<{ session: Wire<Session> }>('task.run', { id, ...input }, { env })).session;
+    (await here.call('task.run', { id, ...input }, { env })).session;
 
   test('counts for the plan and its hash, and for no other client', async () => {
     const id = await add();
@@ -85,7 +80,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
     const id = await add();
     const refused = async (env: Record<string, string>, told: RegExp): Promise<void> => {
       await assert.rejects(run(id, env), (error: SvcError) => told.test(`${error.code}: ${error.message}`));
-      const { task } = await here.call<Shown>('task.show', { id });
+      const { task } = await here.call('task.show', { id });
       assert.deepEqual([task.agent, task.status, task.decision_id], [null, 'open', null]);
     };
     await refused({ SVC_AGENT_TIMEOUT_SEC: '1e3' }, /config_invalid: SVC_AGENT_TIMEOUT_SEC/);
@@ -102,8 +97,8 @@ test('the run is of the command that was bound at its dispatch, also by a later 
     await here.close();
     await ws.close();
   });
-  const show = (id: string) => here.call<Shown>('task.show', { id });
-  const { task_id: id } = await here.call<Wire<Task>>('task.add', { title: 'a task' });
+  const show = (id: string) => here.call('task.show', { id });
+  const { task_id: id } = await here.call('task.add', { title: 'a task' });
   const command = `/bin/sh -c 'echo chosen by a client; exit 3' -- {{prompt}}`;
   await here.call('task.run', { id }, { env: { SVC_AGENT_CMD: command } });
   const asked = await here.ask('from outside');
@@ -115,7 +110,7 @@ test('the run is of the command that was bound at its dispatch, also by a later 
       (await show(id)).sessions.filter(({ state }) => state === 'ended').length === count;
     await until(isEnded);
     const { agent, exit_code: code, session_id: session } = (await show(id)).sessions.at(-1)!;
-    const { text } = await here.call<{ text: string }>('session.log', { session });
+    const { text } = await here.call('session.log', { session });
     return `${agent} ${code} ${/chosen by a client/.exec(text)?.[0]}`;
   };
   assert.equal(await ended(1), 'default 3 chosen by a client');

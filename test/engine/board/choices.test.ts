@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Task, TaskChoices, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { TaskChoices, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -75,9 +75,9 @@ webhook:
   });
 
   test('a template without a time limit has that of all agents', async () => {
-    const { task_id, timeout_sec } = await here.call<Wire<Task>>('task.add', { template: 'fix' });
+    const { task_id, timeout_sec } = await here.call('task.add', { template: 'fix' });
     assert.equal(timeout_sec, null);
-    assert.equal((await here.call<Wire<TaskPlan>>('task.plan', { id: task_id })).timeout_sec, 600);
+    assert.equal((await here.call('task.plan', { id: task_id })).timeout_sec, 600);
   });
 
   test('are also agents.default_cmd, as the agent that it runs as', async () => {

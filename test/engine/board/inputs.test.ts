@@ -9,7 +9,6 @@ import {
   type RunInputs,
   readPromptInputs,
 } from '../../../engine/board/decisions/inputs.ts';
-import type { Decision, Session, Task, Wire } from '../../../engine/index.ts';
 import { engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
@@ -80,14 +79,14 @@ test('decisions of an older svc stay answerable: bound when it opens first, pend
   db.exec("UPDATE decision SET inputs = NULL, inputs_version = 0, options = NULL, hash = 'of words'");
   db.close();
   here = await engineHere(ws, { workerCap: 2 });
-  const shown = await here.call<{ decision: Wire<Decision>; changes: unknown[] }>('decision.show', {
+  const shown = await here.call('decision.show', {
     id: pending.decision_id,
   });
   assert.match(shown.decision.hash, /^[0-9a-f]{64}$/);
   assert.deepEqual(shown.changes, []);
   await here.call('decision.approve', { id: pending.decision_id });
   const ended = async (id: string) => {
-    const { task, sessions } = await here.call<{ task: Wire<Task>; sessions: Wire<Session>[] }>('task.show', {
+    const { task, sessions } = await here.call('task.show', {
       id,
     });
     return task.status === 'done' ? sessions : null;

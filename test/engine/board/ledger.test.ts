@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/api/operation.ts';
 import { parseLedger } from '../../../engine/board/ledger/parse.ts';
-import type { Ledger, LoggedEvent, Session, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { LoggedEvent, SvcError } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { BY, type HoldingRig, holdingRig, refusal } from './holding.ts';
@@ -320,17 +320,15 @@ describe('a ledger in the engine', () => {
 
   const write = (path: string, ...lines: string[]) => writeFileSync(join(ws.root, path), lines.join('\n'));
   const add = async (ledger: string) =>
-    (await here.call<Wire<Task>>('task.add', { title: 'a task', agent: 'scripted', ledger })).task_id;
-  const status = async (id: string) =>
-    (await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status;
+    (await here.call('task.add', { title: 'a task', agent: 'scripted', ledger })).task_id;
+  const status = async (id: string) => (await here.call('task.show', { id })).task.status;
   const dispatched = (id: string) =>
     here.engine.events.listOfTask(id).filter(({ kind }: LoggedEvent) => kind === 'dispatched');
-  type Ran = { session: Wire<Session> | null };
   const worker = (sessionId: string): Partial<Caller> => ({ seat: 'worker', sessionId, via: 'tool' });
 
   async function session(): Promise<string> {
-    const task = await here.call<Wire<Task>>('task.add', { title: 'holds', agent: 'scripted' });
-    return (await here.call<Ran>('task.run', { id: task.task_id })).session?.session_id ?? assert.fail();
+    const task = await here.call('task.add', { title: 'holds', agent: 'scripted' });
+    return (await here.call('task.run', { id: task.task_id })).session?.session_id ?? assert.fail();
   }
 
   test('shows who works on what, and how much of Clarify is open', async () => {
@@ -338,7 +336,7 @@ describe('a ledger in the engine', () => {
     const me = await session();
     const claim = await here.call('task.claim', { holder: me, item: 2, ledger: 'show.md' }, worker(me));
     assert.deepEqual(Object.keys(claim as object).sort(), ['expires_at', 'holder', 'item', 'ledger', 'text']);
-    const shown = await here.call<Wire<Ledger>>('ledger.show', { ledger: 'show.md' });
+    const shown = await here.call('ledger.show', { ledger: 'show.md' });
     assert.deepEqual(shown, {
       ledger: 'show.md',
       items: [
@@ -366,10 +364,7 @@ describe('a ledger in the engine', () => {
     const task =
       here.engine.events.listAfter(0).find(({ sessionId }) => sessionId === me)?.taskId ?? assert.fail();
     await here.call('task.cancel', { id: task });
-    assert.equal(
-      (await here.call<Wire<Ledger>>('ledger.show', { ledger: 'show.md' })).items[1]?.holder,
-      null,
-    );
+    assert.equal((await here.call('ledger.show', { ledger: 'show.md' })).items[1]?.holder, null);
   });
 
   test('lets a worker speak for itself only, also with *', async () => {
@@ -402,7 +397,7 @@ describe('a ledger in the engine', () => {
     await here.join(...Array.from({ length: 32 }, (_, index) => `p-${index}`));
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) =>
-        here.call<{ holder: string }>('task.claim', { holder: `p-${index}`, item: 1, ledger: 'race.md' }),
+        here.call('task.claim', { holder: `p-${index}`, item: 1, ledger: 'race.md' }),
       ),
     );
     const winners = tries.filter(({ status }) => status === 'fulfilled');
@@ -440,13 +435,13 @@ describe('a ledger in the engine', () => {
     await here.call('task.done', { id, status: 'failed' });
     await assert.rejects(here.call('task.retry', { id }), refused);
     assert.equal(await status(id), 'failed');
-    const plan = await here.call<Wire<TaskPlan>>('task.plan', { id });
+    const plan = await here.call('task.plan', { id });
     assert.equal(plan.problem?.code, 'ledger_gate');
-    const forced = await here.call<Wire<TaskPlan>>('task.plan', { id }, { env: { SVC_LEDGER_FORCE: '1' } });
+    const forced = await here.call('task.plan', { id }, { env: { SVC_LEDGER_FORCE: '1' } });
     assert.equal(forced.problem, null);
     await here.call('task.retry', { id, hold: true });
     write('gate.md', '## Clarify', '- [x] which port');
-    assert.equal((await here.call<Wire<TaskPlan>>('task.plan', { id })).problem, null);
+    assert.equal((await here.call('task.plan', { id })).problem, null);
     await here.call('task.run', { id });
     assert.equal(dispatched(id)[0]?.data.ledgerForced, undefined);
   });

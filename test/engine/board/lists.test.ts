@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ListedDecision, ListedTask, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -27,9 +26,9 @@ describe('the lists of a board', () => {
   });
 
   const tasks = async (input: object): Promise<string[]> =>
-    (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.map((each) => each.task_id);
+    (await here.call('task.list', input)).tasks.map((each) => each.task_id);
   const decisions = async (input: object): Promise<string[]> =>
-    (await here.call<Wire<ListedDecision>[]>('decision.list', input)).map((each) => each.decision_id);
+    (await here.call('decision.list', input)).map((each) => each.decision_id);
 
   test('give the tasks that are named, newest first; one that is not there is left out', async () => {
     assert.deepEqual(await tasks({ ids: ['t-1', 't-4', 't-99', 'd-1', 'nonsense'] }), ['t-4', 't-1']);
@@ -61,9 +60,7 @@ describe('the lists of a board', () => {
 
   test('say of each task whether it waits for a decision', async () => {
     const waiting = async (input: object) =>
-      (await here.call<{ tasks: Wire<ListedTask>[] }>('task.list', input)).tasks.flatMap((each) =>
-        each.waits ? [each.task_id] : [],
-      );
+      (await here.call('task.list', input)).tasks.flatMap((each) => (each.waits ? [each.task_id] : []));
     assert.deepEqual(await waiting({ limit: 1000 }), []);
     const asked = await here.ask('go');
     assert.deepEqual(await waiting({ limit: 1000 }), [asked.task_id]);
@@ -75,7 +72,7 @@ describe('the lists of a board', () => {
     const [newest] = await decisions({});
     assert.deepEqual(await decisions({ ids: ['d-1', newest, 'd-99', 't-1'] }), [newest, 'd-1']);
     assert.deepEqual(await decisions({ ids: ['d-1', newest], state: 'pending' }), [newest]);
-    const [first] = await here.call<Wire<ListedDecision>[]>('decision.list', { ids: ['d-1'] });
+    const [first] = await here.call('decision.list', { ids: ['d-1'] });
     assert.deepEqual([first?.title, first?.state], ['number 2', 'approved']);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Caller, Operation } from '../../../engine/api/operation.ts';
 import { describeTool, isTool } from '../../../engine/api/tool.ts';
-import type { Lock, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
+import type { Lock, SvcError } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -207,8 +207,8 @@ describe('the tools for locks', () => {
     ws = await makeWorkspace();
     here = await engineHere(ws, { workerCap: 0 });
     await here.join('ada', ...Array.from({ length: 32 }, (_, index) => `p-${index}`));
-    const { task_id } = await here.call<Wire<Task>>('task.add', { title: 'a task', agent: 'scripted' });
-    const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    const { task_id } = await here.call('task.add', { title: 'a task', agent: 'scripted' });
+    const ran = await here.call('task.run', { id: task_id });
     session = ran.session.session_id;
   });
   after(async () => {
@@ -218,18 +218,14 @@ describe('the tools for locks', () => {
 
   test('answer who holds what until when, under which fence', async () => {
     const path = 'app/main.txt';
-    const lock = await here.call<Record<string, unknown>>(
-      'lock.acquire',
-      { holder: session, path: 'app' },
-      worker(session),
-    );
+    const lock = await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
     assert.deepEqual(Object.keys(lock).sort(), ['expires_at', 'fence', 'holder', 'path']);
     assert.deepEqual(await here.call('lock.check', { holder: session, path }, worker(session)), {
       ...lock,
       path,
       covered_by: 'app',
     });
-    const status = await here.call<{ locks: Wire<Lock>[] }>('lock.status', { path });
+    const status = await here.call('lock.status', { path });
     assert.deepEqual(await here.call('lock.status'), status);
     assert.deepEqual(await here.call('lock.status', { path: '' }), status);
     assert.deepEqual(Object.keys(status.locks[0] ?? {}).sort(), [
@@ -278,7 +274,7 @@ describe('the tools for locks', () => {
       ['lock.release', { holder: 'ada', path: 'app' }],
       ['lock.over', { paths: ['app'], except: 'ada' }],
     ] as const) {
-      await assert.rejects(here.call(name, input, worker(session)), refusal('holder_mismatch'), name);
+      await assert.rejects(here.callByName(name, input, worker(session)), refusal('holder_mismatch'), name);
     }
     await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
     await here.call('lock.release', { holder: session, path: 'app' });
@@ -286,7 +282,7 @@ describe('the tools for locks', () => {
 
   test('free what an ended session held, in the transaction of its end', async () => {
     await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
-    const { task_id } = (await here.call<{ tasks: Wire<Task>[] }>('task.list')).tasks[0] ?? assert.fail();
+    const { task_id } = (await here.call('task.list')).tasks[0] ?? assert.fail();
     await here.call('task.cancel', { id: task_id });
     assert.deepEqual(await here.call('lock.status'), { locks: [] });
     await assert.rejects(here.call('lock.acquire', { holder: session, path: 'app' }), refusal('conflict'));
@@ -296,7 +292,7 @@ describe('the tools for locks', () => {
 
   test('leave out what is outside when they are asked about many paths', async () => {
     await here.call('lock.acquire', { holder: 'ada', path: 'app' });
-    const over = await here.call<{ path: string; lock: Wire<Lock> }[]>('lock.over', {
+    const over = await here.call('lock.over', {
       paths: ['README.md', '/etc/passwd', 'app/main.txt'],
     });
     assert.deepEqual(
@@ -326,7 +322,7 @@ describe('the tools for locks', () => {
     );
     const {
       locks: [lock],
-    } = await here.call<{ locks: Wire<Lock>[] }>('lock.status');
+    } = await here.call('lock.status');
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const each of tries) {
       if (each.status === 'rejected')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Decision, SvcError, Task, TaskPlan, Wire } from '../../../engine/index.ts';
+import type { SvcError, TaskPlan, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -37,7 +37,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
   });
 
   const add = async (fields: object): Promise<string> =>
-    (await here.call<Wire<Task>>('task.add', { title: 'a task', ...fields })).task_id;
+    (await here.call('task.add', { title: 'a task', ...fields })).task_id;
   const plan = (id: string, env: Record<string, string> = {}): Promise<Plan> =>
     here.call('task.plan', { id }, { env });
   const sizes = () => [here.engine.events.lastSeq(), ws.repository.git('for-each-ref')];
@@ -72,7 +72,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.equal(rest.carries?.consent, 'not_needed');
     assert.match(rest.command ?? '', /agent\.js' -- \{\{prompt\}\}$/);
     assert.deepEqual(sizes(), before);
-    const seen = await here.call<Plan>('task.plan', { id }, { seat: 'worker', sessionId: 's-1' });
+    const seen = await here.call('task.plan', { id }, { seat: 'worker', sessionId: 's-1' });
     assert.equal(seen.hash, hash);
   });
 
@@ -127,7 +127,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     await here.call('task.run', { id, hash });
     await here.call('task.cancel', { id });
     await assert.rejects(here.call('task.retry', { id, hash: 'another' }), refused);
-    assert.equal((await here.call<{ task: Wire<Task> }>('task.show', { id })).task.status, 'failed');
+    assert.equal((await here.call('task.show', { id })).task.status, 'failed');
     await here.call('task.retry', { id, hash });
     await here.call('task.cancel', { id });
   });
@@ -136,7 +136,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     const id = await add({ body: 'for whoever is there' });
     const { hash } = await plan(id);
     await here.call('task.cancel', { id });
-    const { task } = await here.call<{ task: Wire<Task> }>('task.retry', { id, hash });
+    const { task } = await here.call('task.retry', { id, hash });
     assert.deepEqual([task.agent, task.session_id === null], ['scripted', false]);
     await here.call('task.cancel', { id });
   });
@@ -168,7 +168,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
 
   test('is shown with a decision, to people as well', async () => {
     const { decision_id, task_id } = await here.ask('look at this');
-    const shown = await here.call<{ decision: Wire<Decision>; plan: Plan }>('decision.show', {
+    const shown = await here.call('decision.show', {
       id: decision_id,
     });
     assert.deepEqual(shown.plan, await plan(task_id));
@@ -176,7 +176,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     const carrying = (await here.ask('and at this', { project: 'api' })).decision_id;
     // What `svc config set` wrote was agreed to by being written.
     await here.call('project.untrust', { id: 'api' });
-    const { plan: untrusted } = await here.call<{ plan: Plan }>('decision.show', { id: carrying });
+    const { plan: untrusted } = await here.call('decision.show', { id: carrying });
     assert.deepEqual(
       [untrusted.carries?.setup, untrusted.carries?.consent, untrusted.problem?.code],
       [api.setup, 'none', 'consent_missing'],

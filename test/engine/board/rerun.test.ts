@@ -47,7 +47,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
       'a setup',
     );
     ({ here, host } = await openHere(ws));
-    const { digest } = await here.call<{ digest: string }>('project.show', { id: 'own' });
+    const { digest } = await here.call('project.show', { id: 'own' });
     await here.call('project.trust', { id: 'own', digest });
   });
   after(async () => {
@@ -69,7 +69,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     return session;
   }
   const lettersOf = async (session: string): Promise<Letter[]> =>
-    (await here.call<{ messages: Letter[] }>('msg.inbox')).messages.filter(({ from }) => from === session);
+    (await here.call('msg.inbox')).messages.filter(({ from }) => from === session);
   const leftOf = (session: string): string[] =>
     readdirSync(join(ws.root, '.svc', 'agents', session)).filter((name) => name.startsWith('verify-'));
 
@@ -90,7 +90,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     assert.match(bodies[1] ?? '', new RegExp(`^note\n# ${honest} verified: .*worktree_promote`, 's'));
     assert.deepEqual(leftOf(honest), []);
     assert.doesNotMatch(ws.repository.git('worktree', 'list'), /verify-/);
-    const { warnings } = await here.call<{ warnings: string[] }>('worktree.promote', { session: honest });
+    const { warnings } = await here.call('worktree.promote', { session: honest });
     assert.deepEqual(
       warnings.filter((each) => /verified/.test(each)),
       [],
@@ -207,16 +207,16 @@ describe('under a lite guard', () => {
   test('nothing is run again by itself, and a promotion warns of what is the own word of the worker', async () => {
     const session = await started(here, prompt(['test -f made.txt']));
     await ended(here, session);
-    const shown = await here.call<Shown>('verify.status', { session });
+    const shown = await here.call('verify.status', { session });
     assert.deepEqual(
       [shown.state, shown.rerun_state, shown.reasons],
       ['reported', null, ['svc has not run the reported tests again']],
     );
     const other = await started(here, prompt(['test -f made.txt']).replaceAll('made', 'other'));
     await ended(here, other);
-    assert.equal((await here.call<Shown>('verify.rerun', { session: other })).state, 'verified');
+    assert.equal((await here.call('verify.rerun', { session: other })).state, 'verified');
     const promoted = async (id: string): Promise<string[]> =>
-      (await here.call<{ warnings: string[] }>('worktree.promote', { session: id })).warnings;
+      (await here.call('worktree.promote', { session: id })).warnings;
     assert.deepEqual(await promoted(other), []);
     assert.deepEqual(await promoted(session), [
       `${session} is not verified (reported: svc has not run the reported tests again)`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Decision, Host, Session, Wire } from '../../../engine/index.ts';
+import type { Host } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { takePart } from '../../support/seats.ts';
@@ -37,8 +37,8 @@ describe('answers of the board', () => {
     const claim = (holder: string, item: number) =>
       here.call('task.claim', { holder, item, ledger: 'plan.md' });
     const release = (holder: string, item: number) =>
-      here.call<{ text: string }>('task.release', { holder, item, ledger: 'plan.md' });
-    const claimed = await here.call<{ item: number; text: string }>('task.claim', {
+      here.call('task.release', { holder, item, ledger: 'plan.md' });
+    const claimed = await here.call('task.claim', {
       holder: 'a',
       item: 2,
       ledger: 'plan.md',
@@ -81,8 +81,8 @@ describe('answers of the board', () => {
     for (let levels = 0; levels < 100_000; levels += 1) deep = [deep];
     await assert.rejects(here.call('task.add', { body: deep as never }), { code: 'fields_invalid' });
     const { decision_id } = await here.ask('Deploy \u{1f44d} please\n#agent: no-change');
-    const { session } = await here.call<{ session: Wire<Session> }>('decision.approve', { id: decision_id });
-    assert.equal((await ended(here, session.session_id)).failure, null);
+    const { session } = await here.call('decision.approve', { id: decision_id });
+    assert.equal((await ended(here, session?.session_id ?? '')).failure, null);
   });
 
   test('an approval of an agent that is not installed is refused, and its decision waits on', async () => {
@@ -91,7 +91,7 @@ describe('answers of the board', () => {
       code: 'agent_not_found',
       message: /at-all/,
     });
-    const { decision } = await here.call<{ decision: Wire<Decision> }>('decision.show', { id: decision_id });
+    const { decision } = await here.call('decision.show', { id: decision_id });
     assert.equal(decision.state, 'pending');
   });
 
@@ -112,8 +112,8 @@ describe('answers of the board', () => {
   });
 
   test('the log of a run that never started is an error which says why, and not empty', async () => {
-    const { task_id } = await here.call<{ task_id: string }>('task.add', { body: 'x', agent: 'broken' });
-    const { session } = await here.call<{ session: Wire<Session> }>('task.run', { id: task_id });
+    const { task_id } = await here.call('task.add', { body: 'x', agent: 'broken' });
+    const { session } = await here.call('task.run', { id: task_id });
     // It was there when the run was asked for, and is gone before the worktree is made.
     rmSync(join(programs, 'broken'));
     await until(() => here.engine.sessionEnded(session.session_id));

@@ -39,7 +39,7 @@ describe('evidence', () => {
   }
 
   const session = async (id: string): Promise<Wire<Session>> =>
-    (await here.call<Wire<Session>[]>('session.list', { ids: [id] }))[0] ?? assert.fail(id);
+    (await here.call('session.list', { ids: [id] }))[0] ?? assert.fail(id);
 
   /** A worker that waits; what it does at its end is its prompt. */
   async function works({
@@ -49,13 +49,13 @@ describe('evidence', () => {
   } = {}): Promise<Working> {
     count += 1;
     const go = join(ws.repository.folder, `go-${count}`);
-    const { task_id: taskId } = await here.call<{ task_id: string }>('task.add', {
+    const { task_id: taskId } = await here.call('task.add', {
       title: 'work',
       body: `#agent: wait-for ${go}\n${last}`,
       agent: 'scripted',
       acceptance_criteria: criteria,
     });
-    const { session: started } = await here.call<{ session: Wire<Session> }>('task.run', {
+    const { session: started } = await here.call('task.run', {
       id: taskId,
       inplace,
     });
@@ -71,8 +71,8 @@ describe('evidence', () => {
       caller,
       worktree: worktree ?? '',
       commit: (files) => ws.repository.commit(files, 'work', worktree ?? ''),
-      report: (input) => here.call<Reported>('verify.report', input, caller),
-      status: () => here.call<Shown>('verify.status', {}, caller),
+      report: (input) => here.call('verify.report', input, caller),
+      status: () => here.call('verify.status', {}, caller),
       async end() {
         writeFileSync(go, '');
         return until(async () => {
@@ -136,16 +136,16 @@ describe('evidence', () => {
       tests: 2,
     });
     const ended = await work.end();
-    assert.equal((await here.call<Shown>('verify.status', { session: ended.session_id })).state, 'reported');
+    assert.equal((await here.call('verify.status', { session: ended.session_id })).state, 'reported');
     // Nothing but a rerun makes it more than that, and what is missing is missing still.
-    const again = await here.call<Shown>('verify.rerun', { session: work.id });
+    const again = await here.call('verify.rerun', { session: work.id });
     assert.deepEqual([again.state, again.reasons], ['reported', ['missing: none.txt']]);
   });
 
   test('is stale once the branch has moved, by the worker, at its end, or by a person', async () => {
     const work = await works();
     work.commit({ 'one.txt': 'one\n' });
-    const tests = [{ command: 'true', result: 'passed' }];
+    const tests = [{ command: 'true', result: 'passed' as const }];
     assert.equal((await work.report({ tests })).state, 'reported');
     const second = work.commit({ 'two.txt': 'two\n' });
     const status = await work.status();
@@ -161,10 +161,10 @@ describe('evidence', () => {
     await work.end();
     assert.equal((await work.status()).state, 'stale');
     // A rerun of what was reported of another commit is no evidence of this one.
-    assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'stale');
+    assert.equal((await here.call('verify.rerun', { session: work.id })).state, 'stale');
 
-    assert.equal((await here.call<Reported>('verify.report', { session: work.id, tests })).state, 'reported');
-    assert.equal((await here.call<Shown>('verify.rerun', { session: work.id })).state, 'verified');
+    assert.equal((await here.call('verify.report', { session: work.id, tests })).state, 'reported');
+    assert.equal((await here.call('verify.rerun', { session: work.id })).state, 'verified');
     ws.repository.git('branch', '--force', 'elsewhere', `svc/${work.id}`);
     const next = ws.repository.git('commit-tree', '-p', 'elsewhere', '-m', 'more', 'elsewhere^{tree}');
     ws.repository.git('update-ref', `refs/heads/svc/${work.id}`, next);
@@ -177,7 +177,7 @@ describe('evidence', () => {
   test('of work in place is compared with what the session left, not with what came after', async () => {
     const work = await works({ inplace: true, last: '#agent: no-change' });
     ws.repository.commit({ 'inplace.txt': 'by the worker\n' });
-    const tests = [{ command: 'true', result: 'passed' }];
+    const tests = [{ command: 'true', result: 'passed' as const }];
     assert.deepEqual(await work.report({ tests, symbols: [{ path: 'inplace.txt' }] }), {
       session: work.id,
       task: work.taskId,
@@ -232,7 +232,7 @@ describe('evidence', () => {
 
   test('is given by whoever did the work, or by the Chair', async () => {
     const [one, two] = [await works(), await works()];
-    const tests = [{ command: 'true', result: 'passed' }];
+    const tests = [{ command: 'true', result: 'passed' as const }];
     await assert.rejects(one.report({ session: two.id, tests }), { code: 'holder_mismatch' });
     await assert.rejects(one.report({ task: two.taskId, tests }), { code: 'holder_mismatch' });
     await assert.rejects(one.report({ task: 't-9999', tests }), { code: 'not_found' });
@@ -266,7 +266,7 @@ describe('evidence', () => {
     await assert.rejects(here.call('verify.report', { symbols: [{ path: '../x' }] }, byHand), {
       code: 'path_outside',
     });
-    assert.equal((await here.call<Shown>('verify.status', {}, byHand)).task_id, one.taskId);
+    assert.equal((await here.call('verify.status', {}, byHand)).task_id, one.taskId);
     await Promise.all([one.end(), two.end()]);
   });
 
@@ -329,8 +329,7 @@ describe('evidence', () => {
       await work.end();
       return work;
     }
-    const rerun = (id: string, input: object = {}) =>
-      here.call<Shown>('verify.rerun', { session: id, ...input });
+    const rerun = (id: string, input: object = {}) => here.call('verify.rerun', { session: id, ...input });
 
     test('agrees with what ends as it was reported, in a clean checkout and with an environment of its own', async () => {
       const work = await reported(
@@ -380,7 +379,7 @@ describe('evidence', () => {
       assert.match(output, /^line \d+\n/);
       assert.match(output, /the end\n$/);
       const again = { session: work.id, tests: [{ command: 'true', passed: true }] };
-      assert.equal((await here.call<Reported>('verify.report', again)).state, 'reported');
+      assert.equal((await here.call('verify.report', again)).state, 'reported');
     });
 
     test('ends what takes too long, and leaves no process behind, whatever the command detached', async () => {

@@ -8,7 +8,7 @@ import type { Message, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
-import { dispatched, join, type Sent } from './rig.ts';
+import { dispatched, join } from './rig.ts';
 
 interface Got {
   method: string;
@@ -86,11 +86,11 @@ describe('the notice of a message', () => {
   const notice = (session: string): string => joinPath(ws.root, '.svc/notices', `${session}.md`);
   const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
   async function send(input: object): Promise<number> {
-    const { messages } = await here.call<Sent>('msg.send', { body: 'hello', ...input });
+    const { messages } = await here.call('msg.send', { body: 'hello', ...input });
     return messages[0]?.id ?? 0;
   }
   async function message(id: number): Promise<Wire<Message>> {
-    const [found] = await here.call<Wire<Message>[]>('msg.list', { ids: [id] });
+    const [found] = await here.call('msg.list', { ids: [id] });
     return found as Wire<Message>;
   }
   /** The message once its notice is no longer pending, or was tried. */
@@ -143,9 +143,7 @@ describe('the notice of a message', () => {
       }),
     );
     await until(async () =>
-      (await here.call<Wire<Message>[]>('msg.list', { limit: 200 })).every(
-        (each) => each.delivery === 'delivered',
-      ),
+      (await here.call('msg.list', { limit: 200 })).every((each) => each.delivery === 'delivered'),
     );
     const blocks = [
       ...textOf(notice(to)).matchAll(
@@ -186,7 +184,7 @@ describe('the notice of a message', () => {
     assert.match((await tried(await send({ to_session: 'beyond' }))).last_error ?? '', /^path_outside/);
     assert.equal(existsSync(joinPath(ws.repository.folder, 'out')), false);
     // The inbox has them all the same.
-    const { unread } = await here.call<{ unread: number }>('msg.inbox', { session: 'reader' });
+    const { unread } = await here.call('msg.inbox', { session: 'reader' });
     assert.equal(unread, 6);
   });
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
-import type { Inbox, Shown } from './rig.ts';
+import type { Shown } from './rig.ts';
 
 describe('at the end of a session its Chair gets a handoff', () => {
   let ws: TestWorkspace;
@@ -18,10 +18,10 @@ describe('at the end of a session its Chair gets a handoff', () => {
   });
 
   async function handoff(prompt: string): Promise<Shown> {
-    const { task_id } = await here.call<{ task_id: string }>('task.add', { body: prompt, agent: 'scripted' });
-    const { session } = await here.call<{ session: { session_id: string } }>('task.run', { id: task_id });
+    const { task_id } = await here.call('task.add', { body: prompt, agent: 'scripted' });
+    const { session } = await here.call('task.run', { id: task_id });
     return until(async () => {
-      const { messages } = await here.call<Inbox>('msg.inbox');
+      const { messages } = await here.call('msg.inbox');
       return messages.find(({ from }) => from === session.session_id);
     }, 'the handoff');
   }
@@ -44,7 +44,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     ]) {
       assert.match(message.body, line);
     }
-    const [row] = await here.call<{ task_id: string }[]>('msg.list', { ids: [message.id] });
+    const [row] = await here.call('msg.list', { ids: [message.id] });
     assert.match(row?.task_id ?? '', /^t-\d+$/);
   });
 

@@ -58,12 +58,12 @@ export async function join(here: EngineHere, seat: Partial<Omit<NewSeat, 'proces
 /** A task that is given to an agent; with no worker free its session stays queued, and is live. */
 export async function dispatched(here: EngineHere, wish: { name?: string; project?: string } = {}) {
   const { name, ...task } = wish;
-  const { task_id } = await here.call<{ task_id: string }>('task.add', {
+  const { task_id } = await here.call('task.add', {
     title: 'work',
     agent: 'scripted',
     ...task,
   });
-  const run = await here.call<{ session: { session_id: string } }>('task.run', {
+  const run = await here.call('task.run', {
     id: task_id,
     ...(name === undefined ? {} : { name }),
   });

@@ -66,8 +66,8 @@ async function makeRig(flags: Record<string, unknown> = {}): Promise<AcpRig> {
     host = await hostEngine(here.engine);
   };
   await open();
-  const call: EngineHere['call'] = (...words) => here.call(...words);
-  const show = (id: string) => call<Shown>('session.show', { session: id });
+  const call: EngineHere['call'] = (operation, ...input) => here.call(operation, ...input);
+  const show = (id: string) => call('session.show', { session: id });
   return {
     ws,
     call,
@@ -79,8 +79,8 @@ async function makeRig(flags: Record<string, unknown> = {}): Promise<AcpRig> {
     },
     async run(directives, agent = 'scripted') {
       const body = ['Do it.', ...directives.map((each) => `#acp: ${each}`)].join('\n');
-      const task = await call<{ task_id: string }>('task.add', { body, agent });
-      const ran = await call<{ session: Wire<Session> }>('task.run', { id: task.task_id });
+      const task = await call('task.add', { body, agent });
+      const ran = await call('task.run', { id: task.task_id });
       return ran.session.session_id;
     },
     async settled(id) {
@@ -92,7 +92,7 @@ async function makeRig(flags: Record<string, unknown> = {}): Promise<AcpRig> {
     },
     ask: (id) =>
       until(async () => {
-        const { asks: open } = await call<{ asks: Wire<Ask>[] }>('ask.list', { status: 'open' });
+        const { asks: open } = await call('ask.list', { status: 'open' });
         return open.find(({ from_session }) => from_session === id);
       }, `a question of ${id}`),
     log: (id) => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8'),
@@ -142,12 +142,12 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.equal(ended.failure, null, rig.log(id));
     assert.deepEqual([ended.commits, ended.transport, ended.usage?.input], [1, 'acp', 30]);
     assert.match(ended.agent_session ?? '', /^acp-/);
-    const { text } = await rig.call<{ text: string }>('session.log', { session: id });
+    const { text } = await rig.call('session.log', { session: id });
     assert.match(text, /make all was answered no/);
     assert.match(text, /inside\.txt was answered once/);
     assert.match(text, /All done\./);
     assert.doesNotMatch(text, /"acp":/);
-    const verified = await rig.call<{ state: string }>('verify.status', { session: id });
+    const verified = await rig.call('verify.status', { session: id });
     assert.equal(verified.state, 'reported', rig.log(id));
   });
 
@@ -237,7 +237,7 @@ test('a worker on transport acp works confined, with its questions and our tools
     await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
-    const { state } = await rig.call<{ state: string }>('verify.status', { session: id });
+    const { state } = await rig.call('verify.status', { session: id });
     assert.equal(state, 'reported', rig.log(id));
   } finally {
     await rig.close();

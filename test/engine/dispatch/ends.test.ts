@@ -130,10 +130,10 @@ describe('the end of a run', () => {
       error({ api_error_status: 400, result: 'bad request' }),
     ]);
     await rig.settled(session_id);
-    const { text } = await rig.here().call<{ text: string }>('session.log', { session: session_id });
+    const { text } = await rig.here().call('session.log', { session: session_id });
     assert.match(text, /bad request/);
     assert.doesNotMatch(text, /"type":"result"/);
-    const raw = await rig.here().call<{ text: string }>('session.log', { session: session_id, form: 'raw' });
+    const raw = await rig.here().call('session.log', { session: session_id, form: 'raw' });
     assert.match(raw.text, /"type":"result"/);
   });
 });

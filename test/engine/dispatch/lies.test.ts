@@ -127,7 +127,7 @@ describe('a run that lies', () => {
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.state, ended.failure?.code], ['ended', 'turn_limit']);
     assert.equal(ended.agent_session, null);
-    const again = await rig.here().call<{ session_id: string }>('worker.resume', { session: session_id });
+    const again = await rig.here().call('worker.resume', { session: session_id });
     await rig.settled(again.session_id);
     assert.ok(!rig.starts().some((words) => words.some((word) => /^-.*dangerous/.test(word))));
   });

@@ -62,7 +62,7 @@ describe('a limit with a known end', () => {
     await rig.up();
     assert.equal((await rig.session(session_id)).resume_at, resume_at);
     assert.equal(rig.starts().length, before + 1);
-    const status = await rig.here().call<{ workers: { paused: number; queued: number } }>('engine.status');
+    const status = await rig.here().call('engine.status');
     assert.deepEqual([status.workers.paused, status.workers.queued], [1, 0]);
     await Promise.all(
       [1, 2, 3].map(() =>
@@ -109,9 +109,7 @@ describe('a limit with a known end', () => {
     await until(async () => (await rig.session(session_id)).state === 'ended');
     assert.equal((await rig.session(session_id)).failure?.code, 'cancelled');
     assert.ok(rig.starts().length - before <= 2);
-    const ends = (
-      await here().call<{ kind: string; session_id: string }[]>('event.list', { limit: 500 })
-    ).filter(
+    const ends = (await here().call('event.list', { limit: 500 })).filter(
       (event) => event.session_id === session_id && (event.kind === 'failed' || event.kind === 'sealed'),
     );
     assert.equal(ends.length, 1);
@@ -121,7 +119,7 @@ describe('a limit with a known end', () => {
     const { here } = rig;
     const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
     const { worktree } = await rig.settled(session_id);
-    for (const name of ['worktree.promote', 'worktree.trial'])
+    for (const name of ['worktree.promote', 'worktree.trial'] as const)
       await assert.rejects(here().call(name, { session: session_id }), { code: 'conflict' });
     await here().call('worktree.prune', {});
     assert.ok(existsSync(join(worktree ?? '', 'half.txt')));
@@ -199,9 +197,7 @@ describe('a limit with a known end', () => {
     const before = rig.starts().length;
     const { session_id } = await rig.run(limited(Date.now() + DAY));
     await rig.settled(session_id);
-    const inside = await rig
-      .here()
-      .call<{ cwd: string }>('worker.attach', { session: session_id, pid: process.pid });
+    const inside = await rig.here().call('worker.attach', { session: session_id, pid: process.pid });
     assert.ok(existsSync(join(inside.cwd, 'half.txt')));
     await assert.rejects(rig.here().call('worker.resume', { session: session_id }), { code: 'conflict' });
     await assert.rejects(rig.here().call('worker.attach', { session: session_id, pid: process.pid }), {
@@ -229,9 +225,7 @@ describe('a session that failed', () => {
     ]);
     const failed = await rig.settled(first.session_id);
     assert.equal(failed.failure?.code, 'turn_limit');
-    const again = await rig
-      .here()
-      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    const again = await rig.here().call('worker.resume', { session: first.session_id });
     assert.notEqual(again.session_id, first.session_id);
     const ended = await rig.settled(again.session_id);
     assert.deepEqual(
@@ -271,9 +265,7 @@ describe('a session that failed', () => {
     const before = rig.starts().length;
     const first = await rig.run(['edit half.txt half', claudeSays.init('lost'), 'fail 3']);
     await rig.settled(first.session_id);
-    const { session_id } = await rig
-      .here()
-      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    const { session_id } = await rig.here().call('worker.resume', { session: first.session_id });
     await until(async () => (await rig.session(session_id)).state === 'ended');
     const [, lost, anew, ...more] = rig.starts().slice(before);
     assert.ok(lost?.includes('--resume=lost'));
@@ -289,9 +281,7 @@ describe('a session that failed', () => {
   test('is told what was done when its agent never told a conversation', async () => {
     const first = await rig.run(['edit half.txt half', 'fail 3']);
     await rig.settled(first.session_id);
-    const again = await rig
-      .here()
-      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    const again = await rig.here().call('worker.resume', { session: first.session_id });
     await rig.settled(again.session_id);
     const said = rig.starts().at(-1)?.at(-1) ?? '';
     assert.match(said, /^do it\n/);

@@ -61,7 +61,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     });
   let here = await open();
 
-  const session = (id: string) => here.call<Wire<ListedSession>>('session.show', { session: id });
+  const session = (id: string) => here.call('session.show', { session: id });
   return {
     ws,
     here: () => here,
@@ -81,12 +81,12 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     async run(directives, wish = {}) {
       const body = ['do it', ...directives.map((each) => `#agent: ${each}`)].join('\n');
       const { env = {}, ...more } = wish as { env?: Record<string, string> };
-      const task = await here.call<Wire<Task>>('task.add', { body, agent: 'claude', ...more });
-      const ran = await here.call<{ session: Wire<Session> }>('task.run', { id: task.task_id }, { env });
+      const task = await here.call('task.add', { body, agent: 'claude', ...more });
+      const ran = await here.call('task.run', { id: task.task_id }, { env });
       return ran.session;
     },
     session,
-    task: async (id) => (await here.call<{ task: Wire<Task> }>('task.show', { id })).task,
+    task: async (id) => (await here.call('task.show', { id })).task,
     async settled(id) {
       await until(async () => {
         const { state, resume_at } = await session(id);

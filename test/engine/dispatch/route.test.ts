@@ -7,7 +7,6 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Session, Wire } from '../../../engine/index.ts';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRig, type Rig } from './rig.ts';
 
@@ -86,13 +85,11 @@ describe('the way to the gateway', () => {
     const { session_id } = await rig.run(['no-change']);
     await rig.settled(session_id);
     const enter = (pid: number, more = {}) =>
-      rig
-        .here()
-        .call<{ gateway: { url: string; key: string } | null; agent_folder: string }>('worker.attach', {
-          session: session_id,
-          pid,
-          ...more,
-        });
+      rig.here().call('worker.attach', {
+        session: session_id,
+        pid,
+        ...more,
+      });
     const entered = await enter(process.pid);
     assert.equal(entered.gateway?.url, url);
     assert.equal(entered.agent_folder, join(rig.ws.root, '.svc', 'agents', session_id, 'agent'));
@@ -127,11 +124,13 @@ describe('the way to the gateway', () => {
     assert.equal(holds(key), false);
   });
 
-  test('is left out of one dispatch by SVC_GATEWAY_BYPASS', async () => {
-    const { session_id } = await rig.run(['no-change', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
+  test('is left out of one dispatch by SVC_GATEWAY_BYPASS, and of the run that goes on with it', async () => {
+    const { session_id } = await rig.run(['fail', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
     assert.equal((await rig.settled(session_id)).auth, 'account');
     const env = environment(session_id);
     assert.deepEqual([env.ANTHROPIC_AUTH_TOKEN, env.SVC_VKEY], [undefined, undefined]);
+    const next = await rig.here().call('worker.resume', { session: session_id });
+    assert.equal((await rig.settled(next.session_id)).auth, 'account');
   });
 
   test('is the one that was approved; another one is asked for, and goes on with what was done; a bypass stays', async () => {
@@ -160,8 +159,7 @@ describe('the way to the gateway', () => {
     const { failure, task_id } = await rig.session(routed);
     assert.equal(failure?.code, 'inputs_changed');
     await rig.here().call('task.run', { id: task_id });
-    const next = (await rig.here().call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id }))
-      .sessions;
+    const next = (await rig.here().call('task.show', { id: task_id })).sessions;
     const last = await rig.settled(next.at(-1)?.session_id ?? '');
     assert.deepEqual([last.continues, last.auth, last.failure], [routed, 'account', null]);
     assert.deepEqual([keysOf(routed), keysOf(bypassing)], [1, 0]);
@@ -184,9 +182,7 @@ describe('the way to the gateway', () => {
     );
     const ended = await rig.settled(first.session_id);
     assert.deepEqual([ended.failure?.code, ended.token_budget], ['turn_limit', 120]);
-    const again = await rig
-      .here()
-      .call<{ session_id: string }>('worker.resume', { session: first.session_id });
+    const again = await rig.here().call('worker.resume', { session: first.session_id });
     const next = await rig.settled(again.session_id);
     assert.equal(next.failure?.code, 'budget_exceeded');
     assert.match(next.failure?.text ?? '', /has spent 147 of its 120 tokens/);

@@ -140,7 +140,7 @@ describe('a copilot that was killed', () => {
     );
     await rig.here().call('worker.kill', { session: session_id });
     assert.equal((await rig.settled(session_id)).agent_session, ID(1));
-    const more = await rig.here().call<{ session_id: string }>('worker.resume', { session: session_id });
+    const more = await rig.here().call('worker.resume', { session: session_id });
     await rig.settled(more.session_id);
     assert.ok(
       rig

@@ -66,7 +66,7 @@ describe('the hard cap of a run', () => {
         /^stopped after 3600 s .*, while claude tried again after auth_failed: .*401/,
       );
     }
-    const held = await rig.here().call<{ agent: string; code: string }[]>('agent.held');
+    const held = await rig.here().call('agent.held');
     assert.deepEqual(
       held.map(({ agent, code }) => [agent, code]),
       [['claude', 'auth_failed']],

@@ -40,9 +40,8 @@ function writeAll(folder: string, files: Readonly<Record<string, string>>): stri
 }
 
 const bundleOf = (rig: Rig): string => join(rig.folder, 'okf');
-const exportFrom = (rig: Rig, more: object = {}) =>
-  rig.person.call<{ dir: string; memories: number }>('memory.export', more);
-const importInto = (rig: Rig, more: object = {}) => rig.person.call<Imported>('memory.import', more);
+const exportFrom = (rig: Rig, more: object = {}) => rig.person.call('memory.export', more);
+const importInto = (rig: Rig, more: object = {}) => rig.person.call('memory.import', more);
 /** Another workspace that has taken in the bundle of this one. */
 async function moveBundle(from: Rig): Promise<{ to: Rig; done: Imported }> {
   const to = memoryRig();
@@ -112,7 +111,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       for (const [at, title] of [...HOSTILE, ...HOSTILE].entries()) {
         from.clock.advance(pick(100_000_000));
         const by = any(['person', 'worker', 'stranger']) as 'person' | 'worker' | 'stranger';
-        const { id } = await from[by].call<{ id: string }>('memory.remember', {
+        const { id } = await from[by].call('memory.remember', {
           title,
           text: `${any(BODIES)}${at % 3 === 0 ? any(HOSTILE) : ''}${any(BODIES)} ${at}`,
           type: any(['fact', 'todo', 'decision', 'x-y_z']),
@@ -134,10 +133,10 @@ describe('a bundle of the Open Knowledge Format', () => {
       const { to, done } = await moveBundle(from);
       assert.deepEqual(done.skipped, []);
       for (const [id, title] of titles)
-        assert.equal((await to.person.call<{ title: string }>('memory.show', { id })).title, title);
+        assert.equal((await to.person.call('memory.show', { id })).title, title);
       const shown = async (rig: Rig, id: string) => {
         const { text, tags, source, state, type, superseded_by, changed_at, ended_at } =
-          await rig.person.call<Record<string, unknown>>('memory.show', { id });
+          await rig.person.call('memory.show', { id });
         return { text, tags, source, state, type, superseded_by, changed_at, ended_at };
       };
       for (const id of ids) assert.deepEqual(await shown(to, id), await shown(from, id));
@@ -162,11 +161,11 @@ describe('a bundle of the Open Knowledge Format', () => {
       source: 'ticket 7',
     });
     await rig.person.call('memory.remember', { title: 'log', text: 'Three' });
-    const waits = await rig.stranger.call<{ id: string }>('memory.remember', {
+    const waits = await rig.stranger.call('memory.remember', {
       title: 'From outside',
       text: 'Four',
     });
-    const kept = await rig.stranger.call<{ id: string }>('memory.remember', { title: 'Kept', text: 'Five' });
+    const kept = await rig.stranger.call('memory.remember', { title: 'Kept', text: 'Five' });
     await rig.person.call('memory.keep', { id: kept.id });
     await exportFrom(rig);
     const files = readAll(bundleOf(rig));
@@ -224,9 +223,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     writeAll(join(rig.folder, 'kb'), FOREIGN);
     const done = await importInto(rig, { dir: 'kb' });
     assert.deepEqual(done, { ...done, added: 3, skipped: [], redacted: [] });
-    const { memories } = await rig.person.call<{
-      memories: { id: string; type: string; title: string; source: string }[];
-    }>('memory.list', {});
+    const { memories } = await rig.person.call('memory.list', {});
     assert.deepEqual(memories.map(({ type, title, source }) => [type, title, source]).sort(), [
       ['bigquery-table', 'Orders', 'https://x.example/spec'],
       ['concept', 'bare', null],
@@ -331,11 +328,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       'twice.md': 'its frontmatter is not YAML (duplicate_key)',
       'typeless.md': 'it has no type',
     });
-    assert.equal(
-      (await rig.person.call<{ memories: { text: string }[] }>('memory.recall', { query: 'fine' })).memories
-        .length,
-      1,
-    );
+    assert.equal((await rig.person.call('memory.recall', { query: 'fine' })).memories.length, 1);
     await assert.rejects(importInto(rig, { dir: outside }), { code: 'path_outside' });
     await assert.rejects(importInto(rig, { dir: 'nowhere' }), { code: 'not_found' });
     await assert.rejects(exportFrom(rig, { dir: '../elsewhere' }), { code: 'path_outside' });
@@ -344,7 +337,7 @@ describe('a bundle of the Open Knowledge Format', () => {
 
   test('an export takes nothing away that the memory does not have', async () => {
     const rig = memoryRig();
-    const { id } = await rig.person.call<{ id: string }>('memory.remember', { title: 'Heron', text: 'grey' });
+    const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     await exportFrom(rig);
     const file = `fact/heron-${id.slice(2)}.md`;
     const before = readAll(bundleOf(rig));
@@ -369,7 +362,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     // The hand's wording comes in and supersedes the old one; then there is nothing to lose.
     writeAll(bundleOf(rig), { [file]: (before[file] ?? '').replaceAll('grey', 'white') });
     assert.equal((await importInto(rig)).replaced, 1);
-    assert.equal((await rig.person.call<{ state: string }>('memory.show', { id })).state, 'superseded');
+    assert.equal((await rig.person.call('memory.show', { id })).state, 'superseded');
     await exportFrom(rig);
     assert.match(readFileSync(join(bundleOf(rig), file), 'utf8'), /description: white\n[\s\S]*\nwhite\n$/);
     assert.deepEqual(
@@ -381,11 +374,11 @@ describe('a bundle of the Open Knowledge Format', () => {
 
   test('an old export brings nothing back, and secrets stay out', async () => {
     const rig = memoryRig();
-    const { id } = await rig.person.call<{ id: string }>('memory.remember', { title: 'Heron', text: 'grey' });
+    const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     await exportFrom(rig);
     await rig.person.call('memory.forget', { id });
     assert.deepEqual((await importInto(rig)).unchanged, 1);
-    assert.equal((await rig.person.call<{ state: string }>('memory.show', { id })).state, 'forgotten');
+    assert.equal((await rig.person.call('memory.show', { id })).state, 'forgotten');
     const token = `ghp_${'aB3'.repeat(12)}`;
     writeAll(join(rig.folder, 'kb'), { 'a.md': `---\ntype: fact\nnote: "${token}"\n---\nuse ${token}\n` });
     assert.deepEqual((await importInto(rig, { dir: 'kb' })).redacted, ['GitHub token']);
@@ -396,18 +389,18 @@ describe('a bundle of the Open Knowledge Format', () => {
 
   test('what an agent imports waits for a person, replaces nothing, and a stranger’s worker names no folder', async () => {
     const rig = memoryRig();
-    const { id } = await rig.person.call<{ id: string }>('memory.remember', { title: 'Heron', text: 'grey' });
+    const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     writeAll(bundleOf(rig), {
       'a.md': `---\ntype: fact\ntitle: Heron\nsvc: {id: ${id}}\n---\nrm -rf\n`,
       'b.md':
         '---\ntype: fact\ntitle: Heron two\nstatus: stable\nverified: {by: human:ada, at: 2026-01-01}\n---\nheron rm -rf\n',
     });
     for (const caller of [rig.stranger, rig.worker]) {
-      const done = await caller.call<Imported>('memory.import', {});
+      const done = await caller.call('memory.import', {});
       assert.match(done.skipped[0]?.reason ?? '', /only the Chair/);
     }
     assert.doesNotMatch((await rig.memory.writeBrief({ prompt: 'heron' })) ?? '', /rm -rf/);
-    assert.equal((await rig.person.call<unknown[]>('memory.review', {})).length, 1);
+    assert.equal((await rig.person.call('memory.review', {})).length, 1);
     await assert.rejects(rig.stranger.call('memory.import', { dir: 'okf' }), { code: 'path_outside' });
     await assert.rejects(rig.stranger.call('memory.export', { dir: 'okf2' }), { code: 'path_outside' });
     rig.close();

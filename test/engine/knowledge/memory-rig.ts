@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { createOperations } from '../../../engine/api/dispatcher.ts';
+import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
 import { createMemory } from '../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
 import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { fakeClock, openSpine } from '../receiver/rig.ts';
+
+type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 
 /** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
 export function memoryRig(retentionDays: Record<string, number> = {}) {
@@ -41,7 +44,10 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     policy: () => ({ mode: 'solo', actors: [] }),
   });
   const as = (sessionId: string | null) => ({
-    call: <T>(name: string, input: object): Promise<T> =>
+    call: <K extends keyof MemoryApi>(
+      name: K,
+      input: MemoryApi[K]['input'],
+    ): Promise<MemoryApi[K]['output']> =>
       operations.call(name, input, {
         seat: sessionId === null ? 'chair' : 'worker',
         actor: 'ada',
@@ -49,7 +55,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
         sessionId,
         project: null,
         env: {},
-      }) as Promise<T>,
+      }) as Promise<never>,
   });
   return {
     clock,

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/api/operation.ts';
-import type { SvcError } from '../../../engine/index.ts';
+import type { Api, SvcError } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -15,13 +15,6 @@ interface Shown {
   tags: string[];
   age: string;
   missing_paths?: string[];
-  unreviewed?: string;
-}
-interface Stored {
-  id: string;
-  is_new: boolean;
-  conflicts: string[];
-  redacted: string[];
   unreviewed?: string;
 }
 
@@ -42,10 +35,10 @@ describe('the memory', () => {
     await ws.close();
   });
 
-  const remember = (input: object, caller: Partial<Caller> = {}) =>
-    here.call<Stored>('memory.remember', input, caller);
+  const remember = (input: Api['memory.remember']['input'], caller: Partial<Caller> = {}) =>
+    here.call('memory.remember', input, caller);
   const recall = async (query: string, more: object = {}): Promise<Shown[]> =>
-    (await here.call<{ memories: Shown[] }>('memory.recall', { query, ...more })).memories;
+    (await here.call('memory.recall', { query, ...more })).memories;
   const titles = async (query: string): Promise<string[]> => (await recall(query)).map(({ title }) => title);
 
   test('what was remembered is found by other words, a mistyped one, a part of a word, and in a type', async () => {
@@ -82,7 +75,7 @@ describe('the memory', () => {
     });
     const second = await remember({ title: 'deploy  DAY', text: 'On Fridays.', type: 'convention' });
     assert.deepEqual(second.conflicts, [first.id]);
-    const { conflicts } = await here.call<{ conflicts: { memories: Shown[] }[] }>('memory.conflicts');
+    const { conflicts } = await here.call('memory.conflicts');
     assert.deepEqual(
       conflicts.map(({ memories }) => memories.map(({ id }) => id)),
       [[first.id, second.id]],
@@ -92,28 +85,22 @@ describe('the memory', () => {
       refusal('chair_only'),
     );
     await here.call('memory.settle', { id: second.id });
-    assert.deepEqual((await here.call<{ conflicts: [] }>('memory.conflicts')).conflicts, []);
+    assert.deepEqual((await here.call('memory.conflicts')).conflicts, []);
     assert.deepEqual(
       (await recall('deploy day')).map(({ id }) => id),
       [second.id],
     );
-    assert.equal(
-      (await here.call<{ superseded_by: string }>('memory.show', { id: first.id })).superseded_by,
-      second.id,
-    );
+    assert.equal((await here.call('memory.show', { id: first.id })).superseded_by, second.id);
   });
 
   test('another wording supersedes the old one, which can still be read', async () => {
     const { id } = await remember({ title: 'Zebra crossing', text: 'old stripes' });
-    const edited = await here.call<{ memory: { id: string } }>('memory.edit', { id, text: 'new stripes' });
+    const edited = await here.call('memory.edit', { id, text: 'new stripes' });
     assert.deepEqual(
       (await recall('zebra')).map((each) => [each.id, each.text]),
       [[edited.memory.id, 'new stripes']],
     );
-    assert.equal(
-      (await here.call<{ state: string; text: string }>('memory.show', { id })).text,
-      'old stripes',
-    );
+    assert.equal((await here.call('memory.show', { id })).text, 'old stripes');
     await assert.rejects(here.call('memory.edit', { id, text: 'x' }), refusal('conflict'));
   });
 
@@ -121,7 +108,7 @@ describe('the memory', () => {
     const { id } = await remember({ title: 'Quokka habitat', text: 'An island.' });
     await here.call('memory.forget', { id });
     assert.deepEqual(await titles('quokka'), []);
-    assert.equal((await here.call<{ state: string }>('memory.show', { id })).state, 'forgotten');
+    assert.equal((await here.call('memory.show', { id })).state, 'forgotten');
     assert.equal((await remember({ title: 'Quokka habitat', text: 'An island.' })).is_new, true);
   });
 
@@ -158,7 +145,7 @@ describe('the memory', () => {
     ];
     for (const text of hostile) {
       const { id } = await remember({ text });
-      assert.equal((await here.call<{ text: string }>('memory.show', { id })).text, text);
+      assert.equal((await here.call('memory.show', { id })).text, text);
       await recall(text);
     }
     await recall('x'.repeat(1_000_000));

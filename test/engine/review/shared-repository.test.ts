@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Task, Wire } from '../../../engine/index.ts';
+import type { Session, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -29,13 +29,10 @@ describe('two workspaces in one repository', () => {
 
   /** A run to its end in a workspace; the session as it is then. */
   async function ran(where: EngineHere, prompt: string): Promise<Wire<Session> & { branch: string }> {
-    const { task_id } = await where.call<Wire<Task>>('task.add', { body: prompt, agent: 'scripted' });
+    const { task_id } = await where.call('task.add', { body: prompt, agent: 'scripted' });
     await where.call('task.run', { id: task_id });
     return until(async () => {
-      const { task, sessions } = await where.call<{ task: Wire<Task>; sessions: Wire<Session>[] }>(
-        'task.show',
-        { id: task_id },
-      );
+      const { task, sessions } = await where.call('task.show', { id: task_id });
       const [session] = sessions;
       if (session?.state !== 'ended') return null;
       assert.equal(task.failure, null);
@@ -44,7 +41,7 @@ describe('two workspaces in one repository', () => {
     }, `the end of ${task_id}`);
   }
   const prune = async (where: EngineHere, input: object = {}): Promise<Pruned> => {
-    const { repositories } = await where.call<{ repositories: Pruned[] }>('worktree.prune', input);
+    const { repositories } = await where.call('worktree.prune', input);
     const [pruned, ...others] = repositories;
     assert.deepEqual(others, []);
     return pruned ?? assert.fail();
@@ -88,7 +85,7 @@ describe('two workspaces in one repository', () => {
     for (let count = 0; count < 3; count += 1) await ran(first, '#agent: no-change');
     await prune(first);
     const again = await ran(second, '#agent: no-change');
-    const known = await first.call<Wire<Session>[]>('session.list');
+    const known = await first.call('session.list');
     assert.ok(
       known.some((session) => session.branch === again.branch),
       'the first had one of that name',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Session, Task, Wire } from '../../../engine/index.ts';
+import type { Session, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -20,13 +20,6 @@ type Listed = {
   worktrees: Row[];
   total: number;
   problems: { repository: string; code: string; message: string }[];
-};
-type Pruned = {
-  repository: string;
-  problem: { code: string; message: string } | null;
-  removed: { branch: string }[];
-  refused: { branch: string; reasons: string[] }[];
-  gone: { branch: string }[];
 };
 
 describe('projects in two repositories', () => {
@@ -52,19 +45,18 @@ describe('projects in two repositories', () => {
     directive: string,
   ): Promise<Wire<Session> & { branch: string }> {
     const body = `do it\n#agent: ${directive}`;
-    const { task_id } = await here.call<Wire<Task>>('task.add', { body, agent: 'scripted', project });
+    const { task_id } = await here.call('task.add', { body, agent: 'scripted', project });
     await here.call('task.run', { id: task_id });
     return until(async () => {
-      const { sessions } = await here.call<{ sessions: Wire<Session>[] }>('task.show', { id: task_id });
+      const { sessions } = await here.call('task.show', { id: task_id });
       const [session] = sessions;
       return session?.state === 'ended' && session.branch !== null
         ? { ...session, branch: session.branch }
         : null;
     }, `the end of ${task_id}`);
   }
-  const list = (input: object = {}) => here.call<Listed>('worktree.status', input);
-  const prune = async (input: object = {}) =>
-    (await here.call<{ repositories: Pruned[] }>('worktree.prune', input)).repositories;
+  const list = (input: object = {}) => here.call('worktree.status', input);
+  const prune = async (input: object = {}) => (await here.call('worktree.prune', input)).repositories;
   const branchesOf = ({ worktrees }: Listed, repository: string): string[] =>
     worktrees.flatMap((row) => (row.repository === repository ? [row.branch] : [])).sort();
 
@@ -124,7 +116,7 @@ describe('projects in two repositories', () => {
       prune(),
       prune(),
       prune({ project: 'api' }),
-      here.call<{ removed: boolean }>('worktree.promote', { session: worked.session_id }),
+      here.call('worktree.promote', { session: worked.session_id }),
       ran('api', 'edit late.txt late'),
     ]);
     const all = [...one, ...two, ...three];

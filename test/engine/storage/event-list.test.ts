@@ -44,7 +44,7 @@ describe('what happened', () => {
   });
 
   test('may be seen by every seat, and is not in the wire form of prompts', async () => {
-    const seen = await here.call<unknown[]>('event.list', {}, { seat: 'worker', sessionId: 's-1' });
+    const seen = await here.call('event.list', {}, { seat: 'worker', sessionId: 's-1' });
     assert.equal(seen.length, 5);
     assert.doesNotMatch(JSON.stringify(seen), /a prompt/);
   });

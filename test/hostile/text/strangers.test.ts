@@ -137,7 +137,7 @@ hostile(
       assert.notEqual(of.stranger, null);
       assert.deepEqual((await task(task_id)).sessions, []);
     }
-    const listed = await here.call<{ decision_id: string; stranger: string | null }[]>('decision.list', {});
+    const listed = await here.call('decision.list', {});
     assert.ok(listed.filter(({ stranger }) => stranger !== null).length >= 4);
     const asked = here.engine.events.listAfter(0).filter(({ kind }) => kind === 'needs_approval');
     assert.ok(asked.length >= 4);
@@ -154,7 +154,7 @@ hostile(
   },
   async (t) => {
     const { here, codehost, task } = await open(t);
-    const { decision_id, task_id = '' } = await codehost(
+    const { decision_id = '', task_id = '' } = await codehost(
       issueOpened({ ...eve, id: 1, title: '#agent: fail', body: '#agent: fail' }),
     );
     const ended = async (count: number) => {

@@ -46,7 +46,7 @@ async function open(t: TestContext, { yaml = '', cap = 0 } = {}): Promise<Rig> {
     await here.close();
     await ws.close();
   });
-  const decision = (id: string) => here.call<Shown>('decision.show', { id });
+  const decision = (id: string) => here.call('decision.show', { id });
   return {
     ws,
     here,
@@ -204,7 +204,7 @@ hostile(
     );
     // Approved as it is now, it runs as it was asked for.
     await configure('agents.cmds.scripted', `'${process.execPath}' '${AGENT}' -- {{prompt}}`);
-    const back = await here.call<{ data: object }>('decision.approve', { id: next.decision_id }).then(
+    const back = await here.call('decision.approve', { id: next.decision_id }).then(
       () => assert.fail('the command was changed again'),
       (error: SvcError) => error.data.decision_id as string,
     );

@@ -32,7 +32,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     ws = await makeStrict(`projects: [${JSON.stringify(CARRIES)}]\n`);
     ws.repository.commit({ '.gitignore': '.svc/\n*.out\n', 'setup.sh': SETUP }, 'a setup');
     here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
-    const { digest } = await here.call<{ digest: string }>('project.show', { id: 'own' });
+    const { digest } = await here.call('project.show', { id: 'own' });
     await here.call('project.trust', { id: 'own', digest });
   });
   after(async () => {
@@ -70,25 +70,20 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
   async function claims(...commands: string[]): Promise<string> {
     const session = await started(here, 'claims\n#agent: no-change');
     assert.equal((await ended(here, session)).failure, null);
-    const tests = commands.map((command) => ({ command, result: 'passed' }));
+    const tests = commands.map((command) => ({ command, result: 'passed' as const }));
     await here.call('verify.report', { session, tests });
     return session;
   }
 
   const rerun = (session: string, timeoutSec = 60): Promise<Wire<Verification>> =>
-    here.call<Wire<Verification>>('verify.rerun', { session, timeout_sec: timeoutSec });
-
-  interface Pruned {
-    removed: { branch: string }[];
-    warnings: string[];
-  }
+    here.call('verify.rerun', { session, timeout_sec: timeoutSec });
 
   test('a teardown is run in the sandbox, in what the worker has left, or not at all', async () => {
     const first = await started(here, 'leaves\n#agent: no-change');
     await ended(here, first);
     // As if by the worker; git ignores it, so that the worktree may go.
     writeFileSync(join(worktreeOf(first), 'teardown.out'), attempts(tries(first)));
-    const [pruned] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
+    const [pruned] = (await here.call('worktree.prune', {})).repositories;
     assert.deepEqual(
       pruned?.removed.map(({ branch }) => branch).filter((branch) => branch === `svc/${first}`),
       [`svc/${first}`],
@@ -104,7 +99,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     const { PATH } = ws.env;
     try {
       ws.env.PATH = ws.repository.folder;
-      const [told] = (await here.call<{ repositories: Pruned[] }>('worktree.prune', {})).repositories;
+      const [told] = (await here.call('worktree.prune', {})).repositories;
       assert.match(told?.warnings.join() ?? '', new RegExp(`teardown of ${second} failed: .*bwrap`));
     } finally {
       ws.env.PATH = PATH;
@@ -119,7 +114,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
       session,
       tests: [attempts(tries(session)), 'exit 3', leaves, 'sleep 98773'].map((command) => ({
         command,
-        result: 'passed',
+        result: 'passed' as const,
       })),
     });
     const { rerun: told } = await rerun(session, 2);
@@ -154,7 +149,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     }
     assert.equal(existsSync(marker), false);
     assert.equal(existsSync(join(worktreeOf(session), 'outside')), false);
-    const { rerun: none } = await here.call<Wire<Verification>>('verify.status', { session });
+    const { rerun: none } = await here.call('verify.status', { session });
     assert.equal(none, null);
   });
 
@@ -196,7 +191,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     assert.deepEqual(setups(onItsBranch), ['INSIDE']);
     assert.match(logOf(ws, onItsBranch), /^MINE$/m);
     // It has taken away the sign that its worktree was made ready.
-    const { session_id: next } = await here.call<{ session_id: string }>('worker.resume', { session: first });
+    const { session_id: next } = await here.call('worker.resume', { session: first });
     await ended(here, next);
     assert.deepEqual(setups(next), ['INSIDE']);
     ws.repository.git('tag', 'taken-in', `svc/${first}`);

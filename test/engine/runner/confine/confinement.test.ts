@@ -121,7 +121,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     const overHttp = log.split('\n').filter((line) => line.startsWith('HTTP'));
     assert.deepEqual([overHttp[0], overHttp.at(-1)], ['HTTP 200', 'HTTP 401'], log);
     assert.match(log, /chair_only|is for the Chair/, log);
-    const { sessions } = await here.call<{ sessions: unknown[] }>('task.show', { id: waiting.task_id });
+    const { sessions } = await here.call('task.show', { id: waiting.task_id });
     assert.deepEqual(sessions, []);
   });
 
@@ -173,7 +173,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     ws.repository.commit({ 'inner.sh': script }, 'inner');
     const session = await started(here, 'inner\n#agent: run sh inner.sh 2>&1\n#agent: no-change');
     await ended(here, session);
-    for (const operation of ['worktree.trial', 'worktree.diff'])
+    for (const operation of ['worktree.trial', 'worktree.diff'] as const)
       await here.call(operation, { session }).catch(() => undefined);
     await here.call('worktree.prune', { dry_run: true }).catch(() => undefined);
     assert.equal(existsSync(marker), false, logOf(ws, session));

@@ -75,7 +75,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     assert.equal((await ended(here, id)).failure?.code, 'exit_code');
     assert.equal(ws.repository.git('show', `svc/${id}:work.txt`), 'x');
     await here.call('worktree.status', {});
-    const { session_id: next } = await here.call<{ session_id: string }>('worker.resume', { session: id });
+    const { session_id: next } = await here.call('worker.resume', { session: id });
     assert.equal((await ended(here, next)).failure?.code, 'exit_code');
     const other = await started(here, 'other\n#agent: edit a.txt b');
     assert.equal((await ended(here, other)).failure, null);
@@ -83,7 +83,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
   });
 
   const resumed = async (session: string, options: object = {}) => {
-    const next = await here.call<{ session_id: string }>('worker.resume', { session, ...options });
+    const next = await here.call('worker.resume', { session, ...options });
     return ended(here, next.session_id);
   };
 

@@ -40,7 +40,7 @@ describe('what a project carries for its worktrees', () => {
   const file = (name: string): string => join(rig.ws.repository.folder, name);
   const read = (name: string): string => readFileSync(file(name), 'utf8');
   const sh = (script: string): string => `sh -c ${quoteForShell(script)}`;
-  const project = (id = 'own') => rig.here().call<Project>('project.show', { id });
+  const project = (id = 'own') => rig.here().call('project.show', { id });
 
   /** What the entry `own`, the project of this folder, carries from now on. */
   async function carry(carries: Carries): Promise<void> {
@@ -53,7 +53,7 @@ describe('what a project carries for its worktrees', () => {
       JSON.stringify([setup, teardown, env_files]) ===
       JSON.stringify([entry.setup, entry.teardown, entry.env_files]);
     await until(async () => {
-      const [found] = await rig.here().call<Project[]>('project.list');
+      const [found] = await rig.here().call('project.list');
       return found !== undefined && isRead(found);
     });
   }
@@ -77,18 +77,14 @@ describe('what a project carries for its worktrees', () => {
       rig.run(['edit one.txt one', claudeSays.result()]).then(ended),
       rig.run(['no-change', claudeSays.result()]).then(ended),
     ]);
-    interface Told {
-      removed: unknown;
-      warnings: string[];
-    }
-    const promoted = await rig.here().call<Told>('worktree.promote', { session: one.session_id });
+    const promoted = await rig.here().call('worktree.promote', { session: one.session_id });
     assert.equal(promoted.removed, true, JSON.stringify(promoted));
     assert.match(promoted.warnings.join(), new RegExp(`teardown of ${one.session_id}: .*exit code 3`));
     assert.equal(read('torn'), `${one.worktree}\n`);
     assert.match(rig.log(one.session_id), /\[svc: teardown\] exit code 3 after/);
     // Withdrawn: it is left out, and said so.
     await rig.here().call('project.untrust', { id: 'own' });
-    const [pruned] = (await rig.here().call<{ repositories: Told[] }>('worktree.prune', {})).repositories;
+    const [pruned] = (await rig.here().call('worktree.prune', {})).repositories;
     assert.match(pruned!.warnings.join(), /was left out: .*agreed to/);
     assert.equal(existsSync(other.worktree!), false);
     assert.equal(read('torn'), `${one.worktree}\n`);
@@ -102,9 +98,7 @@ describe('what a project carries for its worktrees', () => {
   test('that leaves a file behind in its teardown keeps the worktree: nothing is removed unseen', async () => {
     await carryTrusted({ teardown: [sh('echo left >not-ignored.txt')] });
     const session = await rig.run(['no-change', claudeSays.result()]).then(ended);
-    const { repositories } = await rig.here().call<{
-      repositories: { refused: { branch: string; reasons: string[] }[] }[];
-    }>('worktree.prune', {});
+    const { repositories } = await rig.here().call('worktree.prune', {});
     const refused = repositories[0]!.refused.find(({ branch }) => branch === session.branch);
     assert.match(refused?.reasons.join() ?? '', /untracked files: not-ignored\.txt/);
     assert.ok(existsSync(session.worktree!));
@@ -307,11 +301,11 @@ describe('what a project carries for its worktrees', () => {
 
   test('in place is neither asked for nor run', async () => {
     await carry({ setup: [`touch '${file('inplace')}'`] });
-    const { task_id } = await rig.here().call<{ task_id: string }>('task.add', {
+    const { task_id } = await rig.here().call('task.add', {
       body: '#agent: no-change',
       agent: 'claude',
     });
-    const ran = await rig.here().call<{ session: Wire<Session> }>('task.run', { id: task_id, inplace: true });
+    const ran = await rig.here().call('task.run', { id: task_id, inplace: true });
     assert.equal((await ended(ran.session)).failure, null);
     assert.equal(existsSync(file('inplace')), false);
   });
