@@ -12,6 +12,7 @@ export const KEY_GROUPS = [
   'Workers',
   'Bus',
   'Deliveries',
+  'Memory',
   'Program',
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];

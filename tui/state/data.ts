@@ -7,6 +7,7 @@ import type {
   EventRow,
   HeldRow,
   LockRow,
+  Memories,
   MessageRow,
   Notice,
   PaneId,
@@ -35,6 +36,7 @@ export const EMPTY_DATA: Data = {
   notices: [],
   status: null,
   choices: null,
+  memories: null,
   complete: false,
 };
 
@@ -43,7 +45,8 @@ const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 
 
 /** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
-  link.phase !== 'connecting' && (FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
+  link.phase !== 'connecting' &&
+  (pane === 'memories' ? data.memories !== null : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
@@ -65,6 +68,7 @@ export interface DataChange {
   notices?: readonly Notice[];
   status?: Status;
   choices?: Choices;
+  memories?: Memories;
   complete?: boolean;
   /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
@@ -101,6 +105,7 @@ export function applyDataChange(before: Data, change: DataChange): { data: Data;
         : [...base.notices, ...change.notices].slice(-WINDOWS.notices.most),
     status: change.status ?? base.status,
     choices: change.choices ?? base.choices,
+    memories: change.memories ?? base.memories,
     complete: change.complete ?? base.complete,
   };
   const arrived =

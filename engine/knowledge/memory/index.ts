@@ -154,13 +154,25 @@ export function createMemory(deps: MemoryDeps) {
       const doubt = sessionId === null ? null : `${sessionId} imported it, and nobody has looked at it`;
       return { ...author, unreviewed: unreviewed ?? doubt };
     },
-    /** What is remembered about a task, as the file that its worker reads; null for nothing. */
-    async writeBrief({ prompt }: { prompt: string }): Promise<string | null> {
+    /** What is remembered about a task, as the file that its worker reads, recorded with its session; null for nothing. */
+    async writeBrief(
+      { taskId, prompt }: { taskId: string; prompt: string },
+      sessionId: string,
+    ): Promise<string | null> {
       const { enabled, briefLimit } = settings();
       if (!enabled || briefLimit === 0) return null;
-      const { recall } = await open();
+      const { store, recall } = await open();
       const found = recall(prompt, { limit: briefLimit, onlyReviewed: true });
-      return composeNotes(found, clock.now());
+      const notes = composeNotes(found, clock.now());
+      await storage.write(() =>
+        store.recordBrief({
+          sessionId,
+          taskId,
+          ids: notes?.ids ?? [],
+          bytes: notes === null ? 0 : Buffer.byteLength(notes.text),
+        }),
+      );
+      return notes?.text ?? null;
     },
     start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
     close: timer.close,

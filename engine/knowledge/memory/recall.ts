@@ -85,9 +85,9 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
     )
     .pluck();
   const holding = db.prepare<unknown[], { term: string; rows: number }>(
-    `SELECT memory_terms.term, memory_terms.rows FROM memory_term_parts AS parts
-    JOIN memory_terms ON memory_terms.id = parts.rowid
-    WHERE memory_term_parts MATCH ? ORDER BY length(memory_terms.term) LIMIT +?`,
+    `SELECT term, rows FROM memory_terms WHERE id IN
+      (SELECT rowid FROM memory_term_parts WHERE memory_term_parts MATCH ? LIMIT 500)
+    ORDER BY length(term) LIMIT +?`,
   );
   const selectRows = (filter: string) =>
     db
@@ -137,11 +137,13 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
 
   /** Known terms in which a word stands, and which it stands for when it is not known itself. */
   function guessNear({ word, forms, count }: Wanted): Near[] {
-    if (word.length < 4 || count > RARE || !/^[a-z]+$/.test(word)) return [];
+    if (word.length < 3 || count > RARE || !/^[a-z]+$/.test(word)) return [];
+    if (word.length === 3 && count > 0) return [];
     const part = shortest(forms);
     const inside = holding
       .all(quoteForMatch(part), MOST_INSIDE)
-      .filter(({ term }) => !forms.includes(term))
+      // Of three letters it is the beginning of a word, as one types it.
+      .filter(({ term }) => !forms.includes(term) && (word.length > 3 || term.startsWith(word)))
       .map(({ term, rows }) => ({ term, weight: INSIDE, count: rows }));
     if (count > 0 || inside.length > 0) return inside;
     const compound = splitCompound(word);

@@ -13,11 +13,14 @@ import type { FoundConcept } from './okf/import.ts';
 import { describeRow, type WritingDeps } from './okf/written.ts';
 import { redactSecrets } from './redact.ts';
 import {
+  type Brief,
+  type BriefRow,
   LONGEST_TEXT,
   LONGEST_TITLE,
   type Memory,
   type MemoryRow,
   type MemoryState,
+  toBrief,
   toMemory,
 } from './rows.ts';
 import { createWordIndex } from './word-index.ts';
@@ -86,6 +89,7 @@ export interface MemoryStoreDeps extends WritingDeps {
 export type MemoryStore = ReturnType<typeof createMemoryStore>;
 
 const DAY_MS = 86_400_000;
+const MOST_BRIEFS = 1000;
 export const DEFAULT_TYPE = 'fact';
 const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 /** Of a memory id after its `m-`. */
@@ -149,6 +153,14 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     "SELECT 1 AS n FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ? LIMIT 1",
   );
   const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
+  const putBrief = db.prepare(`INSERT INTO memory_briefs (session_id, task_id, at, ids, bytes)
+    VALUES (@sessionId, @taskId, @at, @ids, @bytes) ON CONFLICT (session_id) DO UPDATE
+    SET at = excluded.at, ids = excluded.ids, bytes = excluded.bytes`);
+  const dropBriefs = db.prepare(
+    'DELETE FROM memory_briefs WHERE at < (SELECT at FROM memory_briefs ORDER BY at DESC LIMIT 1 OFFSET +?)',
+  );
+  const lastBrief = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs ORDER BY at DESC LIMIT 1');
+  const briefOf = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs WHERE session_id = ?');
   const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
   const markKept = db.prepare(
     'UPDATE memory SET unreviewed = NULL, kept_by = ?, kept_at = ? WHERE number = ?',
@@ -314,6 +326,16 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     return 'replaced';
   }
 
+  /** A person has looked at it: it may enter briefs. */
+  function keep(id: string, by: { actor: string; via: string }): Memory {
+    const row = resolveActive(id);
+    if (row.unreviewed !== null) {
+      markKept.run(by.actor, clock.now(), row.number);
+      tell(row, 'kept', by);
+    }
+    return toMemory(resolve(row.id));
+  }
+
   const limits = (): [type: string, before: number][] =>
     Object.entries(retentionDays())
       .filter(([, days]) => days > 0)
@@ -377,25 +399,17 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return toMemory(resolve(row.id));
     },
 
-    /** A person has looked at it: it may enter briefs. */
-    keep(id: string, by: { actor: string; via: string }): Memory {
-      const row = resolveActive(id);
-      if (row.unreviewed !== null) {
-        markKept.run(by.actor, clock.now(), row.number);
-        tell(row, 'kept', by);
-      }
-      return toMemory(resolve(row.id));
-    },
+    keep,
 
-    /** Ends the others of its type and title; the one that is left says what counts. */
+    /** Ends the others of its type and title; the one that is left says what counts, and so is kept. */
     settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
-      const row = resolveActive(id);
-      const others = sameTitle.all(row.type, row.title_key, row.id);
+      const memory = keep(id, by);
+      const others = sameTitle.all(memory.type, normalizeTitle(memory.title), memory.id);
       for (const each of others) {
-        endRow(each, 'superseded', row.id);
+        endRow(each, 'superseded', memory.id);
         tell(each, 'superseded', by);
       }
-      return { memory: toMemory(row), superseded: others.map((each) => each.id) };
+      return { memory, superseded: others.map((each) => each.id) };
     },
 
     /** Another wording: a new row in place of the old one. */
@@ -424,6 +438,24 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       tell(row, 'superseded', by);
       return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
     },
+
+    /** What a session's worker was given; only of the last thousand sessions is it kept. */
+    recordBrief(given: { sessionId: string; taskId: string; ids: readonly string[]; bytes: number }): void {
+      putBrief.run({ ...given, ids: JSON.stringify(given.ids), at: clock.now() });
+      dropBriefs.run(MOST_BRIEFS);
+    },
+
+    /** The newest, or that of a session. */
+    findBrief(sessionId?: string): Brief | null {
+      const row = sessionId === undefined ? lastBrief.get() : briefOf.get(sessionId);
+      return row === undefined ? null : toBrief(row);
+    },
+
+    /** Other active rows of its type and title, newest last. */
+    listAgainst: ({ id, type, title }: Memory): Memory[] =>
+      sameTitle.all(type, normalizeTitle(title), id).map(toMemory),
+
+    countUnreviewed: (): number => unreviewed.all(1000).length,
 
     isIndexCurrent: words.isCurrent,
     rebuildIndex: words.rebuild,

@@ -8,8 +8,6 @@ const VERSION = '2';
 /** Terms of one row that can be looked up by a part of them, and of which rows are counted. */
 const LONGEST_TERM = 64;
 
-export type WordIndex = ReturnType<typeof createWordIndex>;
-
 /** Owns what active memories are found by: their words by field, and of each term how many rows hold it. Works inside `storage.write`. */
 export function createWordIndex(db: Db) {
   const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');

@@ -53,6 +53,7 @@ test('a word is found in a compound, a compound by its parts, and what means the
     ['login', '认证使用令牌'],
     ['restart the server', 'サーバーの再起動'],
     ['pasword', 'Passwords are hashed'],
+    ['reb', 'The index is rebuilt nightly'],
   ] as const)
     assert.equal(rig.find(query)[0], title, query);
   rig.close();
