@@ -131,7 +131,7 @@ export function createMemory(deps: MemoryDeps) {
         const { composeBundle, replaceBundle } = await import('./okf/export.ts');
         const { top, folder } = locateBundle(dir);
         const memories = store.listForExport(all, limit);
-        await replaceBundle({ top, folder, files: composeBundle(memories), knows: store.knows });
+        await replaceBundle({ top, folder, files: await composeBundle(memories), knows: store.knows });
         return { dir: folder, memories: memories.length };
       }),
     /** Reads a bundle, which `OpenMemory.store` then takes in. Throws `not_found`, `path_outside`. */

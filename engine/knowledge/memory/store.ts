@@ -270,6 +270,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
   /** Whether a row would be written with the same frontmatter, but for what its state says. */
   const saysSame = (row: MemoryRow, frontmatter: string, path: string): boolean =>
+    row.okf_frontmatter === frontmatter ||
     isSameAbout(writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameOf(path)), frontmatter);
 
   function adopt(
@@ -366,11 +367,13 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     ): Imported {
       const done: Imported = { added: 0, replaced: 0, unchanged: 0, skipped: [], redacted: [] };
       const redacted = new Set<string>();
-      for (const each of concepts) {
-        const came = adopt(each, author, { mayReplace, redacted });
-        if (typeof came === 'string') done[came] += 1;
-        else done.skipped.push({ path: each.path, reason: came.skipped });
-      }
+      words.inBulk(() => {
+        for (const each of concepts) {
+          const came = adopt(each, author, { mayReplace, redacted });
+          if (typeof came === 'string') done[came] += 1;
+          else done.skipped.push({ path: each.path, reason: came.skipped });
+        }
+      });
       const { added, replaced } = done;
       if (added + replaced > 0)
         events.append({ kind: 'memory_changed', ...by, data: { change: 'imported', added, replaced } });

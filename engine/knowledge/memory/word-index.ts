@@ -15,11 +15,8 @@ export function createWordIndex(db: Db) {
   const wordsOf = db.prepare<unknown[], { title: string; tags: string; text: string }>(
     'SELECT title, tags, text FROM memory_words WHERE rowid = ?',
   );
-  const countUp = db.prepare<unknown[], { id: number; rows: number }>(
-    'INSERT INTO memory_terms (term, rows) VALUES (?, 1) ON CONFLICT (term) DO UPDATE SET rows = rows + 1 RETURNING id, rows',
-  );
-  const countDown = db.prepare<unknown[], { id: number; rows: number }>(
-    'UPDATE memory_terms SET rows = rows - 1 WHERE term = ? RETURNING id, rows',
+  const count = db.prepare<unknown[], { id: number; rows: number }>(
+    'INSERT INTO memory_terms (term, rows) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET rows = rows + excluded.rows RETURNING id, rows',
   );
   const removeTerm = db.prepare('DELETE FROM memory_terms WHERE id = ?');
   const addParts = db.prepare('INSERT INTO memory_term_parts (rowid, term) VALUES (?, ?)');
@@ -47,25 +44,49 @@ export function createWordIndex(db: Db) {
       indexText(field),
     );
     addWords.run(number, ...fields);
-    for (const term of listOnce(fields)) {
-      const counted = countUp.get(term);
-      if (counted?.rows === 1 && hasParts(term)) addParts.run(counted.id, term);
+    countTerms(fields, 1);
+  }
+
+  /** While many rows are changed, what each term has gained is counted here, and written once. */
+  let pending: Map<string, number> | null = null;
+
+  function countTerms(fields: readonly string[], by: 1 | -1): void {
+    for (const term of listOnce(fields))
+      if (pending === null) writeCount(term, by);
+      else pending.set(term, (pending.get(term) ?? 0) + by);
+  }
+
+  function writeCount(term: string, by: number): void {
+    if (by === 0) return;
+    const counted = count.get(term, by);
+    if (counted === undefined) return;
+    if (counted.rows === by && by > 0 && hasParts(term)) addParts.run(counted.id, term);
+    if (counted.rows > 0) return;
+    removeTerm.run(counted.id);
+    if (hasParts(term)) removeParts.run(counted.id);
+  }
+
+  /** For work that changes many rows. */
+  function inBulk<T>(work: () => T): T {
+    pending = new Map();
+    try {
+      const done = work();
+      for (const [term, by] of pending) writeCount(term, by);
+      return done;
+    } finally {
+      pending = null;
     }
   }
 
   return {
     add,
+    inBulk,
 
     remove(number: number): void {
       const words = wordsOf.get(number);
       if (words === undefined) return;
       removeWords.run(number);
-      for (const term of listOnce([words.title, words.tags, words.text])) {
-        const counted = countDown.get(term);
-        if (counted === undefined || counted.rows > 0) continue;
-        removeTerm.run(counted.id);
-        if (hasParts(term)) removeParts.run(counted.id);
-      }
+      countTerms([words.title, words.tags, words.text], -1);
     },
 
     isCurrent: (): boolean => versionOf.get() === VERSION,
@@ -73,11 +94,13 @@ export function createWordIndex(db: Db) {
     /** Reads all texts anew. */
     rebuild(): void {
       db.exec('DELETE FROM memory_words; DELETE FROM memory_terms; DELETE FROM memory_term_parts');
-      for (let last = 0, rows = active.all(last); rows.length > 0; rows = active.all(last))
-        for (const row of rows) {
-          add(row);
-          last = row.number;
-        }
+      inBulk(() => {
+        for (let last = 0, rows = active.all(last); rows.length > 0; rows = active.all(last))
+          for (const row of rows) {
+            add(row);
+            last = row.number;
+          }
+      });
       setVersion.run(VERSION);
     },
   };
