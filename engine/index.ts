@@ -123,6 +123,7 @@ export const catalogues = () => import('./doors/catalogues.ts');
 
 export const samples = () => import('./doors/samples.ts');
 
+export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 

@@ -170,9 +170,10 @@ function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: stri
 async function writeNotes(
   deps: Pick<DispatchDeps, 'writeNotes' | 'log'>,
   task: Task,
+  sessionId: string,
 ): Promise<string | null> {
   try {
-    return await deps.writeNotes(task);
+    return await deps.writeNotes(task, sessionId);
   } catch (error) {
     deps.log.warn({ taskId: task.taskId, error }, 'what is remembered was left out');
     return null;
@@ -198,7 +199,7 @@ async function composeTexts(
     interruption: string | null;
   },
 ): Promise<{ texts: RunTexts; agentSession: string | null }> {
-  const notes = await writeNotes(deps, task);
+  const notes = await writeNotes(deps, task, session.sessionId);
   const source = { session, task, placement, svc: prepared.svc, hasNotes: notes !== null, earlier: null };
   const prompt = wordPrompt(task, command, session.agent);
   const brief = composeText(deps, 'brief', source);

@@ -41,7 +41,7 @@ export interface DispatchDeps {
   /** Write what workers are told; in order. */
   contributors: readonly TextContributor[];
   /** What is remembered about a task, as the file that its worker reads; null for nothing. */
-  writeNotes(task: Task): Promise<string | null>;
+  writeNotes(task: Task, sessionId: string): Promise<string | null>;
   circuits: Circuits;
   keys: RunKeys;
   clock: Clock;

@@ -13,6 +13,7 @@ export const KEY_GROUPS = [
   'Bus',
   'Usage',
   'Deliveries',
+  'Memory',
   'Program',
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];

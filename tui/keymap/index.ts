@@ -1,6 +1,7 @@
 import type { State } from '../state/model.ts';
 import { type Binding, isEngineGone } from './binding.ts';
 import { BUS_KEYS } from './bus-keys.ts';
+import { MEMORY_KEYS } from './memory-keys.ts';
 import { NAVIGATION_KEYS } from './navigation-keys.ts';
 import { PROGRAM_KEYS } from './program-keys.ts';
 import { USAGE_KEYS } from './usage-keys.ts';
@@ -13,6 +14,7 @@ export const KEYMAP: readonly Binding[] = [
   ...WORK_KEYS,
   ...BUS_KEYS,
   ...USAGE_KEYS,
+  ...MEMORY_KEYS,
   ...NAVIGATION_KEYS,
   ...PROGRAM_KEYS,
 ];

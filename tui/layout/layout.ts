@@ -67,6 +67,14 @@ function computeLayout(state: State): Layout {
   }
   const left = Math.floor(columns * 0.42);
   const right = columns - left;
+  if (focus === 'memories') {
+    const list = { content: { list: focus }, width: left, height: body };
+    return {
+      kind: 'wide',
+      columns: [[list], [{ content: { preview: focus }, width: right, height: body }]],
+      body,
+    };
+  }
   const most = clampNumber(Math.floor(body * 0.25), 6, 10);
   const fitListHeight = (pane: PaneId, least: number): number =>
     clampNumber(lists[pane].ids.length + LIST_EDGE, least, most);

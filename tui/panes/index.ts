@@ -5,6 +5,7 @@ import { decisionsPane } from './decisions.ts';
 import { deliveriesPane } from './deliveries.ts';
 import { eventsPane } from './events.ts';
 import { locksPane } from './locks.ts';
+import { memoriesPane } from './memories.ts';
 import type { AnyPane, Preview } from './pane.ts';
 import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
@@ -24,7 +25,7 @@ export const PANES: readonly AnyPane[] = [
 ];
 
 /** Lists without a tab of their own. */
-const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane];
+const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane];
 
 const PANES_BY_ID = Object.fromEntries(
   [...PANES, ...LISTS_WITHOUT_TAB].map((each) => [each.id, each]),

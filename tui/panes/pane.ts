@@ -42,6 +42,8 @@ export interface Pane<R> {
   getRowId(row: R): string;
   findRow(data: Data, id: string): R | undefined;
   fields: Fields<R>;
+  /** The engine searches by the filter, and lists the best first: what it lists is not filtered again. */
+  isSearchedByEngine?: true;
   columns: readonly Column<R>[];
   /** The number in the pane's tab. */
   countUnfinished(data: Data): number;

@@ -7,6 +7,7 @@ import { fetchDetails } from './fetch-details.ts';
 import { fetchDeliveries, fetchMessages, fetchSessions, fetchUsage } from './fetch-rows.ts';
 import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
+import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
 import { pollWorkers } from './poll-workers.ts';
 import { watchNotices } from './watch-notices.ts';
@@ -122,11 +123,21 @@ export function createEngineSync(options: {
     getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
+  const memories = followMemories({
+    client: connection.client,
+    getState: store.getState,
+    onMemories: (found) => sendDataChange({ memories: found }),
+    onFailed: (error) => {
+      const { message, hint } = asSvcError(error);
+      sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
+    },
+  });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
     logs.onStateChange();
     refs.onStateChange();
     workers.onStateChange();
+    memories.onStateChange();
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
@@ -176,6 +187,7 @@ export function createEngineSync(options: {
       details.close();
       logs.close();
       workers.close();
+      memories.close();
       for (const timer of timers) clearInterval(timer);
       try {
         connection.client().close();

@@ -64,6 +64,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     worker: as('s-1'),
     stranger: as('s-2'),
     folder,
+    storage: spine.storage,
     close() {
       memory.close();
       spine.storage.close();
