@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   type Agents,
   type Circuits,
@@ -236,11 +237,19 @@ export function createRooms(ground: Ground): Rooms {
     events,
     clock,
     settings() {
-      const { enabled = true, brief_on_dispatch = true, brief_limit, retention_days } = config().memory;
+      const {
+        enabled = true,
+        brief_on_dispatch = true,
+        brief_limit,
+        retention_days,
+        okf_dir,
+      } = config().memory;
       return {
         enabled,
         briefLimit: brief_on_dispatch ? brief_limit : 0,
         retentionDays: retention_days,
+        root,
+        okfDir: resolve(root, okf_dir),
       };
     },
     sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),

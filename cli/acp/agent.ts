@@ -43,25 +43,25 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
   const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const { stdin, stdout } = child;
   let last = '';
-  const aside = (chunk: Uint8Array | string): void => {
+  const keepAside = (chunk: Uint8Array | string): void => {
     stderr.write(chunk);
     last = (last + chunk).slice(-LAST_WORDS);
   };
-  child.stderr.on('data', aside);
+  child.stderr.on('data', keepAside);
   for (const pipe of [stdin, stdout, child.stderr]) pipe.on('error', () => undefined);
 
   let hasEnded = false;
   const ended = new Promise<string>((resolve) => {
-    const done = (how: string): void => {
+    const finishAgent = (how: string): void => {
       hasEnded = true;
       resolve(how);
     };
-    child.once('error', ({ message }) => done(`it could not be started: ${message}`));
+    child.once('error', ({ message }) => finishAgent(`it could not be started: ${message}`));
     child.once('exit', (code, signal) => {
       // Its last words may still be on their way; what it left running may hold the pipes open for ever.
       const read = Promise.all([stdout, child.stderr].map(waitForClose));
       const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-      resolveWithin(DRAIN_MS, read).then(() => done(how));
+      resolveWithin(DRAIN_MS, read).then(() => finishAgent(how));
     });
   });
 
@@ -76,19 +76,19 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
       const lines = createLineReader((line) => {
         const message = parseMessage(line);
         if (message === 'broken') tellBroken('it sent a message that is not JSON');
-        else if (message === null) aside(`${line}\n`);
+        else if (message === null) keepAside(`${line}\n`);
         else if (isRead) controller.enqueue(message as AnyMessage);
       });
       stdout.on('data', (chunk: Buffer) => {
         if (!lines.push(chunk)) tellBroken('it sent a message without an end');
       });
-      const over = (): void => {
+      const endOutput = (): void => {
         if (lines.rest() > 0) tellBroken('its output ended in the middle of a message');
         if (isRead) controller.close();
         isRead = false;
       };
       // Without an end when it is this side that closes it.
-      stdout.once('end', over).once('close', over);
+      stdout.once('end', endOutput).once('close', endOutput);
     },
     cancel() {
       isRead = false;
@@ -101,7 +101,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
       }),
   });
 
-  async function end(): Promise<void> {
+  async function stopAgent(): Promise<void> {
     stdin.end();
     for (const [patienceMs, signal] of STEPS) {
       if ((await resolveWithin(patienceMs, ended)) !== null) break;
@@ -113,7 +113,7 @@ export function startAgent({ argv, cwd, env, stderr }: AgentOptions): AgentProce
     child.unref();
   }
 
-  return { stream: { readable, writable }, ended, broken, lastWords: () => last.trim(), end };
+  return { stream: { readable, writable }, ended, broken, lastWords: () => last.trim(), end: stopAgent };
 }
 
 /** Signals the group only while its leader is alive: afterwards the number may belong to another group. */

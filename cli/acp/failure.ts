@@ -4,7 +4,7 @@ const LONGEST = 400;
 /** Of an error's parts: what they mean is told from them later. */
 const LONGEST_PART = 2000;
 
-export const clip = (text: string, longest = LONGEST): string =>
+export const clipText = (text: string, longest = LONGEST): string =>
   text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 
 /** An agent's error for its line of the log. `limitedUntil` is when a plan's limit ends, where the agent has told that. */
@@ -15,12 +15,12 @@ export function describeError(
 ): AgentError {
   const { code, message = String(error), data } = error as Record<string, unknown>;
   // Secrets first: half of one is no longer found.
-  const part = (text: string): string => clip(clean(text), LONGEST_PART);
+  const cleanPart = (text: string): string => clipText(clean(text), LONGEST_PART);
   const json = JSON.stringify(data, (_, value) => (typeof value === 'string' ? clean(value) : value));
   return {
     code: Number(code) || 0,
-    message: part(String(message)),
-    ...(json === undefined ? {} : { data: part(json) }),
+    message: cleanPart(String(message)),
+    ...(json === undefined ? {} : { data: cleanPart(json) }),
     reset_at: limitedUntil,
     at: Date.now(),
   };

@@ -32,18 +32,18 @@ const isReserved = (path: string): boolean => /(?:^|\/)(?:\.git|\.svc)(?:\/|$)/.
  * or reserved, or that cannot be told. Relative ones are relative to `cwd`.
  */
 export function createPathCheck(folder: string, cwd: string, reserved: readonly string[] = []) {
-  const real = (path: string): string | null => {
+  const resolveReal = (path: string): string | null => {
     try {
       return resolveLinks(path);
     } catch {
       return null;
     }
   };
-  const root = real(folder);
-  const closed = reserved.map(real);
+  const root = resolveReal(folder);
+  const closed = reserved.map(resolveReal);
   return (named: string): string | null => {
     const path = parseLocation(named);
-    const found = path === null || root === null ? null : real(resolve(cwd, path));
+    const found = path === null || root === null ? null : resolveReal(resolve(cwd, path));
     if (found === null || root === null || closed.includes(found)) return null;
     const inside = relative(root, found);
     if (!isInsideFolder(root, found) || isReserved(inside)) return null;

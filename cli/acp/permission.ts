@@ -6,7 +6,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { type AcpLine, acpHost, SvcError } from '../../engine/index.ts';
 import type { KeptLink } from '../link.ts';
-import { clip } from './failure.ts';
+import { clipText } from './failure.ts';
 import { createPathCheck } from './path-check.ts';
 import { type KnownCall, listCallPaths, type Transcript } from './transcript.ts';
 
@@ -43,11 +43,11 @@ export function createPermissions(deps: PermissionDeps) {
   /** The engine has not answered for that long. */
   let isLate = false;
 
-  const quiet = () => ({ key: randomUUID(), signal, onProgress: () => undefined });
+  const callQuietly = () => ({ key: randomUUID(), signal, onProgress: () => undefined });
 
-  async function policy(): Promise<Policy> {
+  async function readPolicy(): Promise<Policy> {
     asked ??= link
-      .call('worker.permissions', {}, quiet())
+      .call('worker.permissions', {}, callQuietly())
       .then((told) => {
         known = told;
         isLate = false;
@@ -76,7 +76,7 @@ export function createPermissions(deps: PermissionDeps) {
   }
 
   async function isPermitted(call: KnownCall): Promise<boolean> {
-    const [{ permissions, folder }, rules] = await Promise.all([policy(), acpHost()]);
+    const [{ permissions, folder }, rules] = await Promise.all([readPolicy(), acpHost()]);
     const inside = createPathCheck(folder ?? cwd, cwd, reserved);
     const paths = listCallPaths(call).map(inside);
     // What shows a change makes one, whatever it calls itself.
@@ -85,28 +85,28 @@ export function createPermissions(deps: PermissionDeps) {
     return kinds.every((kind) => rules.isPermitted(permissions, { kind, paths }));
   }
 
-  async function ask(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
+  async function askPerson(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
     const names = makeUnique(options.map((each) => formatOption(each, options)));
     const answer = await link.call(
       'ask',
       {
-        question: clip(`${deps.agent()} wants to ${readKind(call)}: ${formatTitle(call)}`),
+        question: clipText(`${deps.agent()} wants to ${readKind(call)}: ${formatTitle(call)}`),
         context: describeCall(call, cwd),
         options: names,
         timeout_sec: ASK_SEC,
       },
-      { ...quiet(), signal: AbortSignal.any([signal, given]) },
+      { ...callQuietly(), signal: AbortSignal.any([signal, given]) },
     );
     if (answer.status !== 'answered') return null;
     const option = options[names.indexOf(answer.answer ?? '')];
     return option === undefined ? null : { option, by: answer.by ?? 'somebody' };
   }
 
-  async function decide(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
+  async function decideRequest(call: KnownCall, options: readonly PermissionOption[], given: AbortSignal) {
     // Leave for good would hold for what nobody has looked at.
     const allowed = findOption(options, 'allow_once');
     if (allowed !== undefined && (await isPermitted(call))) return { option: allowed, by: 'policy' };
-    return ask(call, options, given);
+    return askPerson(call, options, given);
   }
 
   /** The answer to one request; they may come at the same time. */
@@ -117,7 +117,7 @@ export function createPermissions(deps: PermissionDeps) {
     const call = transcript.call(request.toolCall);
     const options = request.options ?? [];
     transcript.flush();
-    const answered = (option: PermissionOption | undefined, by: string): RequestPermissionResponse => {
+    const buildResponse = (option: PermissionOption | undefined, by: string): RequestPermissionResponse => {
       const outcome = option?.kind ?? 'cancelled';
       const { toolCallId: tool } = call;
       print({ acp: 'permission', tool, kind: readKind(call), title: formatTitle(call), outcome, by });
@@ -126,15 +126,21 @@ export function createPermissions(deps: PermissionDeps) {
         : { outcome: { outcome: 'selected', optionId: option.optionId } };
     };
     try {
-      const decided = await rejectOnAbort(AbortSignal.any([signal, given]), decide(call, options, given));
-      if (decided !== null) return answered(decided.option, decided.by);
-      return answered(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'nobody');
+      const decided = await rejectOnAbort(
+        AbortSignal.any([signal, given]),
+        decideRequest(call, options, given),
+      );
+      if (decided !== null) return buildResponse(decided.option, decided.by);
+      return buildResponse(
+        findOption(options, 'reject_once') ?? findOption(options, 'reject_always'),
+        'nobody',
+      );
     } catch (error) {
-      if (signal.aborted || given.aborted) return answered(undefined, 'svc');
+      if (signal.aborted || given.aborted) return buildResponse(undefined, 'svc');
       // Nobody could be asked, and nobody has said yes.
       const why = error instanceof SvcError ? error.message : String(error);
-      print({ acp: 'error', code: 'permission_denied', text: clip(`nobody could be asked: ${why}`) });
-      return answered(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'svc');
+      print({ acp: 'error', code: 'permission_denied', text: clipText(`nobody could be asked: ${why}`) });
+      return buildResponse(findOption(options, 'reject_once') ?? findOption(options, 'reject_always'), 'svc');
     }
   };
 }
@@ -143,10 +149,10 @@ export function createPermissions(deps: PermissionDeps) {
 function rejectOnAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new SvcError('cancelled', 'it was given up'));
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    const rejectAborted = (): void => reject(new SvcError('cancelled', 'it was given up'));
+    if (signal.aborted) return rejectAborted();
+    signal.addEventListener('abort', rejectAborted, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', rejectAborted));
   });
 }
 
@@ -156,7 +162,7 @@ const findOption = (options: readonly PermissionOption[], kind: string): Permiss
   options.find((option) => option.kind === kind);
 
 const readKind = ({ kind }: KnownCall): string => kind ?? 'other';
-const formatTitle = ({ title, toolCallId }: KnownCall): string => clip(title || `call ${toolCallId}`);
+const formatTitle = ({ title, toolCallId }: KnownCall): string => clipText(title || `call ${toolCallId}`);
 
 const KINDS: Readonly<Record<string, string>> = {
   allow_once: 'once',
@@ -175,7 +181,7 @@ function formatOption({ name, kind }: PermissionOption, options: readonly Permis
 function makeUnique(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
-    const base = clip(name.trim() || 'an option without a name');
+    const base = clipText(name.trim() || 'an option without a name');
     let own = base;
     for (let copy = 2; taken.has(own); copy += 1) own = `${base} (${copy})`;
     taken.add(own);

@@ -11,7 +11,7 @@ import { type AcpError, type AcpLine, acpHost, asSvcError, version } from '../..
 import type { KeptLink } from '../link.ts';
 import { type AgentProcess, resolveWithin, startAgent } from './agent.ts';
 import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
-import { clip, createSecretRemover, describeError } from './failure.ts';
+import { clipText, createSecretRemover, describeError } from './failure.ts';
 import { createPermissions } from './permission.ts';
 import { Failed, openSession } from './session.ts';
 import { createTranscript } from './transcript.ts';
@@ -48,9 +48,9 @@ type Ending =
 export async function runAcp(run: AcpRun): Promise<number> {
   const { argv, cwd, env, stdout, link } = run;
   const clean = createSecretRemover(env);
-  const print = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
+  const printLine = (line: AcpLine): void => void stdout.write(`${JSON.stringify(line)}\n`);
   const ownWords = findOwnWords(argv[0] ?? '');
-  const transcript = createTranscript({ print, cwd, clean, ownWords });
+  const transcript = createTranscript({ print: printLine, cwd, clean, ownWords });
   const { findStopFailure } = await acpHost();
 
   let agent: AgentProcess | null = null;
@@ -59,20 +59,20 @@ export async function runAcp(run: AcpRun): Promise<number> {
     const [program = ''] = argv;
     const added = findAgentEnvironment(program, env);
     agent = startAgent({ argv, cwd, env: { ...env, ...added }, stderr: run.stderr });
-    ending = await runConversation({ ...run, agent, transcript, print, clean });
+    ending = await runConversation({ ...run, agent, transcript, print: printLine, clean });
   } catch (error) {
-    const text = clip(clean(asSvcError(error).message));
+    const text = clipText(clean(asSvcError(error).message));
     ending = { answer: null, failure: { code: 'agent_error', text } };
   }
 
   transcript.flush();
   const usage = transcript.usage(ending.answer);
-  if (usage !== null) print(usage);
+  if (usage !== null) printLine(usage);
   const stop = ending.answer?.stopReason ?? null;
   const error = ending.failure ?? findStopFailure(stop ?? '');
   const isCancelled = ending.answer === null && ending.isCancelled === true;
-  if (error !== null && stop === null && !isCancelled) print({ acp: 'error', ...error });
-  print({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });
+  if (error !== null && stop === null && !isCancelled) printLine({ acp: 'error', ...error });
+  printLine({ acp: 'end', stop_reason: isCancelled ? 'cancelled' : stop, error });
   await agent?.end();
   await link.close();
   return error === null ? 0 : 1;
@@ -112,7 +112,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
     )
     .connect(agent.stream);
 
-  const spoken = async (): Promise<Ending> => {
+  const holdTurn = async (): Promise<Ending> => {
     const { SVC_VKEY: _, ...rest } = env;
     const variables = Object.entries(rest).filter(([name]) => name.startsWith('SVC_'));
     const { command, args } = talk.mcp;
@@ -139,7 +139,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
     const { id, model, lost } = opened;
     print({ acp: 'session', id, agent: opened.agent, model });
     if (lost !== null) {
-      const text = clip(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
+      const text = clipText(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
       print({ acp: 'error', code: 'agent_error', text });
     }
     const answer = await connection.agent.request(methods.agent.session.prompt, {
@@ -151,7 +151,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
     return { answer, failure: null };
   };
 
-  const turnOver = spoken().catch((error: unknown) => explainFailure(error, talk));
+  const turnOver = holdTurn().catch((error: unknown) => explainFailure(error, talk));
   const isOver = Promise.race([
     turnOver,
     agent.ended.then((how) => describeBreak(how, talk)),
@@ -178,7 +178,7 @@ async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
   const { agent, transcript, clean } = talk;
   if (error instanceof Failed) {
     const words = error.code === 'agent_error' ? formatLastWords(talk) : '';
-    return { answer: null, failure: { code: error.code, text: clip(`${clean(error.message)}${words}`) } };
+    return { answer: null, failure: { code: error.code, text: clipText(`${clean(error.message)}${words}`) } };
   }
   if (typeof (error as { code?: unknown }).code === 'number') {
     return { answer: null, failure: describeError(error, clean, transcript.limitedUntil()) };
@@ -188,7 +188,7 @@ async function explainFailure(error: unknown, talk: Talk): Promise<Ending> {
 }
 
 function describeBreak(how: string, talk: Talk): Ending {
-  const text = clip(`the agent broke off: ${talk.clean(how)}${formatLastWords(talk)}`);
+  const text = clipText(`the agent broke off: ${talk.clean(how)}${formatLastWords(talk)}`);
   return { answer: null, failure: { code: 'agent_error', text } };
 }
 

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { SessionNotification, ToolCall } from '@agentclientprotocol/sdk';
 import { type AcpLine, isInsideFolder } from '../../engine/index.ts';
-import { clip, describeError } from './failure.ts';
+import { clipText, describeError } from './failure.ts';
 
 type ToolLine = Extract<AcpLine, { acp: 'tool' }>;
 type Spoken = 'message' | 'thought';
@@ -55,48 +55,48 @@ export function createTranscript({
   let limited: number | null = null;
   const counted = { input: 0, cached: 0, output: 0 };
 
-  function say(upTo: number): void {
+  function printHeld(upTo: number): void {
     const text = held.slice(0, upTo).replace(/^\n+|\n+$/g, '');
     held = held.slice(upTo);
     if (text.trim() !== '') print({ acp: speaking, text });
   }
 
-  function flush(): void {
+  function flushHeld(): void {
     clearTimeout(timer);
     timer = undefined;
-    say(held.length);
+    printHeld(held.length);
   }
 
-  function speak(as: Spoken, text: string): void {
-    if (as !== speaking) flush();
+  function appendText(as: Spoken, text: string): void {
+    if (as !== speaking) flushHeld();
     speaking = as;
     held += text;
     const end = held.lastIndexOf('\n');
-    if (end !== -1) say(end + 1);
-    if (held.length > HELD_CHARACTERS) say(held.lastIndexOf(' ') + 1 || held.length);
+    if (end !== -1) printHeld(end + 1);
+    if (held.length > HELD_CHARACTERS) printHeld(held.lastIndexOf(' ') + 1 || held.length);
     if (held === '') {
       clearTimeout(timer);
       timer = undefined;
     } else {
-      timer ??= setTimeout(flush, HELD_MS);
+      timer ??= setTimeout(flushHeld, HELD_MS);
     }
   }
 
   /** Each comes as a piece of its own, whatever stands before it. */
-  function ownWord(text: string): boolean {
+  function printOwnWord(text: string): boolean {
     if (ownWords === null) return false;
     if (ownWords.error.test(text)) {
-      flush();
+      flushHeld();
       print({ acp: 'error', ...describeError({ message: text.replace(ownWords.error, '') }, clean) });
       return true;
     }
     if (!ownWords.notice.test(text)) return false;
-    flush();
-    print({ acp: 'notice', text: clip(clean(text)) });
+    flushHeld();
+    print({ acp: 'notice', text: clipText(clean(text)) });
     return true;
   }
 
-  function known(part: unknown): KnownCall {
+  function rememberCall(part: unknown): KnownCall {
     const given = Object.entries(part ?? {}).filter(([, value]) => value !== undefined && value !== null);
     const id = String((part as KnownCall | undefined)?.toolCallId ?? '');
     const call: KnownCall = { ...calls.get(id), ...Object.fromEntries(given), toolCallId: id };
@@ -104,39 +104,39 @@ export function createTranscript({
     return call;
   }
 
-  function tool(call: KnownCall): void {
+  function printTool(call: KnownCall): void {
     const { toolCallId: id, kind = 'other', title = '', status = 'pending' } = call;
     const paths = listCallPaths(call)
       .slice(0, MOST_PATHS)
       .map((path) => shortenPath(cwd, path));
-    const line: ToolLine = { acp: 'tool', id, kind, title: clip(title), status, paths };
+    const line: ToolLine = { acp: 'tool', id, kind, title: clipText(title), status, paths };
     const text = JSON.stringify(line);
     if (printed.get(id) === text) return;
     printed.set(id, text);
-    flush();
+    flushHeld();
     print(line);
   }
 
-  function update(notification: unknown): void {
+  function readUpdate(notification: unknown): void {
     const update = (notification as Partial<SessionNotification> | undefined)?.update;
     switch (update?.sessionUpdate) {
       case 'agent_message_chunk':
       case 'agent_thought_chunk': {
-        count((update._meta as { usage?: unknown } | null | undefined)?.usage);
+        countUsage((update._meta as { usage?: unknown } | null | undefined)?.usage);
         const { content } = update;
         if (content?.type !== 'text' || content.text === '') return;
-        if (update.sessionUpdate === 'agent_message_chunk' && ownWord(content.text)) return;
-        speak(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
+        if (update.sessionUpdate === 'agent_message_chunk' && printOwnWord(content.text)) return;
+        appendText(update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', content.text);
         return;
       }
       case 'tool_call':
       case 'tool_call_update':
-        tool(known(update));
+        printTool(rememberCall(update));
         return;
       case 'plan': {
-        flush();
+        flushHeld();
         const entries = (update.entries ?? []).map(({ content, status }) => ({
-          text: clip(String(content)),
+          text: clipText(String(content)),
           state:
             status === 'completed'
               ? ('done' as const)
@@ -161,7 +161,7 @@ export function createTranscript({
   }
 
   /** Some tell the tokens of each request of the model, and none at the end. */
-  function count(usage: unknown): void {
+  function countUsage(usage: unknown): void {
     const { input, cached, output } = countTokens(usage);
     counted.input += input;
     counted.cached += cached;
@@ -169,9 +169,9 @@ export function createTranscript({
   }
 
   return {
-    update,
-    call: known,
-    flush,
+    update: readUpdate,
+    call: rememberCall,
+    flush: flushHeld,
     usage(answer) {
       const { usage } = (answer ?? {}) as { usage?: unknown };
       const { input, cached, output } = usage ? countTokens(usage) : counted;
@@ -188,11 +188,11 @@ export function createTranscript({
  */
 function countTokens(usage: unknown): { input: number; cached: number; output: number } {
   const given = (usage ?? {}) as Record<string, unknown>;
-  const number = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
-  const [input, output] = [number('inputTokens'), number('outputTokens')];
-  const cached = number('cachedReadTokens');
-  const apart = cached + number('cachedWriteTokens');
-  const total = number('totalTokens');
+  const readNumber = (name: string): number => (typeof given[name] === 'number' ? given[name] : 0);
+  const [input, output] = [readNumber('inputTokens'), readNumber('outputTokens')];
+  const cached = readNumber('cachedReadTokens');
+  const apart = cached + readNumber('cachedWriteTokens');
+  const total = readNumber('totalTokens');
   const isInside = total > 0 && total < input + apart + output;
   return { input: isInside ? input : input + apart, cached, output };
 }

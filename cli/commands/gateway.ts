@@ -129,10 +129,11 @@ const TRIALS: readonly {
   },
 ];
 
-/** Runs `work` with a key that holds only so long. */
+/** Runs `work` with a key that holds only so long, also when this process is killed. */
 async function withKey<T>(client: EngineClient, what: string, work: (key: string) => Promise<T>): Promise<T> {
   const { name, key } = await client.call('gateway.add_key', {
     name: `${what}-${randomBytes(4).toString('hex')}`,
+    pid: process.pid,
   });
   try {
     return await work(key);

@@ -233,6 +233,45 @@ const sweep = defineCommand({
   },
 });
 
+const dirArg = [
+  { name: 'folder', about: 'in the workspace or a project; memory.okf_dir when left out', optional: true },
+] as const;
+
+const exportBundle = defineCommand({
+  name: 'memory export',
+  about: 'write the memories as a folder of OKF 0.2 markdown, in place of an earlier export',
+  args: dirArg,
+  flags: {
+    all: { type: 'boolean', about: 'forgotten, expired and superseded ones as well' },
+    ...limitFlag,
+  },
+  examples: ['memory export', 'memory export docs/knowledge --all'],
+  async run(context) {
+    const client = await context.engine();
+    const { all, limit } = context.flags;
+    const done = await client.call('memory.export', { dir: context.args[0], all, limit });
+    context.result(done, ({ dir, memories }) => `${memories} in ${dir}`);
+  },
+});
+
+const importBundle = defineCommand({
+  name: 'memory import',
+  about: 'take in a folder of OKF markdown; what svc exported and nobody has changed stays as it is',
+  args: dirArg,
+  examples: ['memory import docs/knowledge'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('memory.import', { dir: context.args[0] });
+    context.result(
+      done,
+      ({ added, replaced, unchanged }) => `added ${added}, replaced ${replaced}, unchanged ${unchanged}`,
+    );
+    for (const { path, reason } of done.skipped) context.note(toPrintable(`skipped ${path}: ${reason}`));
+    if (done.more_skipped > 0) context.note(`and ${done.more_skipped} more files skipped`);
+    if (done.redacted.length > 0) context.note(`left out: ${done.redacted.join(', ')}`);
+  },
+});
+
 export const memoryCommands: readonly Command[] = [
   add,
   recall,
@@ -244,4 +283,6 @@ export const memoryCommands: readonly Command[] = [
   review,
   keep,
   sweep,
+  exportBundle,
+  importBundle,
 ];

@@ -18,7 +18,7 @@ export async function checkEngine(
   context: Pick<Context, 'engine'>,
   { loaded: { root }, paths, env }: Workspace,
 ): Promise<{ check: Check; engine: RunningEngine | null }> {
-  const failed = (check: Check) => ({ check, engine: null });
+  const failCheck = (check: Check) => ({ check, engine: null });
   async function isOurs(): Promise<boolean> {
     const { inspectOwnDataFolder } = await dataFolders();
     try {
@@ -30,7 +30,7 @@ export async function checkEngine(
   // What a strange data folder says of an engine is not asked.
   const record = (await isOurs()) ? readDaemonRecord(paths.data) : null;
   if (record !== null && (await probeSocket(record.socket)) === 'silent') {
-    return failed(
+    return failCheck(
       reportFailure(
         'engine',
         `pid ${record.pid} does not answer within ${PATIENCE_MS / 1000} s`,
@@ -55,10 +55,10 @@ export async function checkEngine(
     const error = asSvcError(thrown);
     // Said once, by the check of the data folder.
     if (error.code === 'data_folder_unknown')
-      return failed(reportWarning('engine', 'not asked: the data folder is not known here', null));
+      return failCheck(reportWarning('engine', 'not asked: the data folder is not known here', null));
     if (error.code === 'engine_not_running')
-      return failed(reportPass('engine', 'does not run; the next command starts it'));
-    return failed(reportFailure('engine', error.message, String(error.hint ?? 'look into .svc/log')));
+      return failCheck(reportPass('engine', 'does not run; the next command starts it'));
+    return failCheck(reportFailure('engine', error.message, String(error.hint ?? 'look into .svc/log')));
   }
 }
 
@@ -79,13 +79,16 @@ export const checkSupervision = ({ supervisor, receivers, receiver_problem }: Ru
 function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {
   return new Promise((resolve) => {
     const connection = connectSocket(socket);
-    const done = (what: 'yes' | 'silent' | 'absent') => () => {
+    const finishProbe = (what: 'yes' | 'silent' | 'absent') => () => {
       connection.destroy();
       resolve(what);
     };
-    connection.setTimeout(PATIENCE_MS, done('silent'));
+    connection.setTimeout(PATIENCE_MS, finishProbe('silent'));
     connection.on('connect', () => connection.write('{"jsonrpc":"2.0","id":1,"method":"engine.status"}\n'));
-    connection.on('data', done('yes')).on('error', done('absent')).on('close', done('absent'));
+    connection
+      .on('data', finishProbe('yes'))
+      .on('error', finishProbe('absent'))
+      .on('close', finishProbe('absent'));
   });
 }
 
@@ -97,7 +100,7 @@ export function checkAddresses(
   const held = engine === null ? [] : [...engine.receivers, ...(engine.http === null ? [] : [engine.http])];
   const { findListenProblem, formatAddress, isLoopback, parseAddress } = configuration;
 
-  async function look(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
+  async function checkAddress(key: string, text: string, inUse: (found: string) => Check): Promise<Check> {
     const address = parseAddress(text);
     if (address.port === 0) return reportPass(key, `${text}: any free port`);
     const isOurs = held.some(
@@ -122,7 +125,7 @@ export function checkAddresses(
     const users = Object.keys(auth).filter((agent) => gateway_route !== false && auth[agent] === 'gateway');
     const { addr } = config.gateway;
     if (users.length === 0)
-      return look('gateway.addr', addr, (found) =>
+      return checkAddress('gateway.addr', addr, (found) =>
         reportWarning('gateway.addr', found, 'svc config set gateway.addr 127.0.0.1:PORT'),
       );
     const who = `${users.join(', ')} ${users.length === 1 ? 'goes' : 'go'} through it`;
@@ -138,14 +141,14 @@ export function checkAddresses(
   }
 
   return Promise.all([
-    look('ui.addr', config.ui.addr, (found) =>
+    checkAddress('ui.addr', config.ui.addr, (found) =>
       reportFailure(
         'ui.addr',
         found,
         'svc config set ui.addr 127.0.0.1:PORT, or svc webhook serve --addr 127.0.0.1:PORT',
       ),
     ),
-    look('daemon.addr', config.daemon.addr, (found) =>
+    checkAddress('daemon.addr', config.daemon.addr, (found) =>
       reportFailure('daemon.addr', found, 'svc config set daemon.addr 127.0.0.1:0 takes any free port'),
     ),
     checkGateway(),

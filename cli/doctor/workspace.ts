@@ -20,7 +20,7 @@ export async function checkConfiguration({
   cwd,
   env,
 }: Pick<Context, 'cwd' | 'env'>): Promise<{ check: Check; workspace: Workspace | null }> {
-  const failed = (check: Check) => ({ check, workspace: null });
+  const failCheck = (check: Check) => ({ check, workspace: null });
   let file: string;
   try {
     file = findWorkspace({ cwd, env }).file;
@@ -28,7 +28,7 @@ export async function checkConfiguration({
     const { message, hint } = asSvcError(thrown);
     const remedy = String(hint ?? 'run svc init');
     // A wrong SVC_CONFIG is a mistake; a folder without svc.yaml is not one yet.
-    return failed(
+    return failCheck(
       env.SVC_CONFIG
         ? reportFailure('svc.yaml', message, remedy)
         : reportWarning('svc.yaml', message, remedy),
@@ -51,7 +51,7 @@ export async function checkConfiguration({
         : reportWarning('svc.yaml', `${file}: ${warnings.join('; ')}`, 'svc config check says the same');
     return { check, workspace };
   } catch (thrown) {
-    return failed(
+    return failCheck(
       reportFailure('svc.yaml', asSvcError(thrown).message, 'correct it; svc config check reads it again'),
     );
   }
@@ -159,7 +159,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   const { root, config } = loaded;
   const project = resolve(root, config.project.root);
   let refused = '';
-  const git = (...args: string[]): Promise<string | null> =>
+  const runGit = (...args: string[]): Promise<string | null> =>
     readOutput('git', args, { cwd: project, env }).then(
       (text) => text.replace(/\n$/, ''),
       (error: { stderr?: string }) => {
@@ -167,7 +167,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
         return null;
       },
     );
-  const top = await git('rev-parse', '--show-toplevel');
+  const top = await runGit('rev-parse', '--show-toplevel');
   // Such as an owner that git does not trust: git's own words name the remedy.
   if (top === null && refused !== '' && !/not a git repository/i.test(refused)) {
     return [reportWarning('repository', `git in ${project}: ${refused}`, 'git status there says what to do')];
@@ -181,7 +181,7 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
       ),
     ];
   }
-  if ((await git('rev-parse', '--verify', '--quiet', 'HEAD')) === null) {
+  if ((await runGit('rev-parse', '--verify', '--quiet', 'HEAD')) === null) {
     return [
       reportWarning(
         'repository',
@@ -194,7 +194,8 @@ export async function checkRepository({ loaded, paths, env }: Workspace): Promis
   if (!isInsideFolder(top, paths.data)) {
     return [reportPass('repository', top), reportPass('ignored by git', `${paths.data} is outside of it`)];
   }
-  const isIgnored = (await git('check-ignore', '--quiet', '--no-index', join(paths.data, 'svc.db'))) !== null;
+  const isIgnored =
+    (await runGit('check-ignore', '--quiet', '--no-index', join(paths.data, 'svc.db'))) !== null;
   return [
     reportPass('repository', top),
     isIgnored

@@ -40,12 +40,12 @@ export function createPipeTransport(
     for (const resolve of onSettled.splice(0)) resolve();
   }
 
-  function answered(id: RequestId): void {
+  function markAnswered(id: RequestId): void {
     unanswered.delete(id);
     checkSettled();
   }
 
-  function write(message: object): Promise<void> {
+  function writeMessage(message: object): Promise<void> {
     sending += 1;
     return new Promise((resolve) => {
       stdout.write(`${JSON.stringify(message)}\n`, () => {
@@ -56,11 +56,11 @@ export function createPipeTransport(
     });
   }
 
-  function receive(line: string): void {
+  function receiveLine(line: string): void {
     const read = readRpcMessage(line);
     if ('refusal' in read) {
       onError(read.refusal.error.message);
-      void write(read.refusal);
+      void writeMessage(read.refusal);
       return;
     }
     if (!('message' in read)) return;
@@ -69,18 +69,18 @@ export function createPipeTransport(
     // The protocol leaves a cancelled request without an answer.
     if ('method' in message && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
-      if (requestId !== undefined) answered(requestId);
+      if (requestId !== undefined) markAnswered(requestId);
     }
     transport.onmessage?.(message);
   }
 
   const take = createLineSplitter(
-    receive,
+    receiveLine,
     () => {
       const refusal = messageTooLong(`${LONGEST_MESSAGE / 1024 / 1024} MiB`);
       onError(refusal.error.message);
       // Nothing after it could be read.
-      void write(refusal).then(setOver);
+      void writeMessage(refusal).then(setOver);
     },
     () => LONGEST_MESSAGE,
   );
@@ -97,11 +97,11 @@ export function createPipeTransport(
       stdout.once('error', setOver);
     },
     send(message: JSONRPCMessage) {
-      const sent = write(message);
-      if (!('method' in message) && message.id !== undefined) answered(message.id);
+      const sent = writeMessage(message);
+      if (!('method' in message) && message.id !== undefined) markAnswered(message.id);
       return sent;
     },
-    setWaiting: answered,
+    setWaiting: markAnswered,
     settled: () =>
       new Promise((resolve) => {
         onSettled.push(resolve);

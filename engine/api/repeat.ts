@@ -56,7 +56,7 @@ export const nameCaller = ({ seat, actor, sessionId }: Caller): string =>
 export function createRepeats(log: CallLog) {
   const running = new Map<string, SharedRun>();
 
-  async function join(shared: SharedRun, { signal, progress }: Call): Promise<unknown> {
+  async function joinRun(shared: SharedRun, { signal, progress }: Call): Promise<unknown> {
     const { listeners, abandoned, lastMessage } = shared;
     listeners.add(progress);
     if (lastMessage !== null) progress(lastMessage);
@@ -76,7 +76,7 @@ export function createRepeats(log: CallLog) {
   }
 
   /** Runs it, from where an earlier run of it has come to. */
-  async function perform(
+  async function performRun(
     repeated: Repeated,
     input: string,
     begun: KeptCall | null,
@@ -118,7 +118,7 @@ export function createRepeats(log: CallLog) {
     return answer;
   }
 
-  function start(id: string, repeated: Repeated, input: string, begun: KeptCall | null): SharedRun {
+  function startRun(id: string, repeated: Repeated, input: string, begun: KeptCall | null): SharedRun {
     const abandoned = new AbortController();
     const listeners: SharedRun['listeners'] = new Set();
     const shared = { input, abandoned, listeners, lastMessage: null } as Omit<
@@ -134,7 +134,7 @@ export function createRepeats(log: CallLog) {
       },
     };
     running.set(id, shared);
-    shared.answer = perform(repeated, input, begun, call).finally(() => running.delete(id));
+    shared.answer = performRun(repeated, input, begun, call).finally(() => running.delete(id));
     return shared;
   }
 
@@ -160,12 +160,12 @@ export function createRepeats(log: CallLog) {
       const shared = running.get(id);
       if (shared === undefined) break;
       checkSame(shared);
-      if (!shared.abandoned.signal.aborted) return join(shared, call);
+      if (!shared.abandoned.signal.aborted) return joinRun(shared, call);
       // It was told to stop, and may have come to its end nevertheless.
       await shared.answer.catch(() => undefined);
     }
     const kept = log.find(name);
     if (kept !== null) checkSame(kept);
-    return kept?.isAnswer === true ? kept.value : join(start(id, repeated, input, kept), call);
+    return kept?.isAnswer === true ? kept.value : joinRun(startRun(id, repeated, input, kept), call);
   };
 }

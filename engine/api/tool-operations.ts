@@ -55,7 +55,7 @@ export function toolOperations(operations: readonly Operation[], namesNow: () =>
   let described: { names: string; served: { seat: Tool['seat']; description: ToolDescription }[] } | null =
     null;
 
-  function served(): { seat: Tool['seat']; description: ToolDescription }[] {
+  function listServed(): { seat: Tool['seat']; description: ToolDescription }[] {
     const now = namesNow();
     const names = JSON.stringify(now);
     if (described?.names !== names)
@@ -74,7 +74,7 @@ export function toolOperations(operations: readonly Operation[], namesNow: () =>
       changes: false,
       input: z.strictObject({}),
       run: (_input, caller): { tools: ToolDescription[] } => ({
-        tools: served()
+        tools: listServed()
           .filter(({ seat }) => seat === 'any' || caller.seat === 'chair')
           .map(({ description }) => description),
       }),

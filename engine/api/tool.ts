@@ -120,7 +120,7 @@ const UNTOLD = [
 ];
 
 /** Leaves of a schema what an agent has to know, in what it is made of as well. */
-function tidy(schema: Described, io: 'input' | 'output', names: ToolNames): void {
+function tidySchema(schema: Described, io: 'input' | 'output', names: ToolNames): void {
   withoutChoice(schema);
   if (io === 'input') describeValues(schema, names);
   for (const name of UNTOLD) delete schema[name];
@@ -136,8 +136,8 @@ function tidy(schema: Described, io: 'input' | 'output', names: ToolNames): void
     if (each.unlisted === true) delete schema.properties?.[name];
   if (schema.items?.unlisted === true) delete schema.items;
   if (Object.keys(schema.properties ?? { some: true }).length === 0) delete schema.properties;
-  for (const each of Object.values(schema.properties ?? {})) tidy(each, io, names);
-  if (schema.items !== undefined) tidy(schema.items, io, names);
+  for (const each of Object.values(schema.properties ?? {})) tidySchema(each, io, names);
+  if (schema.items !== undefined) tidySchema(schema.items, io, names);
 }
 
 /** JSON Schema 2020-12 of what an agent has to know. */
@@ -147,7 +147,7 @@ function schemaOf(
   names: ToolNames,
 ): ToolDescription['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
-  tidy(rest as Described, io, names);
+  tidySchema(rest as Described, io, names);
   return { ...rest, type: 'object' };
 }
 

@@ -35,22 +35,22 @@ export function createDueTimer({
 
   const isDue = (): boolean => next <= clock.now();
 
-  function sleep(atLeastMs: number): void {
+  function startTimer(atLeastMs: number): void {
     clearTimeout(timer);
     if (isClosed || next === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(look, Math.max(atLeastMs, Math.min(longestSleepMs, next - clock.now())));
+    timer = setTimeout(checkDue, Math.max(atLeastMs, Math.min(longestSleepMs, next - clock.now())));
     timer.unref();
   }
 
-  function look(): void {
+  function checkDue(): void {
     if (isDue()) onDue();
-    else sleep(0);
+    else startTimer(0);
   }
 
   return {
     sleepUntil(dueAt, atLeastMs = 0) {
       next = dueAt ?? Number.POSITIVE_INFINITY;
-      sleep(atLeastMs);
+      startTimer(atLeastMs);
     },
     isDue,
     close() {

@@ -20,18 +20,19 @@ export function openLog(
 ): { log: Logger; close(): void } {
   const folder = join(dataDir, 'log');
   makePrivateFolder(dataDir, folder);
-  const path = (number: number): string => join(folder, `${program}.${number}.log`);
+  const formatLogPath = (number: number): string => join(folder, `${program}.${number}.log`);
   const form = new RegExp(`^${program}\\.(\\d+)\\.log$`);
-  const numbers = (): number[] => readdirSync(folder).flatMap((name) => Number(form.exec(name)?.[1] ?? []));
+  const listLogNumbers = (): number[] =>
+    readdirSync(folder).flatMap((name) => Number(form.exec(name)?.[1] ?? []));
 
-  let newest = Math.max(1, ...numbers());
+  let newest = Math.max(1, ...listLogNumbers());
   /** Make sure that it exists and is ours before the library opens it by name. */
-  const made = (file: string): string => {
+  const createLogFile = (file: string): string => {
     closeSync(openPrivate(file, 'add'));
     return file;
   };
-  const stream = pino.destination({ dest: made(path(newest)), mode: 0o600, sync: false });
-  let size = lstatSync(path(newest)).size;
+  const stream = pino.destination({ dest: createLogFile(formatLogPath(newest)), mode: 0o600, sync: false });
+  let size = lstatSync(formatLogPath(newest)).size;
   // A full disk loses log lines, not the engine.
   stream.on('error', () => undefined);
   stream.on('write', (bytes: number) => {
@@ -41,8 +42,9 @@ export function openLog(
     newest += 1;
     try {
       // What is being written still ends in the old file, so no line is cut.
-      stream.reopen(made(path(newest)));
-      for (const number of numbers()) if (number <= newest - KEPT) rmSync(path(number), { force: true });
+      stream.reopen(createLogFile(formatLogPath(newest)));
+      for (const number of listLogNumbers())
+        if (number <= newest - KEPT) rmSync(formatLogPath(number), { force: true });
     } catch (error) {
       stream.emit('error', error);
     }

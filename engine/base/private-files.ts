@@ -81,14 +81,14 @@ export function withPrivate<T>(
 
 /** The text of a file of at most `mostBytes`; null when there is none. Throws `storage_unsafe`. */
 export function readPrivate(file: string, mostBytes: number, mayBeLinked = false): string | null {
-  const read = (fd: number): string => {
+  const readDescriptor = (fd: number): string => {
     const { size } = fstatSync(fd);
     if (size > mostBytes) throw unsafeFileError(file, `has ${size} bytes`);
     const bytes = Buffer.alloc(size);
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, size, 0));
   };
   try {
-    return withPrivate(file, 'read', read, mayBeLinked);
+    return withPrivate(file, 'read', readDescriptor, mayBeLinked);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;

@@ -46,7 +46,7 @@ export function runProgram(
   // Not imported: 3 ms of CPU for every command and hook, few of which run a program.
   const { execFile } = process.getBuiltinModule('node:child_process');
   return new Promise((resolve) => {
-    const done = (error: ExecFileException | null, stdout = '', stderr = ''): void => {
+    const finishRun = (error: ExecFileException | null, stdout = '', stderr = ''): void => {
       const code = error === null ? 0 : error.code;
       resolve({
         exitCode: typeof code === 'number' ? code : null,
@@ -56,12 +56,12 @@ export function runProgram(
       });
     };
     try {
-      const child = execFile(program, args, optionsFor(options), done);
+      const child = execFile(program, args, optionsFor(options), finishRun);
       // A program that reads its standard input would wait for the person at the terminal.
       child.stdin?.on('error', () => undefined).end();
     } catch (error) {
       // An argument or a variable with a zero byte.
-      done(error as ExecFileException);
+      finishRun(error as ExecFileException);
     }
   });
 }

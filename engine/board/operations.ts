@@ -1,9 +1,11 @@
 import { decisionOperations } from './decisions/operations.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { taskOperations } from './tasks/operations.ts';
+import { runOperations } from './tasks/run-operations.ts';
 
 /** What clients may ask about tasks and decisions. */
 export const boardOperations = (deps: BoardOperationsDeps) => [
   ...taskOperations(deps),
+  ...runOperations(deps),
   ...decisionOperations(deps),
 ];

@@ -250,13 +250,13 @@ async function openClient(
     { key, signal, onProgress }: RunOptions,
   ): Promise<T> {
     if (signal?.aborted) throw new SvcError('cancelled', `${name} was given up before it was sent`);
-    const cancel = (): void => void sendRequest('cancel', { key }).catch(() => undefined);
-    signal?.addEventListener('abort', cancel, { once: true });
+    const cancelRequest = (): void => void sendRequest('cancel', { key }).catch(() => undefined);
+    signal?.addEventListener('abort', cancelRequest, { once: true });
     if (onProgress) progress.set(key, onProgress);
     try {
       return await sendRequest<T>(method, { ...params, key });
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      signal?.removeEventListener('abort', cancelRequest);
       progress.delete(key);
     }
   }

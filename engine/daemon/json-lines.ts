@@ -22,13 +22,13 @@ export function createLineSplitter(
     if (isOver) return;
     const lines = decoder.write(chunk).split('\n');
     const rest = lines.pop() ?? '';
-    const stop = (): void => {
+    const rejectLine = (): void => {
       isOver = true;
       parts = [];
       onTooLong();
     };
     for (const line of lines) {
-      if (length + line.length > longest()) return stop();
+      if (length + line.length > longest()) return rejectLine();
       const whole = parts.length === 0 ? line : parts.join('') + line;
       parts = [];
       length = 0;
@@ -36,6 +36,6 @@ export function createLineSplitter(
     }
     if (rest !== '') parts.push(rest);
     length += rest.length;
-    if (length > longest()) stop();
+    if (length > longest()) rejectLine();
   };
 }

@@ -55,23 +55,23 @@ function readAnswer(child: ChildProcess, patienceMs?: number): Promise<Ready> {
   return new Promise((resolve) => {
     const stream = child.stdio[READY_FD] as Readable;
     let text = '';
-    const reportLate = (): void => settle(unreachableAnswer('did not get ready in time'));
+    const reportLate = (): void => settleStart(unreachableAnswer('did not get ready in time'));
     const timer = patienceMs === undefined ? undefined : setTimeout(reportLate, patienceMs);
-    function settle(said: Ready): void {
+    function settleStart(said: Ready): void {
       clearTimeout(timer);
       stream.destroy();
       resolve(said);
     }
-    child.once('error', (error) => settle(unreachableAnswer(`could not be started: ${error.message}`)));
+    child.once('error', (error) => settleStart(unreachableAnswer(`could not be started: ${error.message}`)));
     stream.on('data', (chunk: Buffer) => {
       text += chunk.toString();
     });
-    stream.once('error', () => settle(unreachableAnswer('could not be started')));
+    stream.once('error', () => settleStart(unreachableAnswer('could not be started')));
     stream.once('end', () => {
       try {
-        settle(JSON.parse(text) as Ready);
+        settleStart(JSON.parse(text) as Ready);
       } catch {
-        settle(unreachableAnswer('ended before it was ready'));
+        settleStart(unreachableAnswer('ended before it was ready'));
       }
     });
   });

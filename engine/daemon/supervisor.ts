@@ -38,10 +38,10 @@ process.on('SIGHUP', () => {
   pause.abort();
 });
 
-process.exitCode = await supervise();
+process.exitCode = await superviseHost();
 
 /** Keeps an engine running until it is stopped on purpose. Resolves with this program's exit code. */
-async function supervise(): Promise<number> {
+async function superviseHost(): Promise<number> {
   let dataId: string | null = null;
   let failures = 0;
   for (let isFirst = true; ; isFirst = false) {

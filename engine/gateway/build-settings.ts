@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { aiSchema, gatewaySchema } from './config.ts';
-import type { Protocol } from './protocol.ts';
+import { buildOllamaUrl, readEndpoint } from './endpoint.ts';
 import type { GatewaySettings, Provider } from './settings.ts';
 
 /** The sections of the configuration that are the gateway's. */
@@ -10,32 +10,6 @@ export interface GatewayConfig {
 }
 
 const USUAL_CACHE_ENTRIES = 256;
-
-const trimSlash = (url: string): string => url.replace(/\/+$/, '');
-
-/** The paths of the services' own documentation, which people copy as they are: each says what is spoken there. */
-const PATHS: readonly (readonly [end: string, Protocol])[] = [
-  ['/chat/completions', 'chat'],
-  ['/responses', 'responses'],
-  ['/messages', 'messages'],
-];
-
-/**
- * Where a provider is and what it speaks: the services' own addresses are known, a path of one protocol or Gemini's version
- * says that protocol, and whatever else there is speaks OpenAI's chat completions.
- */
-export function readEndpoint(address: string): Pick<Provider, 'baseUrl' | 'protocols'> {
-  const baseUrl = trimSlash(address);
-  const named = PATHS.find(([end]) => baseUrl.endsWith(end));
-  if (named !== undefined)
-    return { baseUrl: trimSlash(baseUrl.slice(0, -named[0].length)), protocols: [named[1]] };
-  const { hostname, pathname } = new URL(baseUrl);
-  if (hostname === 'api.anthropic.com' || /\/anthropic(?:\/|$)/.test(pathname))
-    return { baseUrl, protocols: ['messages'] };
-  const isGoogle = hostname === 'generativelanguage.googleapis.com' && !/\/openai(?:\/|$)/.test(pathname);
-  if (isGoogle || pathname.endsWith('/v1beta')) return { baseUrl, protocols: ['gemini'] };
-  return { baseUrl, protocols: hostname === 'api.openai.com' ? ['chat', 'responses'] : ['chat'] };
-}
 
 /** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
 export function buildSettings(
@@ -71,13 +45,12 @@ export function buildSettings(
     const key = keyOf(api_key, api_key_env);
     providers.push({
       name: 'anthropic',
-      baseUrl: trimSlash(base_url),
       key,
       takesClientKey: key === null,
       model: '',
       tier: 'paid',
       priority: 0,
-      protocols: ['messages'],
+      ...readEndpoint(base_url, 'messages'),
     });
   }
   return {
@@ -88,12 +61,6 @@ export function buildSettings(
     cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
     probeIntervalSec: ai.probe_interval_sec,
   };
-}
-
-/** `host:port` or a URL; what it serves for OpenAI's clients is below `/v1`. */
-function buildOllamaUrl(host: string): string {
-  const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
-  return url.endsWith('/v1') ? url : `${url}/v1`;
 }
 
 /** Variables that hold keys of upstreams, which no agent is given. */

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { addressKey } from '../base/values/address.ts';
-import { httpUrlKey, variableKey } from '../base/values/variable.ts';
+import { variableKey } from '../base/values/variable.ts';
+import { endpointKey, messagesEndpointKey, ollamaKey } from './endpoint.ts';
 
 const provider = z.strictObject({
   name: z.string().min(1).meta({ description: 'name in routes and usage' }),
-  base_url: httpUrlKey(true).meta({ description: 'OpenAI-compatible endpoint' }),
+  base_url: endpointKey().meta({ description: 'OpenAI-compatible endpoint' }),
   api_key: z.string().default('').meta({ description: 'key in the file; prefer api_key_env' }),
   api_key_env: variableKey().default('').meta({ description: 'environment variable that holds the key' }),
   model: z.string().default('').meta({ description: 'model id at the provider' }),
@@ -31,7 +32,7 @@ export const aiSchema = z.strictObject({
     }),
   ollama: z
     .strictObject({
-      host: z.string().default('').meta({
+      host: ollamaKey().default('').meta({
         consent: true,
         notation: 'string',
         description: 'Address of a local Ollama, host:port or a URL.',
@@ -71,7 +72,7 @@ export const aiSchema = z.strictObject({
     .strictObject({
       anthropic: z
         .strictObject({
-          base_url: httpUrlKey().default('').meta({
+          base_url: messagesEndpointKey().default('').meta({
             consent: true,
             notation: 'string',
             description: 'Upstream that Anthropic-protocol requests are passed to unchanged.',

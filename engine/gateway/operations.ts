@@ -159,8 +159,14 @@ export function gatewayOperations({
       seat: 'chair',
       changes: true,
       isSecret: true,
-      input: z.strictObject({ name: NAME }),
-      run: async ({ name }) => ({ name, key: await storage.write(() => keys.addPersonKey(name)) }),
+      input: z.strictObject({
+        name: NAME,
+        pid: z.int().positive().nullable().default(null).describe('it ends with that process'),
+      }),
+      run: async ({ name, pid }) => ({
+        name,
+        key: await storage.write(() => keys.addPersonKey(name, pid)),
+      }),
     }),
     operation({
       name: 'gateway.remove_key',

@@ -24,7 +24,7 @@ import type { GatewaySettings, GatewayStart } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
 /** It holds streams, not documents. */
-const NODE_OPTIONS = ['--max-semi-space-size=8', '--initial-old-space-size=16'];
+export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=8', '--initial-old-space-size=16'];
 
 const LOOK_MS = 2000;
 const START_MS = 20_000;
@@ -46,6 +46,7 @@ const INHERITED = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
+  ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
 ];
 
 /** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */
@@ -269,7 +270,7 @@ export async function spawnGateway({
   const inherited = Object.fromEntries(
     INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const child = spawn(process.execPath, [...NODE_OPTIONS, PROGRAM], {
+  const child = spawn(process.execPath, [...GATEWAY_NODE_OPTIONS, PROGRAM], {
     cwd: start.data,
     env: { ...inherited, MALLOC_ARENA_MAX: '2', NODE_ENV: 'production' },
     stdio: ['pipe', output, output, 'pipe'],

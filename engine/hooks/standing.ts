@@ -1,3 +1,5 @@
+import { renderWords } from '../api/words.ts';
+import { sentence } from '../base/sentence.ts';
 import { cutToWidth, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Task } from '../board/tasks/index.ts';
@@ -26,15 +28,15 @@ export function describeStanding(deps: {
     return [
       session === null || task === null
         ? `you take part in svc as ${sessionId}`
-        : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shorten(task.title)}`,
+        : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shortenText(task.title)}`,
       ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
       ...formatList(
-        'acceptance criteria, by the numbers that verify_report takes',
-        (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shorten(text)}`),
+        renderWords(sentence`acceptance criteria, by the numbers that {verify.report} takes`, 'tools'),
+        (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shortenText(text)}`),
       ),
       ...formatList(
         'questions of yours that wait for an answer',
-        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shorten(question)}`),
+        deps.asksOf(sessionId).map(({ askId, question }) => `ask ${askId} ${shortenText(question)}`),
       ),
       ...formatList(
         'locks that you hold',
@@ -59,7 +61,7 @@ export function describeStanding(deps: {
   };
 }
 
-const shorten = (text: string): string =>
+const shortenText = (text: string): string =>
   cutToWidth(toPrintable(text.replace(/\s+/g, ' ')), 160, (part) => part.length);
 
 const formatList = (name: string, items: readonly string[]): string[] => {

@@ -39,7 +39,7 @@ export function createConversationUsages({ db }: Pick<Storage, 'db'>): Conversat
     conversationUsage,
     add(taskId, agentSession, { usage, conversation }) {
       const before = conversationUsage(taskId, agentSession);
-      const whole = conversation ?? (usage === null || before === null ? usage : sum(before, usage));
+      const whole = conversation ?? (usage === null || before === null ? usage : addUsages(before, usage));
       if (whole === null) return;
       const { input, cached, output, costUsd } = whole;
       put.run(parseId('t', taskId), agentSession, input, cached, output, costUsd);
@@ -47,7 +47,7 @@ export function createConversationUsages({ db }: Pick<Storage, 'db'>): Conversat
   };
 }
 
-const sum = (one: SessionUsage, other: SessionUsage): SessionUsage => ({
+const addUsages = (one: SessionUsage, other: SessionUsage): SessionUsage => ({
   input: one.input + other.input,
   cached: one.cached + other.cached,
   output: one.output + other.output,

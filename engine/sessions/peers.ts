@@ -70,7 +70,7 @@ const ofSeat = (seat: SeatSession): Peer => ({
 });
 
 export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Seats }): Peers {
-  function find(sessionId: string): Peer | null {
+  function findPeer(sessionId: string): Peer | null {
     if (asWorkerSession(sessionId) === null) {
       const seat = seats.find(sessionId);
       return seat === null ? null : ofSeat(seat);
@@ -79,23 +79,23 @@ export function createPeers({ sessions, seats }: { sessions: Sessions; seats: Se
     return session === undefined ? null : ofSession(session);
   }
 
-  const live = (): Peer[] => [
+  const listLivePeers = (): Peer[] => [
     ...seats.live({ kind: 'chair' }).map(ofSeat),
     ...seats.live({ kind: 'plain' }).map(ofSeat),
     ...sessions.listLive().map(ofSession),
   ];
 
   return {
-    find,
+    find: findPeer,
     known(sessionId) {
-      const peer = find(sessionId);
+      const peer = findPeer(sessionId);
       if (peer !== null) return peer;
       throw unknownSession(
         sessionId,
-        live().map((each) => each.sessionId),
+        listLivePeers().map((each) => each.sessionId),
       );
     },
-    live,
+    live: listLivePeers,
     ofWorker(workerId) {
       const session = sessions.newestOfWorker(workerId);
       return session === null ? null : ofSession(session);

@@ -54,7 +54,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     return found === 'unknown' ? 'unknown' : found === 'dead';
   }
 
-  async function look(): Promise<void> {
+  async function reapGone(): Promise<void> {
     if (clock.now() >= forgetAt) {
       forgetAt = clock.now() + FORGET_EVERY_MS;
       await storage.write(() => seats.forget(clock.now() - FORGET_MS));
@@ -77,26 +77,28 @@ export function createReaper(deps: ReaperDeps): Reaper {
       });
     }
     await deps.takeUp();
-    if (isMissing) again(CONFIRM_MS);
+    if (isMissing) scheduleNext(CONFIRM_MS);
   }
 
-  function again(soonestMs?: number): void {
+  function scheduleNext(soonestMs?: number): void {
     clearTimeout(timer);
     const everyMs = deps.intervalSec() * 1000;
     if (isClosed) return;
     // While disabled, the configuration is still checked, since it may be enabled again.
     const pause = everyMs === 0 ? 60_000 : Math.min(everyMs, soonestMs ?? everyMs);
     timer = setTimeout(() => {
-      again();
+      scheduleNext();
       if (everyMs === 0) return;
-      look().catch((error: unknown) => deps.log.error({ error: String(error) }, 'the reaper could not look'));
+      reapGone().catch((error: unknown) =>
+        deps.log.error({ error: String(error) }, 'the reaper could not look'),
+      );
     }, pause);
     timer.unref();
   }
 
   return {
-    start: () => again(),
-    look,
+    start: () => scheduleNext(),
+    look: reapGone,
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -158,7 +158,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     `SELECT state, resume_at IS NOT NULL AS is_paused, count(*) AS n FROM session WHERE state <> 'ended' GROUP BY 1, 2`,
   );
 
-  function get(sessionId: string): Session {
+  function getSession(sessionId: string): Session {
     const row = byId.get(parseId('s', sessionId));
     if (!row) throw new SvcError('not_found', `no session ${sessionId}`);
     return toSession(row);
@@ -169,7 +169,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     return known?.id ?? Number(addWorker.run(name).lastInsertRowid);
   }
 
-  function counts(): { queued: number; paused: number; running: number } {
+  function countByState(): { queued: number; paused: number; running: number } {
     const found = { queued: 0, paused: 0, running: 0 };
     for (const { state, is_paused, n } of count.all()) {
       if (state === 'queued') found[is_paused === 1 ? 'paused' : 'queued'] += n;
@@ -181,7 +181,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   return {
     ...createTurns(storage),
     conversationUsage: usages.conversationUsage,
-    get,
+    get: getSession,
     resolve: (prefix) =>
       toSession(
         findByPrefix('s', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
@@ -243,12 +243,15 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.tokenBudget,
         session.gatewayBypass ? 'bypass' : null,
       );
-      return get(formatId('s', Number(lastInsertRowid)));
+      return getSession(formatId('s', Number(lastInsertRowid)));
     },
     starting(sessionId, { runId, transport, auth, profile }) {
       const id = parseId('s', sessionId);
       if (toStarting.run(runId, transport, profile, auth, id).changes === 0) {
-        throw new SvcError('conflict', `${sessionId} is ${get(sessionId).state} and cannot be started`);
+        throw new SvcError(
+          'conflict',
+          `${sessionId} is ${getSession(sessionId).state} and cannot be started`,
+        );
       }
     },
     place(sessionId, { repository, worktree, cwd, branch, base, baseCommit }) {
@@ -262,7 +265,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       toRunning.run({ pid, pidStart, containment, now, monotonic, id: parseId('s', sessionId) });
     },
     heard(sessionId, { agentSession, model, usage, conversation, toolCalls }) {
-      if (agentSession !== null) usages.add(get(sessionId).taskId, agentSession, { usage, conversation });
+      if (agentSession !== null)
+        usages.add(getSession(sessionId).taskId, agentSession, { usage, conversation });
       const { input = null, cached = null, output = null, costUsd = null } = usage ?? {};
       const id = parseId('s', sessionId);
       setHeard.run({ agentSession, model, input, cached, output, costUsd, toolCalls, id });
@@ -301,9 +305,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     branchBecame(sessionId, state) {
       setBranchState.run(state, parseId('s', sessionId));
     },
-    counts,
+    counts: countByState,
     count({ live: onlyLive = false }) {
-      const { queued, paused, running } = counts();
+      const { queued, paused, running } = countByState();
       return onlyLive ? queued + paused + running : (all.get()?.n ?? 0);
     },
   };

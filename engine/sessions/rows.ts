@@ -170,7 +170,7 @@ export interface SessionRow {
   ended_at: number | null;
 }
 
-const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
+const formatTime = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export const toSession = (row: SessionRow): Session => ({
   sessionId: formatId('s', row.id),
@@ -204,14 +204,14 @@ export const toSession = (row: SessionRow): Session => ({
   files: row.files,
   insertions: row.insertions,
   deletions: row.deletions,
-  promotedAt: time(row.promoted_at),
+  promotedAt: formatTime(row.promoted_at),
   promotedBy: row.promoted_by,
   branchState: row.branch_state,
   priority: row.priority,
-  resumeAt: time(row.resume_at),
+  resumeAt: formatTime(row.resume_at),
   pause: row.pause_code === null ? null : { code: row.pause_code, text: row.pause_text ?? '' },
   runs: row.runs,
-  runStartedAt: time(row.run_started_at),
+  runStartedAt: formatTime(row.run_started_at),
   continues: formatIdOrNull('s', row.continues),
   transport: row.transport,
   auth: row.auth === 'bypass' ? 'account' : row.auth,
@@ -231,6 +231,6 @@ export const toSession = (row: SessionRow): Session => ({
         },
   toolCalls: row.tool_calls,
   createdAt: rfc3339(row.created_at),
-  startedAt: time(row.started_at),
-  endedAt: time(row.ended_at),
+  startedAt: formatTime(row.started_at),
+  endedAt: formatTime(row.ended_at),
 });

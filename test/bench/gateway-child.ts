@@ -14,11 +14,13 @@ import { openStorage } from '../../engine/storage/index.ts';
 /** What `load` is asked for. */
 export interface GatewayLoad {
   url: string;
-  key: string;
   connections: number;
   requests: number;
   isStream: boolean;
   bodyBytes: number;
+  /** What is spoken to the target. */
+  protocol: 'chat' | 'messages';
+  headers: Record<string, string>;
 }
 
 export interface GatewayLoadResult {
@@ -82,14 +84,15 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
       call.end(body);
     });
     process.send?.({ port: await listen(server), key: 'floor' });
-    tellCpu();
   },
 
   async gateway() {
     const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
     const db = join(data, 'svc.db');
     const storage = openStorage({ path: db });
-    const key = await storage.write(() => createKeys({ storage, clock: systemClock }).addPersonKey('bench'));
+    const key = await storage.write(() =>
+      createKeys({ storage, clock: systemClock }).addPersonKey('bench', null),
+    );
     storage.close();
     const nothing = (): void => undefined;
     const gateway = await openGateway({
@@ -122,7 +125,6 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
       log: { info: nothing, warn: nothing, error: nothing },
     });
     process.send?.({ port: gateway.port, key });
-    tellCpu();
   },
 
   async load() {
@@ -130,26 +132,21 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
   },
 };
 
-/** Answers any message with the processor time used so far, µs, and the memory held, bytes. */
-function tellCpu(): void {
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage();
-    process.send?.({ cpuUs: user + system, rss: process.memoryUsage.rss() });
-  });
-}
-
 async function run({
   url,
-  key,
   connections,
   requests,
   isStream,
   bodyBytes,
+  protocol,
+  headers: own,
 }: GatewayLoad): Promise<GatewayLoadResult> {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const content = 'x '.repeat(bodyBytes / 2);
-  const body = `{"model":"m",${isStream ? '"stream":true,"stream_options":{"include_usage":true},' : ''}"messages":[{"role":"user","content":"${content}"}]}`;
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const options = protocol === 'chat' ? '"stream_options":{"include_usage":true},' : '"max_tokens":100,';
+  const body = `{"model":"m",${isStream ? '"stream":true,' : ''}${options}"messages":[{"role":"user","content":"${content}"}]}`;
+  const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
+  const headers = { 'content-type': 'application/json', ...own };
   const whole: number[] = [];
   const first: number[] = [];
   let failed = 0;
@@ -160,7 +157,7 @@ async function run({
       while (left > 0) {
         left -= 1;
         const begun = performance.now();
-        const answer = await pool.request({ method: 'POST', path: '/v1/chat/completions', headers, body });
+        const answer = await pool.request({ method: 'POST', path, headers, body });
         let firstAt = 0;
         for await (const chunk of answer.body) {
           if (firstAt === 0 && (chunk as Buffer).length > 0) firstAt = performance.now();

@@ -1,6 +1,21 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GATEWAY_NODE_OPTIONS } from '../../engine/gateway/process.ts';
+import { until } from '../support/wait.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
@@ -12,87 +27,230 @@ const CASES = [1, 32].flatMap((connections) =>
   ),
 );
 
+/** What takes calls, and what is spoken to it. */
 interface Target {
+  name: string;
   process: ChildProcess;
   port: number;
-  key: string;
+  protocol: 'chat' | 'messages';
+  headers: Record<string, string>;
 }
 
+/** A gateway that others use, from npm. */
+interface GatewayPeer {
+  name: string;
+  program: string;
+  protocol: Target['protocol'];
+  args(port: number): string[];
+  /** Writes its configuration into an empty home. */
+  prepare(home: string, port: number, upstream: string): void;
+  headers(upstream: string): Record<string, string>;
+}
+
+/** `npm install --prefix FOLDER @portkey-ai/gateway @musistudio/claude-code-router@2.0.0`; streams of the first need @hono/node-server 1.13. */
+const PEER_FOLDER = process.env.SVC_BENCH_PEERS ?? '';
+
+const GATEWAY_PEERS: readonly GatewayPeer[] = [
+  {
+    name: 'portkey',
+    program: join('@portkey-ai', 'gateway', 'build', 'start-server.js'),
+    protocol: 'chat',
+    args: (port) => [`--port=${port}`, '--headless'],
+    prepare: () => undefined,
+    headers: (upstream) => ({
+      authorization: 'Bearer bench',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${upstream}/v1`,
+    }),
+  },
+  {
+    // Of the protocols it speaks messages alone, so what it is compared with is our translation.
+    name: 'claude-code-router',
+    program: join('@musistudio', 'claude-code-router', 'dist', 'cli.js'),
+    protocol: 'messages',
+    args: () => ['start'],
+    prepare(home, port, upstream) {
+      const folder = join(home, '.claude-code-router');
+      mkdirSync(folder);
+      const provider = {
+        name: 'up',
+        api_base_url: `${upstream}/v1/chat/completions`,
+        api_key: 'real',
+        models: ['m'],
+      };
+      const config = {
+        PORT: port,
+        LOG: false,
+        NON_INTERACTIVE_MODE: true,
+        Providers: [provider],
+        Router: { default: 'up,m' },
+      };
+      writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+    },
+    headers: () => ({}),
+  },
+];
+
 /**
- * What the gateway adds to a call, beside the upstream itself and the least that a proxy on node:http does, in turns: added
- * p50, p99 and first byte, throughput as a share of the floor's, processor time a request and memory.
+ * What the gateway adds to a call, beside the least that a proxy on node:http does and the gateways that install from npm, all
+ * in turns with the upstream itself: added p50, p99 and first byte, requests a second, processor time and memory.
  */
 export async function gatewayBench(): Promise<Figure[]> {
   const started: ChildProcess[] = [];
-  const start = async (name: string, ...args: string[]): Promise<Target> => {
-    const child = fork(fileURLToPath(new URL('./gateway-child.js', import.meta.url)), [name, ...args]);
+  const homes: string[] = [];
+  const start = async (name: string, args: string[] = [], execArgv: string[] = []): Promise<Target> => {
+    const program = fileURLToPath(new URL('./gateway-child.js', import.meta.url));
+    const child = fork(program, [name, ...args], {
+      execArgv,
+      env: { ...process.env, MALLOC_ARENA_MAX: '2' },
+    });
     started.push(child);
-    const said = name === 'load' ? {} : ((await once(child, 'message'))[0] as object);
-    return { port: 0, key: 'none', ...said, process: child };
+    const said =
+      name === 'load' ? {} : ((await once(child, 'message'))[0] as { port?: number; key?: string });
+    const { port = 0, key = 'none' } = said as { port?: number; key?: string };
+    return { name, process: child, port, protocol: 'chat', headers: { authorization: `Bearer ${key}` } };
   };
   try {
     const upstream = await start('upstream');
-    const floor = await start('floor', String(upstream.port));
-    const gateway = await start('gateway', String(upstream.port));
     const load = await start('load');
-    const idleMb = (await readCost(gateway)).rss / 1024 ** 2;
-    const measure = async (
-      target: Target,
-      wish: Omit<GatewayLoad, 'url' | 'key'>,
-    ): Promise<GatewayLoadResult> => {
-      load.process.send({
-        ...wish,
-        url: `http://127.0.0.1:${target.port}`,
-        key: target.key,
-      } satisfies GatewayLoad);
+    const floor = await start('floor', [String(upstream.port)]);
+    const gateway = await start('gateway', [String(upstream.port)], GATEWAY_NODE_OPTIONS);
+    const translating: Target = { ...gateway, name: 'gateway, messages', protocol: 'messages' };
+    const peers: Target[] = [];
+    for (const peer of GATEWAY_PEERS) {
+      const program = join(PEER_FOLDER, 'node_modules', peer.program);
+      if (PEER_FOLDER === '' || !existsSync(program)) {
+        console.error(`gateway: not compared with ${peer.name}, which is missing (SVC_BENCH_PEERS)`);
+        continue;
+      }
+      const home = mkdtempSync(join(tmpdir(), 'svc-bench-peer-'));
+      homes.push(home);
+      peers.push(await startPeer(peer, program, home, `http://127.0.0.1:${upstream.port}`, started));
+    }
+    const figures: Figure[] = [
+      figure('gateway: memory before the first call', readCost(gateway).rss / 1024 ** 2, 'MB'),
+    ];
+    const measure = async (target: Target, wish: Omit<GatewayLoad, 'url' | 'protocol' | 'headers'>) => {
+      const { port, protocol, headers } = target;
+      const url = `http://127.0.0.1:${port}`;
+      load.process.send({ ...wish, url, protocol, headers } satisfies GatewayLoad);
       const [result] = (await once(load.process, 'message')) as [GatewayLoadResult];
-      if (result.failed > 0) throw new Error(`${result.failed} requests of the bench failed`);
+      if (result.failed > 0) throw new Error(`${result.failed} requests to ${target.name} failed`);
       return result;
     };
-    const figures: Figure[] = [figure('gateway: memory before the first call', idleMb, 'MB')];
-    const targets = [upstream, floor, gateway];
+    const targets = [upstream, floor, gateway, translating, ...peers];
     for (const target of targets)
-      for (const isStream of [false, true])
-        await measure(target, { connections: 32, bodyBytes: 1024, isStream, requests: 1000 });
-    for (const { connections, bodyBytes, isStream } of CASES) {
-      const requests = connections === 1 ? 200 : bodyBytes > 10_000 ? 300 : 1500;
-      const rounds = targets.map((): GatewayLoadResult[] => []);
-      const costs: number[] = [];
+      for (const bodyBytes of [1024, 100 * 1024])
+        for (const isStream of [false, true])
+          await measure(target, {
+            connections: 8,
+            bodyBytes,
+            isStream,
+            requests: bodyBytes > 1024 ? 60 : 800,
+          });
+    for (const wish of CASES) {
+      const { connections, bodyBytes, isStream } = wish;
+      const results = new Map<Target, (GatewayLoadResult & { cpuUs: number })[]>();
       for (let round = 0; round < ROUNDS; round += 1)
-        for (const [at, target] of targets.entries()) {
-          const before = target === gateway ? (await readCost(gateway)).cpuUs : 0;
-          rounds[at]?.push(await measure(target, { connections, bodyBytes, isStream, requests }));
-          if (target === gateway) costs.push(((await readCost(gateway)).cpuUs - before) / requests);
+        for (const target of targets) {
+          const most = connections === 1 ? 300 : bodyBytes > 1024 ? 300 : 1500;
+          const requests = peers.includes(target) ? most / 3 : most;
+          const before = readCost(target).cpuUs;
+          const result = await measure(target, { ...wish, requests });
+          const cpuUs = (readCost(target).cpuUs - before) / requests;
+          results.set(target, [...(results.get(target) ?? []), { ...result, cpuUs }]);
         }
-      const of = (at: number, pick: (result: GatewayLoadResult) => number): number =>
-        median((rounds[at] ?? []).map(pick));
+      const of = (target: Target, pick: (result: GatewayLoadResult & { cpuUs: number }) => number): number =>
+        median((results.get(target) ?? []).map(pick));
       const name = `gateway: ${connections} conn, ${bodyBytes / 1024} KB, ${isStream ? 'stream' : 'JSON'}`;
-      const added = (what: string, pick: (result: GatewayLoadResult) => number): Figure =>
-        figure(`${name}, added ${what}`, of(2, pick) - of(0, pick), 'ms', of(1, pick) - of(0, pick));
-      if (connections === 1)
-        figures.push(
-          added('p50', (result) => result.p50),
-          added('p99', (result) => result.p99),
-        );
-      if (connections === 1 && isStream) figures.push(added('first byte p50', (result) => result.firstP50));
-      if (connections > 1)
-        figures.push(
+      const pairs: [Target, Target][] = [
+        [gateway, floor],
+        ...peers.map((peer): [Target, Target] => [peer.protocol === 'chat' ? gateway : translating, peer]),
+      ];
+      for (const [own, other] of pairs) {
+        const compare = (
+          what: string,
+          unit: string,
+          pick: (result: GatewayLoadResult & { cpuUs: number }) => number,
+          less = 0,
+        ): Figure =>
           figure(
-            `${name}, throughput`,
-            of(2, ({ perSecond }) => perSecond),
-            'requests/s',
-            of(1, ({ perSecond }) => perSecond),
-          ),
-        );
-      figures.push(figure(`${name}, processor time`, median(costs), 'µs/request'));
+            `${name}, ${what} (reference: ${other.name})`,
+            of(own, pick) - less,
+            unit,
+            of(other, pick) - less,
+          );
+        if (connections === 1) {
+          figures.push(
+            compare(
+              'added p50',
+              'ms',
+              ({ p50 }) => p50,
+              of(upstream, ({ p50 }) => p50),
+            ),
+            compare(
+              'added p99',
+              'ms',
+              ({ p99 }) => p99,
+              of(upstream, ({ p99 }) => p99),
+            ),
+          );
+          if (isStream)
+            figures.push(
+              compare(
+                'added first byte p50',
+                'ms',
+                ({ firstP50 }) => firstP50,
+                of(upstream, ({ firstP50 }) => firstP50),
+              ),
+            );
+        } else figures.push(compare('throughput', 'requests/s', ({ perSecond }) => perSecond));
+        figures.push(compare('processor time', 'µs/request', ({ cpuUs }) => cpuUs));
+      }
     }
+    figures.push(figure('gateway: memory after the last call', readCost(gateway).rss / 1024 ** 2, 'MB'));
     return figures;
   } finally {
-    for (const child of started) if (child.connected) child.disconnect();
+    for (const child of started) child.kill('SIGKILL');
+    for (const home of homes) rmSync(home, { recursive: true, force: true });
   }
 }
 
-async function readCost({ process: child }: Target): Promise<{ cpuUs: number; rss: number }> {
-  child.send({});
-  return (await once(child, 'message'))[0] as { cpuUs: number; rss: number };
+async function startPeer(
+  peer: GatewayPeer,
+  program: string,
+  home: string,
+  upstream: string,
+  started: ChildProcess[],
+): Promise<Target> {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as AddressInfo;
+  free.close();
+  await once(free, 'close');
+  peer.prepare(home, port, upstream);
+  const child = spawn(process.execPath, [program, ...peer.args(port)], {
+    env: { PATH: process.env.PATH, HOME: home },
+    cwd: home,
+    stdio: 'ignore',
+  });
+  started.push(child);
+  await until(
+    () =>
+      fetch(`http://127.0.0.1:${port}/`)
+        .then(() => true)
+        .catch(() => false),
+    `${peer.name} to listen`,
+  );
+  return { name: peer.name, process: child, port, protocol: peer.protocol, headers: peer.headers(upstream) };
+}
+
+/** Processor time used so far by all threads, µs, and memory held, bytes, as Linux counts them. */
+function readCost({ process: child }: Target): { cpuUs: number; rss: number } {
+  const folder = `/proc/${child.pid}`;
+  const spent = readdirSync(`${folder}/task`).map(
+    (task) => Number(readFileSync(`${folder}/task/${task}/schedstat`, 'utf8').split(' ')[0]) / 1000,
+  );
+  const pages = Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]);
+  return { cpuUs: spent.reduce((sum, each) => sum + each, 0), rss: pages * 4096 };
 }

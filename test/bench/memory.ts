@@ -35,7 +35,13 @@ export const readLabelled = (name: (typeof SETS)[number]): LabelledSet =>
 export async function openLabelled(sets: readonly LabelledSet[]) {
   const storage: Storage = openStorage({ path: join(temporaryFolder('svc-recall-'), 'svc.db') });
   const events = createEventLog({ storage, clock: systemClock });
-  const store = createMemoryStore({ storage, events, clock: systemClock, retentionDays: () => ({}) });
+  const store = createMemoryStore({
+    storage,
+    events,
+    clock: systemClock,
+    retentionDays: () => ({}),
+    modelOf: () => null,
+  });
   const { recall } = createRecall({ storage, clock: systemClock });
   const keys = new Map<string, string>();
   const remember = ({ tags, ...each }: { type: string; title: string; text: string; tags: string }) =>

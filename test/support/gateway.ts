@@ -72,7 +72,7 @@ export async function makeGateway({
   const issueKey: GatewayRig['issueKey'] = (holder) =>
     storage.write(() => keys.issueKey({ sessionId: 's-3', taskId: 't-2', budgetTokens: null, ...holder }));
   const runKey = await issueKey({});
-  const personKey = await storage.write(() => keys.addPersonKey('ada'));
+  const personKey = await storage.write(() => keys.addPersonKey('ada', null));
   const logged: string[] = [];
   const note = (facts: object, text: string): void => void logged.push(JSON.stringify([facts, text]));
   const all = makeSettings(settings);

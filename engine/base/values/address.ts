@@ -39,17 +39,24 @@ function malformedAddressError(text: string): SvcError {
 export const formatAddress = ({ host, port }: Address): string =>
   isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 
+let loopback: BlockList | null = null;
+
+function createLoopbackList(): BlockList {
+  const list = new BlockList();
+  list.addSubnet('127.0.0.0', 8, 'ipv4');
+  list.addAddress('::1', 'ipv6');
+  return list;
+}
+
 /**
  * Whether only this machine can reach `host`: 127.0.0.0/8, ::1, their IPv4-mapped forms and the word `localhost`.
  * Any other name is not, whatever it resolves to today.
  */
 export function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost') return true;
+  if (host === '127.0.0.1' || host.toLowerCase() === 'localhost') return true;
   const version = isIP(host);
   if (version === 0) return false;
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-  loopback.addAddress('::1', 'ipv6');
+  loopback ??= createLoopbackList();
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 

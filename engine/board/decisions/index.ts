@@ -151,7 +151,7 @@ export function createDecisions({
   const old = db.prepare<unknown[], DecisionRow>(`SELECT * FROM decision WHERE inputs_version = 0 AND
     (${OPEN} OR id IN (SELECT decision_id FROM session WHERE state <> 'ended')) ORDER BY +id`);
 
-  function get(decisionId: string): Decision {
+  function getDecision(decisionId: string): Decision {
     const row = byId.get(parseId('d', decisionId));
     if (!row)
       throw new SvcError('not_found', `no decision ${decisionId}`, {
@@ -216,7 +216,7 @@ export function createDecisions({
   const describeTask = (task: Task) => ({ title: task.title, agent: task.agent, project: task.project });
 
   return {
-    get,
+    get: getDecision,
     resolve: (prefix) =>
       toDecision(
         findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
@@ -266,20 +266,20 @@ export function createDecisions({
       return decision;
     },
     approve(decisionId, task, bound, by) {
-      checkPending(get(decisionId));
+      checkPending(getDecision(decisionId));
       decide.run('approved', clock.now(), by.actor, by.via, null, parseId('d', decisionId));
       bindTo(decisionId, bound);
       events.append({ kind: 'approved', taskId: task.taskId, decisionId, ...by, data: describeTask(task) });
-      return get(decisionId);
+      return getDecision(decisionId);
     },
     bindTo,
     deny(decisionId, reason, by) {
-      const before = get(decisionId);
+      const before = getDecision(decisionId);
       if (before.state === 'denied') return { decision: before, changed: false };
       checkPending(before);
       decide.run('denied', clock.now(), by.actor, by.via, reason, parseId('d', decisionId));
       events.append({ kind: 'denied', taskId: before.taskId, decisionId, ...by, data: { reason } });
-      return { decision: get(decisionId), changed: true };
+      return { decision: getDecision(decisionId), changed: true };
     },
     expire(taskId, reason, by) {
       const current = openOf(taskId);
@@ -295,12 +295,12 @@ export function createDecisions({
     },
     revoke(decisionId, reason, by) {
       if (expireUsed.run(reason, parseId('d', decisionId)).changes === 0) return;
-      const { taskId } = get(decisionId);
+      const { taskId } = getDecision(decisionId);
       events.append({ kind: 'decision_expired', taskId, decisionId, ...by, data: { reason } });
     },
     consume(decisionId, sessionId) {
       if (use.run(clock.now(), parseId('s', sessionId), parseId('d', decisionId)).changes === 1) return;
-      throw alreadyDecidedError(get(decisionId));
+      throw alreadyDecidedError(getDecision(decisionId));
     },
     unbound: () => old.all().map(toDecision),
   };

@@ -24,7 +24,7 @@ export function decisionOperations({
   checkConfinement,
 }: BoardOperationsDeps) {
   /** The decision, if it is about what whoever calls has seen. */
-  function seen(input: { id: string; hash?: string | undefined }): Decision {
+  function findSeen(input: { id: string; hash?: string | undefined }): Decision {
     const decision = decisions.resolve(input.id);
     if (input.hash === undefined || input.hash === decision.hash) return decision;
     throw new SvcError('conflict', `${decision.decisionId} is not what you saw`, {
@@ -116,7 +116,7 @@ export function decisionOperations({
         const approve = async (unconfined: boolean) =>
           checkNotReplaced(
             await call.begin(() => {
-              const { decisionId } = seen(input);
+              const { decisionId } = findSeen(input);
               return workflow.approve(decisionId, by(caller), {
                 ...readDispatchOptions(input, caller),
                 unconfined,
@@ -124,7 +124,7 @@ export function decisionOperations({
             }),
           );
         if (call.begun() !== undefined) return approve(false);
-        const decision = seen(input);
+        const decision = findSeen(input);
         const { taskId } = decision;
         if (tasks.get(taskId).stranger !== null)
           return approve(await mayRunUnconfined(decision, input.unconfined, caller));
@@ -149,7 +149,7 @@ export function decisionOperations({
       changes: true,
       input: z.strictObject({ id, hash, prompt: body.regex(/\S/, 'is empty') }),
       run: (input, caller, call) =>
-        call.finish(() => workflow.edit(seen(input).decisionId, input.prompt, by(caller))),
+        call.finish(() => workflow.edit(findSeen(input).decisionId, input.prompt, by(caller))),
     }),
   ];
 }

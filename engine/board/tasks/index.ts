@@ -154,20 +154,20 @@ export function createTasks({
   const taskNotFoundError = (id: string) =>
     new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} shows them` });
 
-  function get(taskId: string): Task {
+  function getTask(taskId: string): Task {
     const row = byId.get(parseId('t', taskId));
     if (!row) throw taskNotFoundError(taskId);
     return toTask(row);
   }
 
-  function counts(): Record<TaskStatus, number> {
+  function countTasks(): Record<TaskStatus, number> {
     const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
     for (const { status, n } of countByStatus.all()) counts[status] = n;
     return counts;
   }
 
   return {
-    get,
+    get: getTask,
     resolve: (prefix) =>
       toTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
@@ -180,9 +180,9 @@ export function createTasks({
         toSummary,
       );
     },
-    counts,
+    counts: countTasks,
     count(status) {
-      const found = counts();
+      const found = countTasks();
       return status === undefined ? Object.values(found).reduce((sum, n) => sum + n, 0) : found[status];
     },
     create(task) {
@@ -229,35 +229,35 @@ export function createTasks({
       return created;
     },
     move(taskId, project, by) {
-      const before = get(taskId);
+      const before = getTask(taskId);
       if (moveTo.run(project, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'moved');
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: before.title, project } });
-      return get(taskId);
+      return getTask(taskId);
     },
     assign(taskId, agent, by) {
-      const before = get(taskId);
+      const before = getTask(taskId);
       if (assignTo.run(agent, clock.now(), parseId('t', taskId)).changes === 0)
         throw taskStateError(before, 'assigned');
       events.append({ kind: 'task_assigned', taskId, ...by, data: { agent } });
-      return get(taskId);
+      return getTask(taskId);
     },
     edit(taskId, body, by) {
-      const before = get(taskId);
+      const before = getTask(taskId);
       const { title } = before;
       if (body === (before.body === '' ? title : before.body)) return null;
       const next = title === makeTitle(before.body) ? makeTitle(body) : title;
       if (editOf.run(body, next, parseId('t', taskId)).changes === 0) throw taskStateError(before, 'edited');
       // The prompt is not for those who only follow the events.
       events.append({ kind: 'task_changed', taskId, ...by, data: { title: next } });
-      return get(taskId);
+      return getTask(taskId);
     },
     checkDispatchable(taskId) {
-      const task = get(taskId);
+      const task = getTask(taskId);
       if (task.status !== 'assigned' || task.sessionId !== null) throw taskStateError(task, 'dispatched');
     },
     queue(taskId, sessionId) {
       if (queueFor.run(parseId('s', sessionId), parseId('t', taskId)).changes === 0)
-        throw taskStateError(get(taskId), 'dispatched');
+        throw taskStateError(getTask(taskId), 'dispatched');
     },
     start(taskId, sessionId) {
       startOf.run(clock.now(), parseId('t', taskId), parseId('s', sessionId));
@@ -281,11 +281,11 @@ export function createTasks({
       return changes === 1;
     },
     retry(taskId, by) {
-      const before = get(taskId);
+      const before = getTask(taskId);
       if (retryOf.run(parseId('t', taskId)).changes === 0)
         throw before.status === 'failed' ? taskStillRunsError(before) : taskStateError(before, 'retried');
       events.append({ kind: 'task_retried', taskId, ...by, data: { attempt: before.attempt + 1 } });
-      return get(taskId);
+      return getTask(taskId);
     },
   };
 }

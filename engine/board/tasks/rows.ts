@@ -145,7 +145,7 @@ function buildPrompt(row: TaskRow, criteria: string[]): string {
   return parts.length === 1 ? (parts[0] as string) : `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`;
 }
 
-const time = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
+const formatTime = (ms: number | null): string | null => (ms === null ? null : rfc3339(ms));
 
 export function toTask(row: TaskRow): Task {
   const summary = toSummary(row);
@@ -174,12 +174,12 @@ export function toSummary(row: SummaryRow): TaskSummary {
     sessionId: formatIdOrNull('s', row.session_id),
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
-    resumeAt: time(row.resume_at),
+    resumeAt: formatTime(row.resume_at),
     priority: row.priority,
     createdAt: rfc3339(row.created_at),
-    assignedAt: time(row.assigned_at),
-    startedAt: time(row.started_at),
-    endedAt: time(row.ended_at),
+    assignedAt: formatTime(row.assigned_at),
+    startedAt: formatTime(row.started_at),
+    endedAt: formatTime(row.ended_at),
     exitCode: row.exit_code,
     failure: row.failure_code === null ? null : { code: row.failure_code, text: row.failure_text ?? '' },
     summary: row.summary,

@@ -22,7 +22,7 @@ const session = z.string().optional();
 
 /** What agents and clients may ask about evidence. */
 export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
-  function named(given: string | undefined, caller: Caller): string {
+  function nameSubject(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;
     throw new SvcError('fields_invalid', 'session: name the session whose evidence it is', {
@@ -31,8 +31,8 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
   }
 
   /** Evidence is given by whoever did the work; only a Chair speaks for others. */
-  function reporting(given: string | undefined, caller: Caller): Subject {
-    const name = named(given, caller);
+  function resolveSubject(given: string | undefined, caller: Caller): Subject {
+    const name = nameSubject(given, caller);
     if (caller.seat === 'chair' || name === caller.sessionId) return verify.subject(name);
     const who = caller.sessionId ?? `a ${caller.seat} session`;
     throw new SvcError('holder_mismatch', `${who} cannot report for ${name}`, {
@@ -86,7 +86,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           ...reasons.map((each) => `- ${each}`),
         ].join('\n'),
       async run(input, caller, call) {
-        const whose = reporting(input.session, caller);
+        const whose = resolveSubject(input.session, caller);
         const task = taskOf(whose, input.task, caller);
         const acceptance = task === null ? [] : tasks.get(task).acceptanceCriteria;
         const folder = whose.session?.worktree ?? whose.session?.cwd ?? null;
@@ -120,7 +120,7 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
         state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
-      run: async (input, caller) => toWire(await verify.of(named(input.session, caller))),
+      run: async (input, caller) => toWire(await verify.of(nameSubject(input.session, caller))),
     }),
     operation({
       name: 'verify.rerun',

@@ -38,9 +38,10 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     return { unread, read };
   }
 
-  const tell = (uri: string): void => void server.sendResourceUpdated({ uri }).catch(() => undefined);
+  const notifyUpdated = (uri: string): void =>
+    void server.sendResourceUpdated({ uri }).catch(() => undefined);
 
-  async function look(uri: string): Promise<void> {
+  async function checkResource(uri: string): Promise<void> {
     waiting.delete(uri);
     if (!followed.has(uri)) return;
     const now = await inboxState(uri).catch(() => null);
@@ -48,16 +49,16 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     if (now === null || before === undefined) return;
     if (now.unread === before?.unread && now.read === before?.read) return;
     followed.set(uri, now);
-    tell(uri);
+    notifyUpdated(uri);
   }
 
-  function hear(event: Wire<LoggedEvent>): void {
+  function receiveEvent(event: Wire<LoggedEvent>): void {
     for (const uri of followed.keys()) {
       const isChanged = isChangedBy(event, uri);
-      if (isChanged === true) tell(uri);
+      if (isChanged === true) notifyUpdated(uri);
       if (isChanged !== 'perhaps' || waiting.has(uri)) continue;
       waiting.add(uri);
-      void enqueue(() => look(uri));
+      void enqueue(() => checkResource(uri));
     }
   }
 
@@ -71,7 +72,7 @@ export function followResources(server: Server, link: EngineLink): FollowedResou
     async add(uri) {
       if (!followed.has(uri)) followed.set(uri, null);
       try {
-        following ??= link.onEvent(hear);
+        following ??= link.onEvent(receiveEvent);
         await following.begun;
         // Behind the looks that are on their way: this one is what later ones are held against.
         const state = await enqueue(() => inboxState(uri));

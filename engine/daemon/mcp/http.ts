@@ -48,23 +48,24 @@ export function createMcpEndpoint(
   let opening = 0;
 
   /** Never rejects: a client that has gone is no fault. */
-  async function leave({ server, sessionId, depart }: HttpSession): Promise<void> {
+  async function closeSession({ server, sessionId, depart }: HttpSession): Promise<void> {
     await server.close().catch(() => undefined);
     depart();
     if (sessionId === null || engine.seatHolders(sessionId) > 0) return;
     await engine.leave(sessionId).catch(() => undefined);
   }
 
-  async function end(id: string): Promise<void> {
+  async function endSession(id: string): Promise<void> {
     const session = sessions.get(id);
     if (session === undefined) return;
     sessions.delete(id);
-    await leave(session);
+    await closeSession(session);
   }
 
   const timer = setInterval(() => {
     const tooOld = Date.now() - IDLE_MS;
-    for (const [id, { usedAt, requests }] of sessions) if (requests === 0 && usedAt < tooOld) void end(id);
+    for (const [id, { usedAt, requests }] of sessions)
+      if (requests === 0 && usedAt < tooOld) void endSession(id);
   }, IDLE_MS / 60);
   timer.unref();
 
@@ -77,20 +78,20 @@ export function createMcpEndpoint(
     const [oldest] = idle;
     if (oldest === undefined)
       throw new SvcError('conflict', `${MAX_SESSIONS} clients have a session already`);
-    void end(oldest[0]);
+    void endSession(oldest[0]);
   }
 
-  async function open(request: IncomingMessage, token: string): Promise<HttpSession> {
+  async function openSession(request: IncomingMessage, token: string): Promise<HttpSession> {
     makeRoom();
     opening += 1;
     try {
-      return await opened(request, token);
+      return await startSession(request, token);
     } finally {
       opening -= 1;
     }
   }
 
-  async function opened(request: IncomingMessage, token: string): Promise<HttpSession> {
+  async function startSession(request: IncomingMessage, token: string): Promise<HttpSession> {
     const caller = await admitted(request, token);
     const link = linkTo(engine, caller);
     const server = createMcpServer(link, {
@@ -100,7 +101,7 @@ export function createMcpEndpoint(
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, session),
-      onsessionclosed: (id) => end(id),
+      onsessionclosed: (id) => endSession(id),
     });
     const sessionId = caller.seat === 'worker' ? null : caller.sessionId;
     const session: HttpSession = {
@@ -146,7 +147,7 @@ export function createMcpEndpoint(
         response.writeHead(202).end();
         return;
       }
-      const session = isOurs ? known : await open(request, token);
+      const session = isOurs ? known : await openSession(request, token);
       session.requests += 1;
       session.usedAt = Date.now();
       if (session.sessionId !== null) engine.seatSeen(session.sessionId);
@@ -154,13 +155,13 @@ export function createMcpEndpoint(
         session.requests -= 1;
         session.usedAt = Date.now();
         // What was no initialize has left a server behind that nobody can reach.
-        if (session.transport.sessionId === undefined) void leave(session);
+        if (session.transport.sessionId === undefined) void closeSession(session);
       });
       await session.transport.handleRequest(request, response, body);
     },
     async close() {
       clearInterval(timer);
-      await Promise.all([...sessions.keys()].map(end));
+      await Promise.all([...sessions.keys()].map(endSession));
     },
   };
 }

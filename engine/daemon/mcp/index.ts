@@ -5,7 +5,7 @@ import type { Engine } from '../../compose.ts';
 import { admitCaller } from '../admit.ts';
 import type { McpEndpoint } from './http.ts';
 
-const header = (request: IncomingMessage, name: string): string | undefined => {
+const readHeader = (request: IncomingMessage, name: string): string | undefined => {
   const value = request.headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
@@ -15,7 +15,7 @@ const header = (request: IncomingMessage, name: string): string | undefined => {
  * that of the processes that hold the connection, as on the socket, and nobody is the Chair whose process is not known. `X-Svc-Session` and `X-Svc-Agent` say what `SVC_SESSION` and
  * `SVC_AGENT` say elsewhere; `X-Svc-Cwd` is the folder whose project it is about.
  */
-async function admitted(
+async function admitRequest(
   engine: Engine,
   isChairToken: (token: string) => boolean,
   request: IncomingMessage,
@@ -28,8 +28,8 @@ async function admitted(
     runId: isChairToken(token) ? null : token,
     actor: accountName(),
     via: 'tool',
-    cwd: header(request, 'x-svc-cwd') ?? null,
-    env: { SVC_SESSION: header(request, 'x-svc-session'), SVC_AGENT: header(request, 'x-svc-agent') },
+    cwd: readHeader(request, 'x-svc-cwd') ?? null,
+    env: { SVC_SESSION: readHeader(request, 'x-svc-session'), SVC_AGENT: readHeader(request, 'x-svc-agent') },
     attends: true,
   });
   return caller;
@@ -41,7 +41,7 @@ export function mcpOverHttp(engine: Engine, isChairToken: (token: string) => boo
   return {
     async handle(request: IncomingMessage, response: ServerResponse, token: string): Promise<void> {
       endpoint ??= import('./http.ts').then(({ createMcpEndpoint }) =>
-        createMcpEndpoint(engine, (from, shown) => admitted(engine, isChairToken, from, shown)),
+        createMcpEndpoint(engine, (from, shown) => admitRequest(engine, isChairToken, from, shown)),
       );
       await (await endpoint).handle(request, response, token);
     },

@@ -28,11 +28,11 @@ export function readRpcMessage(
   } catch {
     return { refusal: rpcRefusal(PARSE_ERROR, 'Parse error: the message is not JSON') };
   }
-  const invalid = (why: string, id: string | number | null = null) => ({
+  const invalidRequest = (why: string, id: string | number | null = null) => ({
     refusal: rpcRefusal(INVALID_REQUEST, `Invalid request: ${why}`, id),
   });
-  if (Array.isArray(value)) return invalid('batches are not supported; send one message at a time');
-  if (!isJsonObject(value)) return invalid('a message is an object');
+  if (Array.isArray(value)) return invalidRequest('batches are not supported; send one message at a time');
+  if (!isJsonObject(value)) return invalidRequest('a message is an object');
   // As everywhere, null is what is not given.
   if (value.params === null) delete value.params;
   const isResponse = !('method' in value) && ('result' in value || 'error' in value);
@@ -40,11 +40,12 @@ export function readRpcMessage(
   if (parsed.success && (isResponse || typeof value.method === 'string')) return { message: parsed.data };
   if (isResponse) return { ignored: true };
   const id = isId(value.id) ? value.id : null;
-  if (value.jsonrpc !== '2.0') return invalid('jsonrpc has to be "2.0"', id);
-  if (typeof value.method !== 'string') return invalid('method has to be a string', id);
-  if ('id' in value && id === null) return invalid('id has to be a string or an integer');
-  if ('params' in value && !isJsonObject(value.params)) return invalid('params has to be an object', id);
-  return invalid('params are not those of a request', id);
+  if (value.jsonrpc !== '2.0') return invalidRequest('jsonrpc has to be "2.0"', id);
+  if (typeof value.method !== 'string') return invalidRequest('method has to be a string', id);
+  if ('id' in value && id === null) return invalidRequest('id has to be a string or an integer');
+  if ('params' in value && !isJsonObject(value.params))
+    return invalidRequest('params has to be an object', id);
+  return invalidRequest('params are not those of a request', id);
 }
 
 export const rpcRefusal = (code: number, message: string, id: string | number | null = null): RpcRefusal => ({

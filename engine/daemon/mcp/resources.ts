@@ -31,7 +31,7 @@ export function readerOf(
   | { operation: 'msg.inbox'; input: Api['msg.inbox']['input'] }
   | { operation: 'task.show'; input: Api['task.show']['input'] } {
   const match = /^svc:\/\/(inbox|task)\/([^/?#]+)$/.exec(uri);
-  const name = match === null ? '' : decoded(match[2] ?? '');
+  const name = match === null ? '' : decodeSegment(match[2] ?? '');
   if (match?.[1] === 'inbox' && name !== '')
     return { operation: 'msg.inbox', input: { session: name, unread: false } };
   if (match?.[1] === 'task' && name !== '') return { operation: 'task.show', input: { id: name } };
@@ -40,7 +40,7 @@ export function readerOf(
   });
 }
 
-function decoded(text: string): string {
+function decodeSegment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

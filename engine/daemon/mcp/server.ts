@@ -46,10 +46,14 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
     { name: 'svc', title: 'svc', version },
     { capabilities: { tools: {}, resources: { subscribe: true } }, instructions },
   );
-  const once = (extra: Extra) => ({ key: randomUUID(), signal: extra.signal, onProgress: () => undefined });
+  const callOnce = (extra: Extra) => ({
+    key: randomUUID(),
+    signal: extra.signal,
+    onProgress: () => undefined,
+  });
 
   server.setRequestHandler(ListToolsRequestSchema, async (_request, extra) => {
-    const { tools } = await link.call('tool.list', {}, once(extra));
+    const { tools } = await link.call('tool.list', {}, callOnce(extra));
     return { tools: tools as unknown as Tool[] };
   });
 
@@ -73,7 +77,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
       const error = asSvcError(thrown);
       // Not a refusal by a tool but a call of something that is none (MCP, Tools, Error Handling).
       if (error.data.unknownTool === params.name) throw new McpError(ErrorCode.InvalidParams, error.message);
-      return refusal(error);
+      return buildRefusal(error);
     } finally {
       told.end();
     }
@@ -88,10 +92,10 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
     return { resources: [{ uri: inboxUri(session), name, title, description, mimeType }] };
   });
   /** Throws what the protocol says of a resource that is not there, or not for this client. */
-  async function read(uri: string, extra: Extra): Promise<unknown> {
+  async function readResource(uri: string, extra: Extra): Promise<unknown> {
     try {
       const { operation, input } = readerOf(uri);
-      return await link.call(operation, input, once(extra));
+      return await link.call(operation, input, callOnce(extra));
     } catch (thrown) {
       const { code, message } = asSvcError(thrown);
       if (code === 'not_found') throw new McpError(RESOURCE_NOT_FOUND, message, { uri, code });
@@ -103,12 +107,12 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
     }
   }
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => ({
-    contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(await read(uri, extra)) }],
+    contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(await readResource(uri, extra)) }],
   }));
   const followed = followResources(server, link);
   server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }, extra) => {
     // Whoever may not read it hears nothing of it either.
-    await read(uri, extra);
+    await readResource(uri, extra);
     await followed.add(uri);
     return {};
   });
@@ -121,7 +125,7 @@ export function createMcpServer(link: EngineLink, options: McpServerOptions): Se
 }
 
 /** A refusal is a result, so that the model reads it and can do something else. */
-function refusal({ code, message, hint: said, data }: SvcError): CallToolResult {
+function buildRefusal({ code, message, hint: said, data }: SvcError): CallToolResult {
   const hint = said === undefined ? undefined : renderWords(said, 'tools');
   return {
     isError: true,
@@ -136,18 +140,18 @@ function tellProgress(token: string | number | undefined, extra: Extra) {
   const begun = Date.now();
   let message = 'working';
   let last = 0;
-  function send(): void {
+  function sendProgress(): void {
     // It has to grow with every notification.
     last = Math.max(last + 0.001, (Date.now() - begun) / 1000);
     const params = { progressToken: token as string | number, progress: last, message };
     extra.sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
   }
-  const timer = setInterval(send, PROGRESS_EVERY_MS);
+  const timer = setInterval(sendProgress, PROGRESS_EVERY_MS);
   timer.unref();
   return {
     say(text: string) {
       message = text;
-      send();
+      sendProgress();
     },
     end: () => clearInterval(timer),
   };

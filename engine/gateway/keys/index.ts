@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatId, parseId } from '../../base/ids.ts';
 import { sentence } from '../../base/sentence.ts';
+import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
 import type { Storage } from '../../storage/index.ts';
 import { createVirtualKey, hashVirtualKey } from './virtual-key.ts';
 
@@ -31,8 +32,11 @@ export interface Keys {
   limitKey(key: string, until: number): void;
   /** The limit of the session's last key; null when there is none. */
   limitedUntil(sessionId: string): number | null;
-  /** Inside `storage.write`: a key of a person's own, shown this once. Throws `exists`. */
-  addPersonKey(name: string): string;
+  /**
+   * Inside `storage.write`: a key of a person's own, shown this once. It ends with the process of that pid; null is for one
+   * that holds until it is removed. Throws `exists`, and `usage` for a process that there is not.
+   */
+  addPersonKey(name: string, pid: number | null): string;
   /** Inside `storage.write`. Throws `not_found`. */
   removePersonKey(name: string): void;
   listPersonKeys(): PersonKey[];
@@ -45,6 +49,17 @@ interface Row {
   task_id: number;
   budget_tokens: number | null;
 }
+
+interface PersonRow {
+  name: string;
+  created_at: number;
+  pid: number | null;
+  pid_start: string | null;
+}
+
+/** Whether the process that a key was made for has ended. */
+const isLeftBehind = ({ pid, pid_start: pidStart }: PersonRow): boolean =>
+  pid !== null && pidStart !== null && !isStillRunning({ pid, pidStart });
 
 export function createKeys({ storage, clock }: { storage: Storage; clock: Clock }): Keys {
   const { db } = storage;
@@ -60,15 +75,20 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
     'SELECT limited_until FROM virtual_key WHERE session_id = ? ORDER BY id DESC LIMIT 1',
   );
   const anyRun = db.prepare('SELECT 1 FROM virtual_key WHERE revoked_at IS NULL LIMIT +1');
-  const insertPerson = db.prepare('INSERT INTO person_key (hash, name, created_at) VALUES (?, ?, ?)');
+  const insertPerson = db.prepare(
+    'INSERT INTO person_key (hash, name, created_at, pid, pid_start) VALUES (?, ?, ?, ?, ?)',
+  );
   const endPerson = db.prepare('UPDATE person_key SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL');
-  const persons = db.prepare<unknown[], { name: string; created_at: number }>(
-    'SELECT name, created_at FROM person_key WHERE revoked_at IS NULL ORDER BY name',
+  const persons = db.prepare<unknown[], PersonRow>(
+    'SELECT name, created_at, pid, pid_start FROM person_key WHERE revoked_at IS NULL ORDER BY name',
   );
 
   const revokeKey = (sessionId: string): void => void end.run(clock.now(), parseId('s', sessionId));
   const listPersonKeys = (): PersonKey[] =>
-    persons.all().map(({ name, created_at }) => ({ name, createdAt: new Date(created_at).toISOString() }));
+    persons
+      .all()
+      .filter((row) => !isLeftBehind(row))
+      .map(({ name, created_at }) => ({ name, createdAt: new Date(created_at).toISOString() }));
 
   return {
     issueKey({ sessionId, taskId, budgetTokens }) {
@@ -98,13 +118,16 @@ export function createKeys({ storage, clock }: { storage: Storage; clock: Clock 
       setLimit.run(until, hashVirtualKey(key));
     },
     limitedUntil: (sessionId) => last.get(parseId('s', sessionId))?.limited_until ?? null,
-    addPersonKey(name) {
+    addPersonKey(name, pid) {
+      for (const row of persons.all().filter(isLeftBehind)) endPerson.run(clock.now(), row.name);
+      const pidStart = pid === null ? null : readProcessStart(pid);
+      if (pid !== null && pidStart === null) throw new SvcError('usage', `there is no process ${pid}`);
       if (listPersonKeys().some((each) => each.name === name))
         throw new SvcError('exists', `there is a key ${JSON.stringify(name)} already`, {
           hint: sentence`{gateway.remove_key ${name}} ends it; a key is shown only once`,
         });
       const key = createVirtualKey();
-      insertPerson.run(hashVirtualKey(key), name, clock.now());
+      insertPerson.run(hashVirtualKey(key), name, clock.now(), pid, pidStart);
       return key;
     },
     removePersonKey(name) {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** What every virtual key begins with: a scanner for secrets finds it, and the gateway never sends it on. */
 export const KEY_PREFIX = 'svc-vkey-';
@@ -7,4 +7,4 @@ export const KEY_PREFIX = 'svc-vkey-';
 export const createVirtualKey = (): string => `${KEY_PREFIX}${randomBytes(32).toString('base64url')}`;
 
 /** What is kept of a key. */
-export const hashVirtualKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+export const hashVirtualKey = (key: string): Buffer => hash('sha256', key, 'buffer');

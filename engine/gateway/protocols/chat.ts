@@ -1,22 +1,8 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import { type Meter, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
-
-const TYPES = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'insufficient_quota',
-  403: 'permission_error',
-  404: 'not_found_error',
-  429: 'rate_limit_error',
-  500: 'server_error',
-};
-
-/** The body of an error as OpenAI's services have it. */
-export const formatOpenaiError: ProtocolFace['formatError'] = ({ status, code, message }) => ({
-  error: { message, type: typeOfStatus(status, TYPES), param: null, code },
-});
+import { type Meter, type ProtocolFace, parseEventData } from './face.ts';
+import { writeFault } from './fault.ts';
 
 /** `usage` of a chat completion, of embeddings too. */
 export function readChatUsage(usage: unknown): TokenUsage | null {
@@ -59,6 +45,7 @@ function createChatMeter(): Meter {
     usage: () => usage,
     // Not every service that speaks this protocol says [DONE].
     isComplete: () => isDone || hasReason,
+    isOver: () => isDone,
     hasFailed: () => hasFailed,
   };
 }
@@ -66,8 +53,7 @@ function createChatMeter(): Meter {
 /** OpenAI's chat completions, which most services speak. */
 export const chat: ProtocolFace = {
   name: 'chat',
-  formatError: formatOpenaiError,
-  formatStreamError: (failure) => ({ event: null, data: JSON.stringify(formatOpenaiError(failure)) }),
+  formatStreamError: (fault) => ({ event: null, data: JSON.stringify(writeFault('chat', fault)) }),
   keepAlive: null,
   createMeter: createChatMeter,
   outputLimits: ['max_completion_tokens', 'max_tokens'],

@@ -1,13 +1,6 @@
 import type { Protocol, SseEvent } from '../protocol.ts';
 import type { TokenUsage } from '../tokens.ts';
-
-/** Why a call has failed, in words for whoever made it. */
-export interface CallFailure {
-  status: number;
-  /** A stable word of svc's, such as `budget_exceeded`. */
-  code: string;
-  message: string;
-}
+import type { Fault } from './fault.ts';
 
 /** Reads from the wire what a call has used, and whether its stream has come to its end. */
 export interface Meter {
@@ -19,6 +12,8 @@ export interface Meter {
   usage(): TokenUsage | null;
   /** The stream has had the event that ends it; a stream that ends before was cut. */
   isComplete(): boolean;
+  /** Nothing comes after what the stream has had: it is whole although its connection may break. */
+  isOver(): boolean;
   /** The stream has told of an error itself, which is its end as well. */
   hasFailed(): boolean;
 }
@@ -33,10 +28,8 @@ export interface PlainAnswer {
 /** What the gateway has to know of a protocol. Requests and answers pass through as they are. */
 export interface ProtocolFace {
   name: Protocol;
-  /** The body of an error. */
-  formatError(failure: CallFailure): object;
   /** The event that ends a stream which has failed. */
-  formatStreamError(failure: CallFailure): SseEvent;
+  formatStreamError(fault: Fault): SseEvent;
   /** Keeps a stream alive while its upstream thinks; null when the protocol has no event for that. */
   keepAlive: SseEvent | null;
   createMeter(): Meter;
@@ -44,13 +37,6 @@ export interface ProtocolFace {
   outputLimits: readonly string[];
   formatAnswer(answer: PlainAnswer): object;
   formatStream(answer: PlainAnswer): SseEvent[];
-}
-
-/** The word that the services themselves have for a status; agents decide by it whether to try again. */
-export function typeOfStatus(status: number, words: Readonly<Record<number, string>>): string {
-  return (
-    words[status] ?? (status >= 500 ? (words[500] ?? 'api_error') : (words[400] ?? 'invalid_request_error'))
-  );
 }
 
 /** The data of an event as JSON; null when it is none. */

@@ -1,22 +1,7 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
-
-const STATUSES = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  402: 'PERMISSION_DENIED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  429: 'RESOURCE_EXHAUSTED',
-  500: 'INTERNAL',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
-};
-
-const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
-  error: { code: status, message, status: typeOfStatus(status, STATUSES) },
-});
+import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { writeFault } from './fault.ts';
 
 function readGeminiUsage(usage: unknown): TokenUsage | null {
   if (!isJsonObject(usage)) return null;
@@ -54,6 +39,7 @@ function createGeminiMeter(): Meter {
     },
     usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }
@@ -61,8 +47,7 @@ function createGeminiMeter(): Meter {
 /** Google's generateContent. */
 export const gemini: ProtocolFace = {
   name: 'gemini',
-  formatError,
-  formatStreamError: (failure) => ({ event: null, data: JSON.stringify(formatError(failure)) }),
+  formatStreamError: (fault) => ({ event: null, data: JSON.stringify(writeFault('gemini', fault)) }),
   keepAlive: null,
   createMeter: createGeminiMeter,
   outputLimits: [],

@@ -6,7 +6,8 @@ import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
 export { isUsageOnly } from './chat.ts';
-export type { CallFailure, Meter, ProtocolFace } from './face.ts';
+export type { Meter, ProtocolFace } from './face.ts';
+export { type Fault, writeFault } from './fault.ts';
 
 export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };
 

@@ -1,24 +1,8 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData, typeOfStatus } from './face.ts';
-
-const TYPES = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  500: 'api_error',
-  529: 'overloaded_error',
-};
-
-const formatError: ProtocolFace['formatError'] = ({ status, message }) => ({
-  type: 'error',
-  error: { type: typeOfStatus(status, TYPES), message },
-});
+import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { writeFault } from './fault.ts';
 
 /** What is told later goes over what was told before; the start has the input, the end the output. */
 function mergeUsage(before: TokenUsage | null, usage: unknown): TokenUsage | null {
@@ -54,6 +38,7 @@ function createMessagesMeter(): Meter {
     },
     usage: () => usage,
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }
@@ -61,8 +46,7 @@ function createMessagesMeter(): Meter {
 /** Anthropic's messages, the protocol of claude. */
 export const messages: ProtocolFace = {
   name: 'messages',
-  formatError,
-  formatStreamError: (failure) => ({ event: 'error', data: JSON.stringify(formatError(failure)) }),
+  formatStreamError: (fault) => ({ event: 'error', data: JSON.stringify(writeFault('messages', fault)) }),
   // Its clients count a comment as silence.
   keepAlive: { event: 'ping', data: '{"type":"ping"}' },
   createMeter: createMessagesMeter,

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { readCount, type TokenUsage } from '../tokens.ts';
-import { formatOpenaiError } from './chat.ts';
 import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
 
 function readResponsesUsage(usage: unknown): TokenUsage | null {
@@ -31,6 +30,7 @@ function createResponsesMeter(): Meter {
     },
     usage: () => usage,
     isComplete: () => isComplete,
+    isOver: () => isComplete,
     hasFailed: () => hasFailed,
   };
 }
@@ -38,7 +38,6 @@ function createResponsesMeter(): Meter {
 /** OpenAI's responses, the only protocol that codex speaks. */
 export const responses: ProtocolFace = {
   name: 'responses',
-  formatError: formatOpenaiError,
   formatStreamError: ({ code, message }) => ({
     event: 'error',
     data: JSON.stringify({ type: 'error', code, message, param: null, sequence_number: 0 }),

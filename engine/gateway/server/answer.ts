@@ -1,8 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { CallFailure, ProtocolFace } from '../protocols/index.ts';
+import { type Fault, type ProtocolFace, writeFault } from '../protocols/index.ts';
+
+/** Why a call has failed: the code is a stable word of svc's, such as `budget_exceeded`. */
+export type CallFailure = Pick<Fault, 'status' | 'message'> & { code: string };
 
 /** Statuses after which trying again is of no use: clients that ask are told so. */
 const FINAL = new Set([400, 401, 402, 403, 404, 405, 413, 415, 422]);
+/** What only a person can change, although its status is one that clients try again. */
+const FINAL_CODES = new Set(['gateway_off', 'no_provider']);
 
 /** Sends a whole answer; nothing when one has been begun or the client has gone. */
 export function sendBody(
@@ -35,6 +40,9 @@ export function sendFailure(
   failure: CallFailure,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const final = FINAL.has(failure.status) ? { 'x-should-retry': 'false' } : {};
-  sendJson(response, failure.status, face.formatError(failure), { ...final, ...headers });
+  const isFinal = FINAL.has(failure.status) || FINAL_CODES.has(failure.code);
+  sendJson(response, failure.status, writeFault(face.name, { ...failure, field: null }), {
+    ...(isFinal ? { 'x-should-retry': 'false' } : {}),
+    ...headers,
+  });
 }

@@ -1,12 +1,15 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../base/json-object.ts';
-import { type CallFailure, FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
+import type { SseEvent } from '../protocol.ts';
+import { FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
 import type { Translation } from '../translate/index.ts';
+import type { CallFailure } from './answer.ts';
 import type { Call } from './call.ts';
 import { buildClientHeaders } from './credentials.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import type { Candidate } from './routing.ts';
-import { createEventSplitter, formatEvent, parseEvent } from './sse.ts';
+import { createEventSplitter, createEventWriter, parseEvent } from './sse.ts';
 import type { Exchange, UpstreamFault, UpstreamHeaders, UpstreamRequest, Upstreams } from './upstream.ts';
 
 /** What came of asking one upstream. */
@@ -43,8 +46,10 @@ export interface AttemptTools {
   slowClientMs: number;
   /** Called at most a few times a second while an answer comes in. */
   onProgress(usage: TokenUsage | null, events: number, bytes: number): void;
-  /** Called with what the client was sent. */
-  onSent(chunk: Buffer): void;
+  /** Called with what the client was sent; null where nobody wants to know. */
+  onSent: ((chunk: Buffer | string) => void) | null;
+  /** What whole answers may take of the memory, all together. */
+  held: HeldBytes;
 }
 
 const PROGRESS_MS = 250;
@@ -68,14 +73,15 @@ export function tryUpstream(
     events: number;
     bytes: number;
     firstByteAt: number | null;
-    /** It is a stream of events. */
-    isEvents: boolean;
+    /** What the client was told that it is; null for no answer. */
+    type: string | null;
   }
 > {
   const { response, face, row } = call;
   const meter: Meter = FACES[protocol].createMeter();
   const splitter = createEventSplitter();
   const translated = translator?.stream() ?? null;
+  const writer = createEventWriter(call.isListed);
   const marks: OutgoingHttpHeaders = { 'x-svc-provider': provider.name, 'x-svc-model': model };
   let events = 0;
   let bytes = 0;
@@ -99,9 +105,17 @@ export function tryUpstream(
       isOver = true;
       if (pinging !== null) clearInterval(pinging);
       if (slow !== null) clearTimeout(slow);
-      call.gone.removeEventListener('abort', onGone);
+      call.client.onGone = null;
+      tools.held.give(size);
       response.off('drain', onDrain);
-      resolve({ ...attempted, usage: meter.usage(), events, bytes, firstByteAt, isEvents: isEventStream });
+      resolve({
+        ...attempted,
+        usage: meter.usage(),
+        events,
+        bytes,
+        firstByteAt,
+        type: isEventStream ? writer.type : null,
+      });
     }
 
     function onGone(): void {
@@ -141,7 +155,7 @@ export function tryUpstream(
 
     function write(chunk: Buffer | string): void {
       bytes += chunk.length;
-      tools.onSent(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      tools.onSent?.(chunk);
       if (response.write(chunk) || isOver) return;
       exchange?.pause();
       slow ??= setTimeout(() => response.destroy(), tools.slowClientMs);
@@ -152,7 +166,7 @@ export function tryUpstream(
       firstByteAt = performance.now();
       response.writeHead(200, {
         ...buildClientHeaders(headers, provider.key),
-        'content-type': 'text/event-stream; charset=utf-8',
+        'content-type': writer.type,
         'cache-control': 'no-cache',
         ...marks,
       });
@@ -161,24 +175,32 @@ export function tryUpstream(
     /** Ends an answer that was begun so that nobody takes it for a whole one: an error in its own words, then a reset. */
     function cut(message: string): void {
       exchange?.abort();
-      const last = formatEvent(face.formatStreamError({ status: 502, code: 'upstream_cut', message }));
-      response.write(last, () => response.destroy());
+      const error = face.formatStreamError({ status: 502, code: 'upstream_cut', message, field: null });
+      response.write(`${writer.write(error)}${writer.end()}`, () => response.destroy());
       finish({ kind: 'answered', outcome: 'cut', status: 200, fault: message });
     }
 
+    function send(out: readonly (Buffer | SseEvent)[]): void {
+      const pieces = out.map((event) => writer.write(event)).filter((piece) => piece !== null);
+      const [first] = pieces;
+      if (first === undefined) return;
+      begin();
+      if (pieces.length === 1) write(first);
+      else if (Buffer.isBuffer(first)) write(Buffer.concat(pieces as Buffer[]));
+      else write(pieces.join(''));
+    }
+
     function passEvents(found: readonly Buffer[]): void {
-      const out: (Buffer | string)[] = [];
+      const out: (Buffer | SseEvent)[] = [];
       for (const event of found) {
         events += 1;
         meter.readEvent(event);
         if (translated !== null) {
           const parsed = parseEvent(event);
-          if (parsed !== null) for (const each of translated.push(parsed)) out.push(formatEvent(each));
+          if (parsed !== null) out.push(...translated.push(parsed));
         } else if (!stripsUsage || !isUsageOnly(event)) out.push(event);
       }
-      if (out.length === 0) return;
-      begin();
-      write(out.length === 1 ? out[0]! : Buffer.concat(out.map((each) => Buffer.from(each))));
+      send(out);
     }
 
     function tellProgress(): void {
@@ -196,13 +218,16 @@ export function tryUpstream(
       const { keepAlive } = face;
       if (!isEventStream || keepAlive === null) return;
       pinging = setInterval(() => {
-        begin();
-        write(formatEvent(keepAlive));
+        send([keepAlive]);
       }, tools.keepAliveMs);
     }
 
     function onData(chunk: Buffer) {
       if (!isEventStream) {
+        if (!tools.held.take(chunk.length)) {
+          failed({ status: 503, code: 'busy', message: 'too many large answers are being read; try again' });
+          return;
+        }
         size += chunk.length;
         if (size > (status < 300 ? tools.mostBytes : MOST_ERROR_BYTES)) {
           failed({
@@ -251,14 +276,12 @@ export function tryUpstream(
       if (!meter.isComplete() && !meter.hasFailed())
         return endBadly(`${provider.name} ended its answer before the end`);
       try {
-        for (const each of translated?.end() ?? []) {
-          begin();
-          write(formatEvent(each));
-        }
+        send(translated?.end() ?? []);
       } catch {
         return endBadly(`the answer of ${provider.name} could not be translated`);
       }
-      response.end();
+      begin();
+      response.end(writer.end());
       const fault = meter.hasFailed() ? `${provider.name} told of an error within its answer` : null;
       finish({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
     }
@@ -286,7 +309,7 @@ export function tryUpstream(
       out = withoutSecret(out, provider.key);
       firstByteAt = performance.now();
       bytes += out.length;
-      tools.onSent(out);
+      tools.onSent?.(out);
       const type = translator === null ? headers['content-type'] : undefined;
       response.writeHead(status, {
         ...buildClientHeaders(headers, provider.key),
@@ -338,6 +361,8 @@ export function tryUpstream(
 
     function onFault(fault: UpstreamFault) {
       const message = `${provider.name}: ${fault.message}`;
+      // Whatever becomes of a connection whose stream has said all.
+      if (isEventStream && meter.isOver()) return endStream();
       if (response.headersSent) return cut(message);
       const failure = fault.isTimeout
         ? { status: 504, code: 'upstream_timeout', message }
@@ -345,11 +370,11 @@ export function tryUpstream(
       failed(failure, { mayRepeat: !fault.isTimeout });
     }
 
-    if (call.gone.aborted) {
+    if (call.client.isGone) {
       onGone();
       return;
     }
-    call.gone.addEventListener('abort', onGone, { once: true });
+    call.client.onGone = onGone;
     response.on('drain', onDrain);
     row.attempts += 1;
     exchange = tools.upstreams.send(provider.baseUrl, request, { onHead, onData, onEnd, onFault });

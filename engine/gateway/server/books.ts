@@ -55,9 +55,10 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
   // Who was killed during a call has noted what it had set aside, or seen.
   if (isAlone) db.prepare("UPDATE call SET outcome = 'lost', ended_at = ? WHERE outcome = 'open'").run(now());
 
-  const columns = CALL_COLUMNS.join(', ');
+  const updates = CALL_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
   const put = db.prepare(
-    `INSERT OR REPLACE INTO call (${columns}) VALUES (${CALL_COLUMNS.map((name) => `@${name}`).join(', ')})`,
+    `INSERT INTO call (${CALL_COLUMNS.join(', ')}) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')})
+     ON CONFLICT (id) DO UPDATE SET ${updates.join(', ')}`,
   );
   const exhaust = db.prepare(
     `INSERT OR IGNORE INTO exhausted (at, scope, subject, limit_tokens, until, session_id, task_id)
@@ -87,7 +88,7 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
     if (changed.size === 0 && exhausted.length === 0) return;
     try {
       begin.run();
-      for (const call of changed.values()) put.run(call);
+      for (const call of changed.values()) put.run(CALL_COLUMNS.map((name) => call[name]));
       for (const each of exhausted) {
         exhaust.run(each);
         if (each.sessionId !== null && each.until !== null) refuse.run(each.sessionId, each.until);

@@ -30,9 +30,17 @@ export interface Budget {
 
 export const isRefusal = (found: Reservation | Refusal): found is Refusal => 'scope' in found;
 
+const DAY_MS = 86_400_000;
+let lastDay = { number: 0, name: '1970-01-01' };
+
 /** Of a time in Unix ms, in UTC. */
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-export const nextDayAt = (day: string): number => Date.parse(`${day}T00:00:00Z`) + 86_400_000;
+export function dayOf(at: number): string {
+  const number = Math.floor(at / DAY_MS);
+  if (number !== lastDay.number)
+    lastDay = { number, name: new Date(number * DAY_MS).toISOString().slice(0, 10) };
+  return lastDay.name;
+}
+export const nextDayAt = (day: string): number => Date.parse(`${day}T00:00:00Z`) + DAY_MS;
 
 interface Account {
   spent: number;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallRow, Outcome } from '../books/schema.ts';
 import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
@@ -22,11 +22,25 @@ export interface Call {
   /** The model as it was asked for; '' for none. */
   asked: string;
   isStream: boolean;
+  /** The stream goes as a list of JSON, one item after the other, as Gemini has it without `alt=sse`. */
+  isListed: boolean;
   row: CallRow;
   /** By `performance.now`. */
   startedAt: number;
-  /** Aborted when the client goes away before its answer is complete. */
-  gone: AbortSignal;
+  client: ClientPresence;
+}
+
+/** Whether a client is still there. An AbortSignal would cost more than most of a short call. */
+export class ClientPresence {
+  isGone = false;
+  /** Called when it goes away before its answer is complete. */
+  onGone: (() => void) | null = null;
+
+  leave(): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.onGone?.();
+  }
 }
 
 /** How long an answer may be where the request does not say, in tokens. */
@@ -38,7 +52,7 @@ const MOST_RESERVED_OUTPUT = 8192;
 export function readCallBody(
   body: Buffer,
   route: Route,
-): { members: JsonMember[]; asked: string; isStream: boolean } | null {
+): (Pick<Call, 'asked' | 'isStream'> & { members: JsonMember[] }) | null {
   const members = findJsonMembers(body);
   if (members === null) return null;
   const read = (key: string): unknown => {
@@ -115,7 +129,7 @@ export function beginRow(
     total_ms: null,
     bytes_in: call.body.length,
     bytes_out: 0,
-    prompt_hash: createHash('sha1').update(call.body).digest('base64url'),
+    prompt_hash: hash('sha1', call.body, 'base64url'),
   };
 }
 

@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Protocol } from '../protocol.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
 import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import { type Attempted, estimateUsage, tryUpstream } from './attempt.ts';
-import { type Call, setUsage } from './call.ts';
+import { type Call, type ClientPresence, setUsage } from './call.ts';
 import { buildUpstreamHeaders } from './credentials.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from './json-members.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
@@ -30,16 +30,17 @@ export interface ForwardDeps {
   limits: ForwardLimits;
   /** The row of the call has changed. */
   onProgress(call: Call): void;
-  /** The client was sent that much of its answer. */
-  onSent(chunk: Buffer): void;
+  /** The client was sent that much of its answer; null where nobody wants to know. */
+  onSent: ((chunk: Buffer | string) => void) | null;
+  held: HeldBytes;
 }
 
 /** How a call that went to upstreams has ended. */
 export interface Forwarded {
   status: number;
   outcome: 'ok' | 'failed' | 'cut' | 'client_gone';
-  /** It was a stream of events. */
-  isEvents?: boolean;
+  /** Of a stream: what its client was told that it is. */
+  type?: string | null;
 }
 
 /** What is asked of an upstream, and what has to be undone in its answer. */
@@ -126,7 +127,7 @@ export async function forwardCall(
       if (outcome === 'ok') routing.recordSuccess(provider.name);
       else if (fault !== null) routing.recordFault(provider.name, fault);
       closeWhenStuck(call, limits.slowClientMs);
-      return { status, outcome, isEvents: attempted.isEvents };
+      return { status, outcome, type: attempted.type };
     }
     last = attempted;
     if (attempted.isFault)
@@ -135,18 +136,30 @@ export async function forwardCall(
     else break;
     // Whoever says nothing may still have worked on it.
     if (attempted.failure.code === 'upstream_timeout') wasted += estimateTokens(call.body.length);
-    if (call.gone.aborted || performance.now() > deadline) break;
+    if (call.client.isGone || performance.now() > deadline) break;
     if (queue.length === 0 && attempted.mayRepeat && tries + 1 < limits.attempts) {
       const pause = limits.pauseMs * 2 ** tries;
       if (performance.now() + pause > deadline) break;
-      await delay(pause, undefined, { signal: call.gone }).catch(() => undefined);
-      if (call.gone.aborted) break;
+      await pauseUnlessGone(call.client, pause);
+      if (call.client.isGone) break;
       queue = [candidate];
     }
   }
   setUsage(row, { input: wasted, output: 0, cacheRead: 0, cacheWrite: 0 }, wasted > 0);
-  if (call.gone.aborted) return { status: 499, outcome: 'client_gone' };
+  if (call.client.isGone) return { status: 499, outcome: 'client_gone' };
   return relayFailure(call, last);
+}
+
+function pauseUnlessGone(client: ClientPresence, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(goOn, ms);
+    client.onGone = goOn;
+    function goOn(): void {
+      clearTimeout(timer);
+      client.onGone = null;
+      resolve();
+    }
+  });
 }
 
 function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
@@ -183,14 +196,23 @@ function pathFor(protocol: Protocol, call: Call, model: string, baseUrl: string)
       route.kind === 'count' ? 'countTokens' : call.isStream ? 'streamGenerateContent' : 'generateContent';
     const [version = '/v1beta'] = /^\/v1(?:beta|alpha)?(?=\/models)/.exec(credentials.path) ?? [];
     const path = `${hasVersion ? '' : version}/models/${encodeURIComponent(model)}:${verb}`;
-    if (route.protocol === 'gemini') return `${path}${credentials.query}`;
-    return call.isStream ? `${path}?alt=sse` : path;
+    const query = route.protocol === 'gemini' ? credentials.query : '';
+    return `${path}${call.isStream ? askForEvents(query) : query}`;
   }
   const query = route.protocol === protocol ? credentials.query : '';
   if (route.kind === 'embed') return `/embeddings${query}`;
   if (protocol !== 'messages') return `${PATHS[protocol]}${query}`;
   const path = hasVersion ? '/messages' : PATHS.messages;
   return `${path}${route.kind === 'count' ? '/count_tokens' : ''}${query}`;
+}
+
+/** A stream is read as events, in whatever form its client wants it. */
+function askForEvents(query: string): string {
+  const kept = query
+    .slice(1)
+    .split('&')
+    .filter((part) => part !== '' && !/^(?:\$|%24)?alt=/.test(part));
+  return `?${[...kept, 'alt=sse'].join('&')}`;
 }
 
 /** The one that translations are written for. */

@@ -12,7 +12,7 @@ import { createMetrics } from './metrics.ts';
 import { probeModels, tryProviders } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
-import { createUpstreams } from './upstream.ts';
+import { createUpstreams, type ProxySettings } from './upstream.ts';
 
 /** A gateway that listens. */
 export interface Gateway {
@@ -36,11 +36,14 @@ export interface GatewayOptions extends GatewayStart {
   /** No other gateway of the workspace runs. */
   isAlone: boolean;
   limits?: Partial<ServeLimits>;
+  /** None unless they are given. */
+  proxies?: ProxySettings;
   now?: () => number;
   transform?: ServeDeps['transform'];
 }
 
 const DRAIN_LOOK_MS = 50;
+const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
@@ -53,7 +56,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const books = openBooks(options.data, { now, isAlone: options.isAlone });
   const budget = createBudget({ books, now, dayLimit: settings.budgetTokensDay });
   const routing = createRouting(now);
-  const upstreams = createUpstreams(limits);
+  const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   let probing: NodeJS.Timeout | null = null;

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { isStillRunning } from '../../runner/processes/own.ts';
 import { hashVirtualKey, KEY_PREFIX } from '../keys/virtual-key.ts';
 
 /** Whose call it is: a run's, or a person's own. */
@@ -31,8 +32,8 @@ export function openHolders(path: string): Holders {
   const findRun = db.prepare<[Buffer], Row>(
     'SELECT session_id, task_id, budget_tokens FROM virtual_key WHERE hash = ? AND revoked_at IS NULL',
   );
-  const findPerson = db.prepare<[Buffer], { name: string }>(
-    'SELECT name FROM person_key WHERE hash = ? AND revoked_at IS NULL',
+  const findPerson = db.prepare<[Buffer], { name: string; pid: number | null; pid_start: string | null }>(
+    'SELECT name, pid, pid_start FROM person_key WHERE hash = ? AND revoked_at IS NULL',
   );
   const anyRun = db.prepare('SELECT 1 FROM virtual_key WHERE revoked_at IS NULL LIMIT +1');
   return {
@@ -48,7 +49,11 @@ export function openHolders(path: string): Holders {
           budgetTokens: run.budget_tokens,
         };
       const person = findPerson.get(hash);
-      return person === undefined ? null : { kind: 'person', name: person.name };
+      if (person === undefined) return null;
+      const { name, pid, pid_start: pidStart } = person;
+      // A process that was killed has ended its key as well, although nobody was left to remove it.
+      const isEnded = pid !== null && pidStart !== null && !isStillRunning({ pid, pidStart });
+      return isEnded ? null : { kind: 'person', name };
     },
     hasRuns: () => anyRun.get() !== undefined,
     close: () => db.close(),

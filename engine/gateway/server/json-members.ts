@@ -23,14 +23,27 @@ function skipSpace(text: Buffer, from: number): number {
   return at;
 }
 
+/** Most strings are shorter; the others are worth a call of the system's own search. */
+const SHORT = 48;
+
 /** From an opening quote to the byte after the closing one; -1 when there is none. */
 function skipString(text: Buffer, from: number): number {
-  for (let at = from + 1; at < text.length; at += 1) {
+  const near = Math.min(text.length, from + SHORT);
+  let at = from + 1;
+  for (; at < near; at += 1) {
     const byte = text[at];
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) at += 1;
   }
-  return -1;
+  for (;;) {
+    const end = text.indexOf(QUOTE, at);
+    if (end < 0) return -1;
+    // A quote after an odd number of backslashes is part of the text. Those before `at` have been read in pairs.
+    let first = end;
+    while (first > at && text[first - 1] === BACKSLASH) first -= 1;
+    if ((end - first) % 2 === 0) return end + 1;
+    at = end + 1;
+  }
 }
 
 /** From the first byte of a value to the byte after it; -1 when it does not end. */

@@ -7,7 +7,7 @@ import { sendFailure, sendJson } from './answer.ts';
 import { type Call, setUsage } from './call.ts';
 import { readJsonValue } from './json-members.ts';
 import type { ListedModel } from './routing.ts';
-import { formatEvent } from './sse.ts';
+import { createEventWriter } from './sse.ts';
 import { buildStubText } from './stub-text.ts';
 
 /** What tells a stub's answer from a model's. */
@@ -29,21 +29,12 @@ export function answerStub(call: Call) {
   setUsage(call.row, usage, true);
   call.row.model = STUB_MODEL;
   const answer = { model: call.asked || STUB_MODEL, text, usage };
-  const isEvents =
-    call.isStream && (route.protocol !== 'gemini' || call.credentials.query.includes('alt=sse'));
-  if (!isEvents) {
-    const whole = face.formatAnswer(answer);
-    sendJson(response, 200, call.isStream ? [whole] : whole, STUB);
-    return;
-  }
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    ...STUB,
-  });
+  if (!call.isStream) return sendJson(response, 200, face.formatAnswer(answer), STUB);
+  const writer = createEventWriter(call.isListed);
+  response.writeHead(200, { 'content-type': writer.type, 'cache-control': 'no-cache', ...STUB });
   const wantsUsage = route.protocol !== 'chat' || asksForUsage(call);
   const events = face.formatStream(answer).filter(({ data }) => wantsUsage || !data.includes('"choices":[]'));
-  response.end(events.map(formatEvent).join(''));
+  response.end(`${events.map((event) => writer.write(event)).join('')}${writer.end()}`);
 }
 
 function asksForUsage({ body, members }: Call): boolean {

@@ -6,6 +6,7 @@ import { readDataFolderId } from '../../workspace/data-folder.ts';
 import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
 import type { GatewayStart } from '../settings.ts';
 import { openGateway } from './gateway.ts';
+import { readProxies } from './upstream.ts';
 
 // The gateway's process. It is started by the engine, outlives it, and ends when nobody needs it any more. Of svc it loads
 // no more than it serves with. What it is to do comes on standard input, and file descriptor 3 is told how the start went.
@@ -27,7 +28,8 @@ async function run(start: GatewayStart): Promise<void> {
   const { data, dataId, version } = start;
   const before = readGatewayRecord(data, dataId);
   const { log, close: closeLog } = openLog(data, 'gateway');
-  const gateway = await openGateway({ ...start, log, isAlone: before === null || !isStillRunning(before) });
+  const isAlone = before === null || !isStillRunning(before);
+  const gateway = await openGateway({ ...start, log, isAlone, proxies: readProxies(process.env) });
   const { host, port, token } = gateway;
   const startedAt = new Date().toISOString();
   writeGatewayRecord(data, {

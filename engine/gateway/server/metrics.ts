@@ -14,7 +14,21 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** A client chooses the names of models; a counter for each of them must not fill the memory. */
 const MOST_SERIES = 2000;
 
-const quote = (text: string): string => JSON.stringify(text.replace(/[\n"\\]/g, ' '));
+const CALLS = { name: 'svc_gateway_calls_total', labels: ['protocol', 'provider', 'outcome'] };
+const TOKENS = { name: 'svc_gateway_tokens_total', labels: ['provider', 'model', 'type'] };
+const TOKEN_TYPES = ['input', 'output', 'cache_read', 'cache_write'] as const;
+
+/** A counter and the values of its labels; they are written out when somebody asks. */
+const nameSeries = ({ name }: typeof CALLS, ...values: string[]): string =>
+  [name, ...values.map((value) => value.replaceAll('\n', ' '))].join('\n');
+
+function formatSeries(series: string): string {
+  const [name, ...values] = series.split('\n');
+  const { labels } = name === CALLS.name ? CALLS : TOKENS;
+  return `${name}{${labels.map((label, at) => `${label}=${quote(values[at] ?? '')}`).join(',')}}`;
+}
+
+const quote = (text: string): string => JSON.stringify(text.replace(/["\\]/g, ' '));
 
 export function createMetrics(): Metrics {
   const counters = new Map<string, number>();
@@ -22,12 +36,10 @@ export function createMetrics(): Metrics {
   let sum = 0;
   let all = 0;
 
-  function add(name: string, labels: Readonly<Record<string, string>>, amount: number): void {
-    const key = `${name}{${Object.entries(labels)
-      .map(([label, value]) => `${label}=${quote(value)}`)
-      .join(',')}}`;
-    if (!counters.has(key) && counters.size >= MOST_SERIES) return;
-    counters.set(key, (counters.get(key) ?? 0) + amount);
+  function add(series: string, amount: number): void {
+    const before = counters.get(series);
+    if (before === undefined && counters.size >= MOST_SERIES) return;
+    counters.set(series, (before ?? 0) + amount);
   }
 
   return {
@@ -35,15 +47,9 @@ export function createMetrics(): Metrics {
       all += 1;
       const provider = row.provider ?? '';
       const model = row.model ?? '';
-      add('svc_gateway_calls_total', { protocol: row.protocol, provider, outcome: row.outcome }, 1);
-      const tokens = {
-        input: row.input,
-        output: row.output,
-        cache_read: row.cache_read,
-        cache_write: row.cache_write,
-      };
-      for (const [type, amount] of Object.entries(tokens))
-        if (amount > 0) add('svc_gateway_tokens_total', { provider, model, type }, amount);
+      add(nameSeries(CALLS, row.protocol, provider, row.outcome), 1);
+      for (const type of TOKEN_TYPES)
+        if (row[type] > 0) add(nameSeries(TOKENS, provider, model, type), row[type]);
       const seconds = (row.total_ms ?? 0) / 1000;
       sum += seconds;
       BUCKETS.forEach((bound, at) => {
@@ -52,8 +58,12 @@ export function createMetrics(): Metrics {
     },
     calls: () => all,
     format(gauges) {
-      const lines = ['# TYPE svc_gateway_calls_total counter', '# TYPE svc_gateway_tokens_total counter'];
-      for (const [key, value] of counters) lines.push(`${key} ${value}`);
+      const lines: string[] = [];
+      for (const { name } of [CALLS, TOKENS]) {
+        lines.push(`# TYPE ${name} counter`);
+        for (const [series, value] of counters)
+          if (series.startsWith(name)) lines.push(`${formatSeries(series)} ${value}`);
+      }
       lines.push('# TYPE svc_gateway_call_seconds histogram');
       BUCKETS.forEach((bound, at) => {
         lines.push(`svc_gateway_call_seconds_bucket{le="${bound}"} ${buckets[at]}`);

@@ -12,10 +12,19 @@ import { sendBody, sendFailure } from './answer.ts';
 import type { Books } from './books.ts';
 import { type Budget, isRefusal, type Refusal, type Reservation } from './budget.ts';
 import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
-import { beginRow, type Call, estimateCall, faceOf, readCallBody, settleCall } from './call.ts';
+import {
+  beginRow,
+  type Call,
+  ClientPresence,
+  estimateCall,
+  faceOf,
+  readCallBody,
+  settleCall,
+} from './call.ts';
 import type { Control } from './control.ts';
 import { readCredentials } from './credentials.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
+import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
 import { replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub, listModelNames } from './local.ts';
@@ -26,7 +35,7 @@ import type { Upstreams } from './upstream.ts';
 export interface ServeLimits extends ForwardLimits {
   /** Of one request, bytes. */
   mostRequestBytes: number;
-  /** Of all requests together, bytes. */
+  /** Of all requests, and answers that are not streams, together, bytes. */
   mostHeldBytes: number;
 }
 
@@ -89,10 +98,17 @@ class Refused extends Error {
   }
 }
 
+const tooLarge = (most: number): Refused =>
+  new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
+const tooBusy = (): Refused =>
+  new Refused(503, 'busy', 'too many large requests are being answered; try again');
+
+const ASKS_FOR_EVENTS = /[?&](?:\$|%24)?alt=sse(?:&|$)/;
+
 export function createGatewayServer(deps: ServeDeps): GatewayServer {
   const { settings, holders, books, budget, routing, limits, log, now } = deps;
   const active = new Set<Call>();
-  let heldBytes = 0;
+  const held = createHeldBytes(limits.mostHeldBytes);
   const tag = tagWorkspace(deps.dataId);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -146,9 +162,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   ): Promise<void> {
     const { request, response, route } = given;
     const startedAt = performance.now();
-    const leaving = new AbortController();
+    const client = new ClientPresence();
     response.once('close', () => {
-      if (!response.writableFinished) leaving.abort();
+      if (!response.writableFinished) client.leave();
     });
     let body: Buffer;
     try {
@@ -168,7 +184,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         face,
         body,
         startedAt,
-        gone: leaving.signal,
+        client,
+        isListed:
+          read.isStream && route.protocol === 'gemini' && !ASKS_FOR_EVENTS.test(given.credentials.query),
         row: undefined as never,
       };
       call.row = beginRow(books, now(), call);
@@ -186,7 +204,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         deps.onCall?.(call);
       }
     } finally {
-      heldBytes -= body.length;
+      held.give(body.length);
     }
   }
 
@@ -242,17 +260,19 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     transformMessages(call);
     const sent: Buffer[] = [];
     let size = 0;
+    const keepSent = (chunk: Buffer | string): void => {
+      size += chunk.length;
+      if (size <= MOST_ANSWER_BYTES) sent.push(Buffer.from(chunk));
+    };
     const ended = await forwardCall(call, candidates, {
       ...deps,
+      held,
       onProgress: ({ row: changed }) => books.note(changed),
-      onSent(chunk) {
-        size += chunk.length;
-        if (cacheKey !== null && size <= MOST_ANSWER_BYTES) sent.push(chunk);
-      },
+      onSent: cacheKey === null ? null : keepSent,
     });
     if (cacheKey !== null && ended.outcome === 'ok' && size <= MOST_ANSWER_BYTES)
       deps.cache.keep(cacheKey, {
-        type: ended.isEvents === true ? 'text/event-stream; charset=utf-8' : 'application/json',
+        type: ended.type ?? 'application/json',
         bytes: Buffer.concat(sent),
       });
     if (isFree) return;
@@ -295,29 +315,50 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     call.members = readCallBody(call.body, call.route)?.members ?? [];
   }
 
+  /** The body as it is without its encoding. Rejects with `Refused`, or when the client has gone. What it takes is held. */
   async function readBody(request: IncomingMessage): Promise<Buffer> {
+    const { headers } = request;
     const most = limits.mostRequestBytes;
-    const tooLarge = (): Refused => new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
-    if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge();
-    const chunks: Buffer[] = [];
-    let size = 0;
+    if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
+    const body = await collectBody(request, most);
+    const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+    if (encoding === 'identity' || encoding === '') return body;
     try {
-      for await (const chunk of request as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        heldBytes += chunk.length;
-        if (size > most) throw tooLarge();
-        if (heldBytes > limits.mostHeldBytes)
-          throw new Refused(503, 'busy', 'too many large requests are being answered; try again');
-        chunks.push(chunk);
-      }
-      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      const plain = await decompress(body, request.headers['content-encoding'], most);
-      heldBytes += plain.length - size;
+      const plain = await decompress(body, encoding, most);
+      if (!held.take(plain.length)) throw tooBusy();
       return plain;
-    } catch (error) {
-      heldBytes -= size;
-      throw error;
+    } finally {
+      held.give(body.length);
     }
+  }
+
+  function collectBody(request: IncomingMessage, most: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let isOver = false;
+      function fail(error: Error): void {
+        if (isOver) return;
+        isOver = true;
+        held.give(size);
+        chunks.length = 0;
+        reject(error);
+      }
+      request.on('data', (chunk: Buffer) => {
+        if (isOver) return;
+        if (!held.take(chunk.length)) return fail(tooBusy());
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > most) fail(tooLarge(most));
+      });
+      request.once('end', () => {
+        if (isOver) return;
+        isOver = true;
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      });
+      request.once('error', fail);
+      request.once('close', () => fail(new Error('the client has gone')));
+    });
   }
 
   const http = createLimitedServer(HTTP_LIMITS);
@@ -356,17 +397,14 @@ const DECODERS = {
   zstd: promisify(zstdDecompress),
 };
 
-async function decompress(body: Buffer, encoding: string | undefined, most: number): Promise<Buffer> {
-  const name = (encoding ?? '').trim().toLowerCase();
-  if (name === '' || name === 'identity') return body;
+async function decompress(body: Buffer, name: string, most: number): Promise<Buffer> {
   const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
   if (decode === undefined)
     throw new Refused(415, 'unsupported_encoding', `content-encoding ${name.slice(0, 40)} is not supported`);
   try {
     return (await decode(body, { maxOutputLength: most })) as Buffer;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
     throw new Refused(400, 'body_invalid', `the body is not ${name}`);
   }
 }

@@ -68,3 +68,34 @@ export const formatEvent = ({ event, data }: SseEvent): string =>
     .split('\n')
     .map((line) => `data: ${line}\n`)
     .join('')}\n`;
+
+/** How the events of an answer go over the wire to its client. */
+export interface EventWriter {
+  type: string;
+  /** An event as it came, or one of our own; null for what has no place there. */
+  write(event: Buffer | SseEvent): Buffer | string | null;
+  /** What follows the last event. */
+  end(): string;
+}
+
+const SSE_WRITER: EventWriter = {
+  type: 'text/event-stream; charset=utf-8',
+  write: (event) => (Buffer.isBuffer(event) ? event : formatEvent(event)),
+  end: () => '',
+};
+
+/** Creates what writes events, or the data of each as an item of one list. */
+export function createEventWriter(isListed: boolean): EventWriter {
+  if (!isListed) return SSE_WRITER;
+  let count = 0;
+  return {
+    type: 'application/json; charset=utf-8',
+    write(event) {
+      const data = (Buffer.isBuffer(event) ? parseEvent(event) : event)?.data ?? '';
+      if (data === '') return null;
+      count += 1;
+      return `${count === 1 ? '[' : ',\r\n'}${data}`;
+    },
+    end: () => (count === 0 ? '[]' : ']'),
+  };
+}

@@ -1,7 +1,9 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { SvcError } from '../../base/errors.ts';
+import { isLoopback } from '../../base/values/address.ts';
 
 /** How long an upstream is waited for, ms. */
 export interface UpstreamLimits {
@@ -72,6 +74,8 @@ const INFLATERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & { destro
   zstd: createZstdDecompress,
 };
 
+let localBlocks: BlockList | null = null;
+
 /** Addresses of this machine and of its network's own services. */
 function createLocalBlocks(): BlockList {
   const list = new BlockList();
@@ -81,6 +85,7 @@ function createLocalBlocks(): BlockList {
   list.addAddress('::1', 'ipv6');
   list.addAddress('::', 'ipv6');
   list.addSubnet('fe80::', 10, 'ipv6');
+  list.addSubnet('fd00:ec2::', 32, 'ipv6');
   return list;
 }
 
@@ -89,6 +94,14 @@ const isLocalName = (host: string): boolean =>
   !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa|test)$/i.test(host);
 
 /** A public name that points to this machine was not configured to: somebody else decides where it points. */
+export function keepAllowed(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
+  localBlocks ??= createLocalBlocks();
+  const blocked = localBlocks;
+  return addresses.filter(
+    ({ address }) => isLocalName(host) || !blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  );
+}
+
 function lookupSafely(
   host: string,
   options: object,
@@ -96,10 +109,7 @@ function lookupSafely(
 ): void {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return done(error, []);
-    const blocked = createLocalBlocks();
-    const kept = isLocalName(host)
-      ? addresses
-      : addresses.filter(({ address }) => !blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));
+    const kept = keepAllowed(host, addresses);
     const [first] = kept;
     if (first === undefined) {
       const refused: NodeJS.ErrnoException = new Error(`${host} points to this machine`);
@@ -111,13 +121,43 @@ function lookupSafely(
   });
 }
 
-export function createUpstreams({ connectMs }: { connectMs: number }): Upstreams {
-  const pools = new Map<string, Pool>();
+/** The proxies through which other machines are reached; '' for none. */
+export interface ProxySettings {
+  http: string;
+  https: string;
+  /** Hosts that are reached without one, as in `NO_PROXY`. */
+  except: string;
+}
 
-  function poolFor(origin: string): Pool {
-    const known = pools.get(origin);
-    if (known !== undefined) return known;
-    const pool = new Pool(origin, {
+/**
+ * Reads the variables that most programs know; the lower-case spelling goes first, as it does for curl. Throws
+ * `config_invalid`.
+ */
+export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
+  const read = (name: string): string => env[name] || env[name.toUpperCase()] || '';
+  const readAddress = (name: string): string => {
+    const text = read(name);
+    if (text === '') return '';
+    const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+    if (URL.canParse(address)) return address;
+    // Not repeated: there may be a password in it.
+    throw new SvcError('config_invalid', `${name.toUpperCase()} is not an address`);
+  };
+  return { http: readAddress('http_proxy'), https: readAddress('https_proxy'), except: read('no_proxy') };
+}
+
+export function createUpstreams({
+  connectMs,
+  proxies,
+}: {
+  connectMs: number;
+  proxies: ProxySettings;
+}): Upstreams {
+  const pools = new Map<string, Dispatcher>();
+  const hasProxy = proxies.http !== '' || proxies.https !== '';
+
+  function openPool(origin: string): Dispatcher {
+    const options = {
       connections: MOST_CONNECTIONS,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -125,7 +165,25 @@ export function createUpstreams({ connectMs }: { connectMs: number }): Upstreams
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: connectMs, lookup: lookupSafely as never },
+    };
+    const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
+    if (!hasProxy || isLoopback(host)) return new Pool(origin, options);
+    const { http, https, except } = proxies;
+    // Always a tunnel: a proxy has no business with what is said.
+    const tunnel = { proxyTunnel: true, proxyTls: { timeout: connectMs } };
+    return new EnvHttpProxyAgent({
+      ...options,
+      ...tunnel,
+      httpProxy: http,
+      httpsProxy: https,
+      noProxy: except,
     });
+  }
+
+  function poolFor(origin: string): Dispatcher {
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    const pool = openPool(origin);
     pools.set(origin, pool);
     return pool;
   }
@@ -135,6 +193,7 @@ export function createUpstreams({ connectMs }: { connectMs: number }): Upstreams
       const { origin, pathname } = new URL(baseUrl);
       return exchange(
         poolFor(origin),
+        origin,
         { ...request, path: `${pathname.replace(/\/$/, '')}${request.path}` },
         listener,
       );
@@ -157,7 +216,12 @@ export function createUpstreams({ connectMs }: { connectMs: number }): Upstreams
 
 const ABORTED = new Error('aborted');
 
-function exchange(pool: Pool, request: UpstreamRequest, listener: UpstreamListener): Exchange {
+function exchange(
+  pool: Dispatcher,
+  origin: string,
+  request: UpstreamRequest,
+  listener: UpstreamListener,
+): Exchange {
   const { limits } = request;
   let controller: Dispatcher.DispatchController | null = null;
   let inflater: (NodeJS.ReadWriteStream & { destroy(): void }) | null = null;
@@ -229,7 +293,7 @@ function exchange(pool: Pool, request: UpstreamRequest, listener: UpstreamListen
     },
   };
   pool.dispatch(
-    { method: request.method, path: request.path, headers: request.headers, body: request.body },
+    { origin, method: request.method, path: request.path, headers: request.headers, body: request.body },
     handler,
   );
 
@@ -268,6 +332,10 @@ function toFault(error: Error, hasHead: boolean): UpstreamFault {
     )
   )
     return new UpstreamFault(`the upstream cannot be reached (${code})`, { isUnreached: true });
+  if (/^Proxy response/.test(error.message) || /^UND_ERR_PRX/.test(code))
+    return new UpstreamFault('the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection', {
+      isUnreached: true,
+    });
   if (/^(?:ERR_TLS|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code))
     return new UpstreamFault(`the upstream's certificate is refused (${code})`, { isUnreached: true });
   return new UpstreamFault('the upstream closed the connection without an answer');

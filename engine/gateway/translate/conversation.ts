@@ -3,6 +3,7 @@
  * piece. Each protocol has one reader into this form and one writer out of it.
  */
 import type { Protocol } from '../protocol.ts';
+import type { Fault } from '../protocols/fault.ts';
 import type { ToolNames } from './tool-names.ts';
 
 export interface TextPart {
@@ -171,17 +172,6 @@ export interface Answer {
   parts: (TextPart | ThinkingPart | RefusalPart | CallPart)[];
   ending: Ending;
   usage: Usage | null;
-}
-
-/** What an error says, whoever said it. */
-export interface Fault {
-  /** The HTTP status, also of an error inside a stream. */
-  status: number;
-  message: string;
-  /** A code in OpenAI's words, such as `context_length_exceeded`. */
-  code: string | null;
-  /** The field that is at fault. */
-  field: string | null;
 }
 
 /** One piece of a streamed answer, before its content. */

@@ -16,9 +16,10 @@
  * | media that the provider's protocol has no place for      | fields that nobody knows, but between chat and responses |
  */
 import type { Protocol, SseEvent } from '../protocol.ts';
+import { writeFault } from '../protocols/fault.ts';
 import { chat } from './chat/index.ts';
 import type { Dialect, Exchange } from './conversation.ts';
-import { brokenFault, cutFault, readFault, writeFault } from './faults.ts';
+import { brokenFault, cutFault, readFault } from './faults.ts';
 import { asFields, parseJson } from './fields.ts';
 import { gemini } from './gemini/index.ts';
 import { messages } from './messages/index.ts';

@@ -1,5 +1,6 @@
+import type { Fault } from '../protocols/fault.ts';
 import { unwrapText } from './call-input.ts';
-import type { Block, BlockSink, Ending, Exchange, Fault, StreamWriter, Usage } from './conversation.ts';
+import type { Block, BlockSink, Ending, Exchange, StreamWriter, Usage } from './conversation.ts';
 
 interface OpenBlock {
   key: string | number;

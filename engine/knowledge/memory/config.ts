@@ -28,7 +28,6 @@ export const memorySchema = z.strictObject({
       example: { todo: 30 },
     }),
   okf_dir: z.string().min(1).default('.svc/memory/okf').meta({
-    pending: 'export and import of memories',
     consent: true,
     notation: 'string',
     description: 'Folder that memories are exported to and imported from as OKF markdown.',

@@ -1,7 +1,11 @@
+import { lstatSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Caller } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isInsideFolder } from '../../base/paths.ts';
+import { createSerialQueue } from '../../base/serial-queue.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { composeNotes } from './brief.ts';
@@ -16,7 +20,7 @@ export interface MemoryDeps {
   clock: Clock;
   settings(): MemorySettings;
   /** The worker session of that id; null for others. */
-  sessionOf(sessionId: string): { taskId: string; agent: string } | null;
+  sessionOf(sessionId: string): { taskId: string; agent: string; model: string | null } | null;
   task(taskId: string): { source: string; stranger: string | null };
   paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>;
   log: { warn(facts: object, text: string): void };
@@ -27,6 +31,9 @@ export interface MemorySettings {
   /** Memories that a worker is given; 0 for no file at all. */
   briefLimit: number;
   retentionDays: Readonly<Record<string, number>>;
+  /** The workspace's folder, and the one that memories are exported to unless another is named; absolute. */
+  root: string;
+  okfDir: string;
 }
 
 /** What operations work on; loaded when one is first used. */
@@ -45,6 +52,8 @@ const OUTSIDE = new Set(['codehost', 'chat']);
 export function createMemory(deps: MemoryDeps) {
   const { storage, events, clock, settings } = deps;
   let opened: Promise<OpenMemory> | undefined;
+  /** Exports and imports, one after another. */
+  const inFolder = createSerialQueue();
 
   async function load(): Promise<OpenMemory> {
     const [{ createMemoryStore }, { createRecall }] = await Promise.all([
@@ -56,6 +65,7 @@ export function createMemory(deps: MemoryDeps) {
       events,
       clock,
       retentionDays: () => settings().retentionDays,
+      modelOf: (sessionId) => deps.sessionOf(sessionId)?.model ?? null,
     });
     return { store, recall: createRecall({ storage, clock }).recall };
   }
@@ -93,14 +103,55 @@ export function createMemory(deps: MemoryDeps) {
       : null;
   }
 
+  function authorOf(caller: Caller): Author {
+    const { actor, seat, via, sessionId } = caller;
+    const session = sessionId === null ? null : deps.sessionOf(sessionId);
+    const taskId = session?.taskId ?? null;
+    const agent = session?.agent ?? null;
+    return { actor, seat, via, sessionId, taskId, agent, unreviewed: findDoubt(caller, taskId) };
+  }
+
+  /** The folder of a bundle, and the folder above it that is there. A named one lies in the workspace or in a project. */
+  function locateBundle(dir: string | undefined): { top: string; folder: string } {
+    const { root, okfDir } = settings();
+    const folder = dir === undefined ? okfDir : deps.paths.resolveNamed(dir).absolute;
+    let top = isInsideFolder(root, folder) ? root : dirname(folder);
+    while (deps.paths.statOf(top) === null && top !== dirname(top)) top = dirname(top);
+    return { top, folder };
+  }
+
   return {
     open,
-    authorOf(caller: Caller): Author {
-      const { actor, seat, via, sessionId } = caller;
-      const session = sessionId === null ? null : deps.sessionOf(sessionId);
-      const taskId = session?.taskId ?? null;
-      const agent = session?.agent ?? null;
-      return { actor, seat, via, sessionId, taskId, agent, unreviewed: findDoubt(caller, taskId) };
+    authorOf,
+    /** Writes what is remembered as a bundle of OKF, in place of an earlier one. */
+    exportBundle: (dir: string | undefined, { all, limit }: { all: boolean; limit: number }) =>
+      inFolder(async () => {
+        const { store } = await open();
+        const { composeBundle, replaceBundle } = await import('./okf/export.ts');
+        const { top, folder } = locateBundle(dir);
+        const memories = store.listForExport(all, limit);
+        await replaceBundle({ top, folder, files: composeBundle(memories), knows: store.knows });
+        return { dir: folder, memories: memories.length };
+      }),
+    /** Reads a bundle, which `OpenMemory.store` then takes in. Throws `not_found`, `path_outside`. */
+    readBundle: (dir: string | undefined) =>
+      inFolder(async () => {
+        const [{ readBundle }, { settleExports }] = await Promise.all([
+          import('./okf/import.ts'),
+          import('./okf/export.ts'),
+        ]);
+        const { folder } = locateBundle(dir);
+        settleExports(folder);
+        if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+          throw new SvcError('not_found', `no folder ${folder}`, { hint: 'name the folder of a bundle' });
+        return { dir: folder, ...(await readBundle(folder)) };
+      }),
+    /** Who takes in a bundle: what nobody has looked at waits for a person. */
+    importerOf(caller: Caller): Author {
+      const author = authorOf(caller);
+      const { sessionId, unreviewed } = author;
+      const doubt = sessionId === null ? null : `${sessionId} imported it, and nobody has looked at it`;
+      return { ...author, unreviewed: unreviewed ?? doubt };
     },
     /** What is remembered about a task, as the file that its worker reads; null for nothing. */
     async writeBrief({ prompt }: { prompt: string }): Promise<string | null> {

@@ -5,10 +5,9 @@ import { SvcError } from '../../base/errors.ts';
 import { formatAge, formatCount, toPrintable } from '../../base/text.ts';
 import type { Memories, MemoryDeps, OpenMemory } from './index.ts';
 import { listMissingPaths } from './named-paths.ts';
-import type { Memory } from './rows.ts';
+import { LONGEST_TEXT, LONGEST_TITLE, type Memory } from './rows.ts';
+import type { Imported } from './store.ts';
 
-const LONGEST_TITLE = 1000;
-const LONGEST_TEXT = 100_000;
 /** Of each memory in an answer; by its id one is answered whole. */
 const SHOWN_TEXT = 2000;
 
@@ -22,6 +21,10 @@ const type = z
   .optional()
   .describe('decision, convention, fact, gotcha, procedure, preference, todo or a word of your own');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
+
+const dir = z.string().optional().describe('memory.okf_dir, when left out.');
+const MOST_EXPORTED = 1_000_000;
+const MOST_SKIPPED = 200;
 
 /** A memory in an answer. */
 const shown = z.looseObject({
@@ -74,6 +77,14 @@ export function memoryOperations({
     });
   }
 
+  /** A session that is not trusted reads and writes no folder of its own choice. */
+  function checkFolder(folder: string | undefined, caller: Caller): void {
+    if (folder !== undefined && memory.authorOf(caller).unreviewed !== null)
+      throw new SvcError('path_outside', 'a worker of a task from outside names no folder', {
+        hint: 'leave dir out',
+      });
+  }
+
   return [
     tool({
       name: 'memory.conflicts',
@@ -94,6 +105,24 @@ export function memoryOperations({
       },
     }),
     tool({
+      name: 'memory.export',
+      about: 'Write the memories as a folder of OKF 0.2 markdown, in place of an earlier export.',
+      seat: 'any',
+      changes: true,
+      idempotent: true,
+      input: z.strictObject({
+        all: z.boolean().default(false).describe('Expired and superseded ones too.'),
+        dir,
+        limit: z.int().min(1).max(MOST_EXPORTED).default(MOST_EXPORTED).meta({ unlisted: true }),
+      }),
+      output: z.object({ dir: z.string(), memories: z.int() }),
+      say: (done) => `${formatCount(done.memories, 'memory', 'memories')} in ${done.dir}`,
+      async run(input, caller) {
+        checkFolder(input.dir, caller);
+        return memory.exportBundle(input.dir, input);
+      },
+    }),
+    tool({
       name: 'memory.forget',
       about:
         'Forget a memory that is wrong or no longer true. It is found no more; a person can still read it.',
@@ -110,6 +139,40 @@ export function memoryOperations({
         return call.finish(() => {
           const { id, state } = opened.store.forget(input.id, by(caller));
           return { id, state };
+        });
+      },
+    }),
+    tool({
+      name: 'memory.import',
+      about: 'Take in a folder of OKF markdown. Answers each skipped file with its reason.',
+      seat: 'any',
+      changes: true,
+      idempotent: true,
+      input: z.strictObject({ dir }),
+      output: z.object({
+        dir: z.string(),
+        added: z.int(),
+        replaced: z.int(),
+        unchanged: z.int(),
+        skipped: z.array(z.object({ path: z.string(), reason: z.string() })),
+        more_skipped: z.int(),
+        redacted: z.array(z.string()),
+      }),
+      say: sayImported,
+      async run(input, caller, call) {
+        checkFolder(input.dir, caller);
+        const { store } = await memory.open();
+        const { dir: folder, concepts, skipped } = await memory.readBundle(input.dir);
+        return call.finish(() => {
+          const mayReplace = caller.seat === 'chair';
+          const done = store.importConcepts(concepts, memory.importerOf(caller), mayReplace, by(caller));
+          const all = [...skipped, ...done.skipped];
+          return {
+            ...done,
+            dir: folder,
+            skipped: all.slice(0, MOST_SKIPPED),
+            more_skipped: Math.max(0, all.length - MOST_SKIPPED),
+          };
         });
       },
     }),
@@ -273,6 +336,19 @@ function sayRemembered(
       ? []
       : [`under the same title another text: ${done.conflicts.join(', ')}`]),
     ...(done.unreviewed === undefined ? [] : ['it enters no brief before a person has kept it']),
+  ].join('\n');
+}
+
+interface ImportAnswer extends Imported {
+  more_skipped: number;
+}
+
+function sayImported({ added, replaced, unchanged, skipped, more_skipped, redacted }: ImportAnswer): string {
+  return [
+    `added ${added}, replaced ${replaced}, unchanged ${unchanged}`,
+    ...skipped.map(({ path, reason }) => `skipped ${toPrintable(path)}: ${toPrintable(reason)}`),
+    ...(more_skipped === 0 ? [] : [`and ${formatCount(more_skipped, 'more file')} skipped`]),
+    ...(redacted.length === 0 ? [] : [`left out: ${redacted.join(', ')}`]),
   ].join('\n');
 }
 

@@ -1,5 +1,9 @@
 import { rfc3339 } from '../../base/clock.ts';
 
+/** Characters. */
+export const LONGEST_TITLE = 1000;
+export const LONGEST_TEXT = 100_000;
+
 export type MemoryState = 'active' | 'forgotten' | 'expired' | 'superseded';
 
 /** What somebody wanted to be known later. Times are RFC 3339 UTC. */
@@ -53,6 +57,9 @@ export interface MemoryRow {
   ended_at: number | null;
   kept_by: string | null;
   kept_at: number | null;
+  /** Of an imported memory: the path of its file, and its frontmatter when svc would write another. */
+  okf_path: string | null;
+  okf_frontmatter: string | null;
 }
 
 const timeOrNull = (at: number | null): string | null => (at === null ? null : rfc3339(at));

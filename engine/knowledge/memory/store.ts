@@ -5,8 +5,27 @@ import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import { foldText, indexText } from '../search/index.ts';
+import type { SkippedFile } from './okf/bundle.ts';
+import {
+  type Concept,
+  forgetContent,
+  isSameAbout,
+  readDescription,
+  writeFrontmatter,
+} from './okf/concept.ts';
+import type { Exported } from './okf/export.ts';
+import { nameOf, placeConcept } from './okf/folder-text.ts';
+import type { FoundConcept } from './okf/import.ts';
+import { describeRow, type WritingDeps } from './okf/written.ts';
 import { redactSecrets } from './redact.ts';
-import { type Memory, type MemoryRow, type MemoryState, toMemory } from './rows.ts';
+import {
+  LONGEST_TEXT,
+  LONGEST_TITLE,
+  type Memory,
+  type MemoryRow,
+  type MemoryState,
+  toMemory,
+} from './rows.ts';
 
 /** What is to be remembered. */
 export interface NewMemory {
@@ -29,6 +48,18 @@ export interface Author {
   unreviewed: string | null;
 }
 
+interface NewRow {
+  id: string;
+  type: string;
+  title: string;
+  text: string;
+  tags: string[];
+  source: string | null;
+  changedAt: number;
+  okfPath: string | null;
+  okfFrontmatter: string | null;
+}
+
 export interface Remembered {
   memory: Memory;
   /** False for an exact repeat of an active row, which is answered instead. */
@@ -39,12 +70,22 @@ export interface Remembered {
   conflicts: string[];
 }
 
-export interface MemoryStoreDeps {
+/** What came of an import: how many concepts, and what was left out. */
+export interface Imported {
+  added: number;
+  replaced: number;
+  unchanged: number;
+  skipped: SkippedFile[];
+  /** Kinds of secrets that were left out. */
+  redacted: string[];
+}
+
+type Adopted = 'added' | 'replaced' | 'unchanged' | { skipped: string };
+
+export interface MemoryStoreDeps extends WritingDeps {
   storage: Storage;
   events: Pick<EventLog, 'append'>;
   clock: Clock;
-  /** Days after which a memory of a type expires; 0 is never. */
-  retentionDays(): Readonly<Record<string, number>>;
 }
 
 export type MemoryStore = ReturnType<typeof createMemoryStore>;
@@ -64,13 +105,14 @@ const digestOf = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /** Owns the rows of the memory and what they are found by. What changes them runs inside `storage.write`. */
-export function createMemoryStore({ storage, events, clock, retentionDays }: MemoryStoreDeps) {
+export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
+  const { retentionDays } = writing;
   const insert = db.prepare<
     unknown[]
   >(`INSERT INTO memory (id, type, title, title_key, text, tags, source, digest,
-    unreviewed, actor, seat, via, session_id, task_id, agent, created_at, changed_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    unreviewed, actor, seat, via, session_id, task_id, agent, created_at, changed_at, okf_path, okf_frontmatter)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
   const addGrams = db.prepare('INSERT INTO memory_grams (rowid, text) VALUES (?, ?)');
   const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
@@ -81,6 +123,12 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
   );
   const byDigest = db.prepare<unknown[], MemoryRow>(
     "SELECT * FROM memory WHERE state = 'active' AND digest = ? LIMIT 1",
+  );
+  const byContent = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state <> 'active' AND digest = ? LIMIT 1",
+  );
+  const everything = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE @all OR state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +@limit",
   );
   const sameTitle = db.prepare<unknown[], MemoryRow>(
     "SELECT * FROM memory WHERE state = 'active' AND type = ? AND title_key = ? AND id <> ? ORDER BY changed_at",
@@ -109,6 +157,7 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
     "SELECT 1 AS n FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ? LIMIT 1",
   );
   const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
+  const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
   const markKept = db.prepare(
     'UPDATE memory SET unreviewed = NULL, kept_by = ?, kept_at = ? WHERE number = ?',
   );
@@ -152,40 +201,134 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
     removeGrams.run(row.number);
   }
 
-  function remember(wanted: NewMemory, author: Author, by: { actor: string; via: string }): Remembered {
-    const redacted = new Set<string>();
-    const clean = (given: string): string => {
+  /** A text without its secrets; what they were is added to `redacted`. */
+  const cleaner =
+    (redacted: Set<string>) =>
+    (given: string): string => {
       const { text, kinds } = redactSecrets(given);
       for (const kind of kinds) redacted.add(kind);
       return text;
     };
+
+  function insertRow(row: NewRow, author: Author): MemoryRow {
+    const { id, type, title, text, tags, source, changedAt, okfPath, okfFrontmatter } = row;
+    const { actor, seat, via, sessionId, taskId, agent } = author;
+    const digest = digestOf([type, title, text]);
+    insert.run(
+      ...[id, type, title, normalizeTitle(title), text, JSON.stringify(tags), source, digest],
+      ...[author.unreviewed, actor, seat, via, sessionId, taskId, agent, clock.now(), changedAt],
+      ...[okfPath, okfFrontmatter],
+    );
+    return resolve(id);
+  }
+
+  function indexRow({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
+    const labels = JSON.parse(tags) as string[];
+    const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
+    const body = about === null ? text : `${text}\n${about}`;
+    addWords.run(number, indexText(title), indexText([type, ...labels].join(' ')), indexText(body));
+    addGrams.run(number, foldText([title, ...labels, body.slice(0, 65_536)].join('\n')));
+  }
+
+  function remember(
+    wanted: NewMemory,
+    author: Author,
+    by: { actor: string; via: string },
+    okf: Pick<NewRow, 'okfPath' | 'okfFrontmatter'> = { okfPath: null, okfFrontmatter: null },
+  ): Remembered {
+    const redacted = new Set<string>();
+    const clean = cleaner(redacted);
     const text = clean(wanted.text);
     const type = wanted.type ?? DEFAULT_TYPE;
     const title = clean(wanted.title ?? makeTitle(text));
     const tags = [...new Set((wanted.tags ?? []).map(clean))];
     const source = wanted.source === undefined ? null : clean(wanted.source);
-    const digest = digestOf([type, title, text]);
-    const same = byDigest.get(digest);
-    const now = clock.now();
+    const same = byDigest.get(digestOf([type, title, text]));
     if (same !== undefined)
       return { memory: toMemory(same), isNew: false, redacted: [...redacted], conflicts: [] };
-    const id = makeMemoryId();
-    const key = normalizeTitle(title);
-    const { actor, seat, via, sessionId, taskId, agent } = author;
-    const { lastInsertRowid } = insert.run(
-      ...[id, type, title, key, text, JSON.stringify(tags), source, digest, author.unreviewed],
-      ...[actor, seat, via, sessionId, taskId, agent, now, now],
+    const row = insertRow(
+      { id: makeMemoryId(), type, title, text, tags, source, changedAt: clock.now(), ...okf },
+      author,
     );
-    addWords.run(lastInsertRowid, indexText(title), indexText([type, ...tags].join(' ')), indexText(text));
-    addGrams.run(lastInsertRowid, foldText([title, ...tags, text.slice(0, 65_536)].join('\n')));
-    tell({ id, type }, 'remembered', by);
-    const memory = toMemory(resolve(id));
+    indexRow(row);
+    tell(row, 'remembered', by);
     return {
-      memory,
+      memory: toMemory(row),
       isNew: true,
       redacted: [...redacted],
-      conflicts: sameTitle.all(type, key, id).map((row) => row.id),
+      conflicts: sameTitle.all(type, row.title_key, row.id).map((each) => each.id),
     };
+  }
+
+  /** The row with this content: the one of that id, or an active one, or one that has ended where `isEnded`. */
+  function findSame(
+    { type, title, text }: Pick<Concept, 'type' | 'title' | 'text'>,
+    id: string | null,
+    isEnded: boolean,
+  ): MemoryRow | undefined {
+    const digest = digestOf([type, title, text]);
+    const known = id === null ? undefined : byId.get(id);
+    if (known !== undefined) return known.digest === digest ? known : undefined;
+    if (id !== null && isEnded) return undefined;
+    return byDigest.get(digest) ?? (isEnded ? byContent.get(digest) : undefined);
+  }
+
+  /** Whether a row would be written with the same frontmatter, but for what its state says. */
+  const saysSame = (row: MemoryRow, frontmatter: string, path: string): boolean =>
+    isSameAbout(writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameOf(path)), frontmatter);
+
+  function adopt(
+    found: FoundConcept,
+    author: Author,
+    { mayReplace, redacted }: { mayReplace: boolean; redacted: Set<string> },
+  ): Adopted {
+    const clean = cleaner(redacted);
+    const title = clean(found.title);
+    const text = clean(found.text);
+    const { type, path, own } = found;
+    if (title.length > LONGEST_TITLE)
+      return { skipped: `its title has more than ${LONGEST_TITLE} characters` };
+    if (text.length > LONGEST_TEXT) return { skipped: `its text has more than ${LONGEST_TEXT} characters` };
+    const tags = [...new Set(found.tags.map(clean))];
+    const source = found.source === null ? null : clean(found.source);
+    const given = clean(found.frontmatter);
+    const known = own === null ? undefined : byId.get(own.id);
+    const isEnded = found.status === 'deprecated';
+    const same = findSame({ type, title, text }, own === null ? null : own.id, isEnded);
+    if (same !== undefined) {
+      // Only what stands beside the content is another.
+      if (!mayReplace || saysSame(same, given, path)) return 'unchanged';
+      keepOkf.run(same.okf_path, given, same.number);
+      return 'replaced';
+    }
+    if (known !== undefined && known.state !== 'active')
+      return { skipped: `${known.id} is ${known.state} here` };
+    if (known !== undefined && !mayReplace)
+      return { skipped: `${known.id} says something else here, and only the Chair replaces it` };
+    const now = clock.now();
+    const changedAt = known === undefined ? Math.min(found.changedAt ?? now, now) : now;
+    const id = known === undefined && own !== null ? own.id : makeMemoryId();
+    const row = insertRow(
+      { id, type, title, text, tags, source, changedAt, okfPath: null, okfFrontmatter: null },
+      {
+        ...author,
+        unreviewed: author.unreviewed ?? (found.status === 'draft' ? 'it was imported as a draft' : null),
+      },
+    );
+    if (isEnded)
+      end.run(own?.state ?? 'forgotten', own?.supersededBy ?? null, own?.endedAt ?? now, row.number);
+    const ended = resolve(id);
+    // A frontmatter that says nothing else than svc would need not be kept.
+    const frontmatter = known === undefined ? given : forgetContent(given);
+    const usual = describeRow(ended, writing);
+    const okfPath = path === placeConcept(usual) ? null : path;
+    const isUsual = okfPath === null && writeFrontmatter(usual, null, '') === frontmatter;
+    keepOkf.run(okfPath, isUsual ? null : frontmatter, row.number);
+    const kept = resolve(id);
+    if (!isEnded) indexRow(kept);
+    if (known === undefined) return 'added';
+    endRow(known, 'superseded', id);
+    return 'replaced';
   }
 
   const limits = (): [type: string, before: number][] =>
@@ -195,6 +338,39 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
 
   return {
     remember,
+
+    /** The newest, ended ones as well with `all`, as they are written into a bundle. */
+    listForExport: (all: boolean, limit: number): Exported[] =>
+      everything.all({ all: all ? 1 : 0, limit }).map((row) => ({ row, written: describeRow(row, writing) })),
+
+    /** Whether all that a file says is remembered, as active or not. */
+    knows(concept: FoundConcept): boolean {
+      const same = findSame(concept, concept.own?.id ?? null, true) ?? findSame(concept, null, true);
+      return same !== undefined && saysSame(same, concept.frontmatter, concept.path);
+    },
+
+    /**
+     * Takes in the concepts of a bundle. Without `mayReplace` a file never stands in the place of what is remembered.
+     * What svc wrote itself and has not been changed since stays as it is.
+     */
+    importConcepts(
+      concepts: readonly FoundConcept[],
+      author: Author,
+      mayReplace: boolean,
+      by: { actor: string; via: string },
+    ): Imported {
+      const done: Imported = { added: 0, replaced: 0, unchanged: 0, skipped: [], redacted: [] };
+      const redacted = new Set<string>();
+      for (const each of concepts) {
+        const came = adopt(each, author, { mayReplace, redacted });
+        if (typeof came === 'string') done[came] += 1;
+        else done.skipped.push({ path: each.path, reason: came.skipped });
+      }
+      const { added, replaced } = done;
+      if (added + replaced > 0)
+        events.append({ kind: 'memory_changed', ...by, data: { change: 'imported', added, replaced } });
+      return { ...done, redacted: [...redacted] };
+    },
     resolve: (id: string): Memory => toMemory(resolve(id)),
 
     list: (limit: number, type?: string): Memory[] =>
@@ -255,7 +431,10 @@ export function createMemoryStore({ storage, events, clock, retentionDays }: Mem
         source: changes.source ?? row.source ?? undefined,
       };
       const { number } = row;
-      const done = remember(next, author, by);
+      const isReworded = next.text !== row.text;
+      const okfFrontmatter =
+        row.okf_frontmatter !== null && isReworded ? forgetContent(row.okf_frontmatter) : row.okf_frontmatter;
+      const done = remember(next, author, by, { okfPath: row.okf_path, okfFrontmatter });
       if (done.memory.id === row.id) return done;
       end.run('superseded', done.memory.id, clock.now(), number);
       removeWords.run(number);

@@ -10,6 +10,8 @@ import { reviews } from './0009-reviews.ts';
 import { gateway } from './0010-gateway.ts';
 import { calls } from './0011-calls.ts';
 import { memory } from './0012-memory.ts';
+import { boundKeys } from './0013-bound-keys.ts';
+import { okf } from './0014-okf.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -25,4 +27,6 @@ export const migrations: readonly string[] = [
   gateway,
   calls,
   memory,
+  boundKeys,
+  okf,
 ];

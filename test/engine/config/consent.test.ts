@@ -187,17 +187,13 @@ test('a consent is given to what a digest names, whole or by key, and to no key 
 
 test('a secret in the file is recorded as a digest, and a change of it waits', (t) => {
   const yaml = (key: string) =>
-    `ai: { passthrough: { anthropic: { base_url: "https://me:${key}@example.test", api_key: ${key} } } }\nagents: { notify: { claude: { mode: http, url: "http://127.0.0.1:1", headers: { Authorization: ${key} } } } }\n`;
+    `ai: { passthrough: { anthropic: { api_key: ${key} } } }\nagents: { notify: { claude: { mode: http, url: "http://me:${key}@127.0.0.1:1", headers: { Authorization: ${key} } } } }\n`;
   const { load, pending, write, file, env, record } = workspace(t, yaml('one-secret'));
   agreeToFile({ file, env });
   assert.equal(record().includes('one-secret'), false);
   assert.equal(load().config.ai.passthrough.anthropic.api_key, 'one-secret');
   write(yaml('two-secret'));
-  assert.deepEqual(pending(), [
-    'agents.notify',
-    'ai.passthrough.anthropic.base_url',
-    'ai.passthrough.anthropic.api_key',
-  ]);
+  assert.deepEqual(pending(), ['agents.notify', 'ai.passthrough.anthropic.api_key']);
   assert.equal(JSON.stringify(load().consent).includes('secret'), false);
   assert.equal(load().config.ai.passthrough.anthropic.api_key, '');
 });

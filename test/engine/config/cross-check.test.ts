@@ -202,3 +202,16 @@ test('webhook.secret_env is one for all routes, or a map with one for each', (t)
   assert.doesNotMatch(pasted, /whsec_/);
   assert.match(problems(t, 'webhook: { secret_env: [A] }').join('\n'), /webhook\.secret_env: expected/);
 });
+
+refuses(
+  'what Anthropic’s messages are passed to speaks them',
+  'ai: {passthrough: {anthropic: {base_url: "https://api.openai.com/v1/chat/completions"}}}',
+  /base_url: expected an upstream of Anthropic’s messages; this is an address of chat, which belongs into ai\.providers/,
+);
+for (const address of ['"https://me:topsecret@host/v1"', '"https://host/v1?api-version=topsecret"'])
+  test(`an upstream has no address like ${address.replace('topsecret', 'x')}, and it is not repeated`, (t) => {
+    const found = problems(t, `ai: {providers: [{name: a, base_url: ${address}}]}`).join('\n');
+    assert.match(found, /base_url: expected an address without/);
+    assert.doesNotMatch(found, /topsecret/);
+  });
+refuses('an Ollama has a host', 'ai: {ollama: {host: "a b"}}', /host: expected host:port or an address/);

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
-import { findWorkspace, loadConfig, resolveDataPaths } from '../../../engine/config/index.ts';
+import { describeKeys, findWorkspace, loadConfig, resolveDataPaths } from '../../../engine/config/index.ts';
 import { folder, load, problems } from './support.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
@@ -72,7 +72,10 @@ test('flag beats environment beats workspace beats home beats default, and each 
     ].map((key) => sources.get(key)),
     ['flag', 'environment', 'workspace', 'home', 'default', 'default'],
   );
-  assert.equal(sources.size, 88);
+  assert.deepEqual(
+    [...sources.keys()],
+    describeKeys().map(({ key }) => key),
+  );
 });
 
 test('an unknown key names file, line, column, path and the nearest key', (t) => {

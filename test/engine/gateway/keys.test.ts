@@ -47,14 +47,14 @@ describe('virtual keys', () => {
   });
 
   test('a person has keys by name, one of each, until they are removed', async () => {
-    const key = await storage.write(() => keys.addPersonKey('laptop'));
+    const key = await storage.write(() => keys.addPersonKey('laptop', null));
     assert.match(key, /^svc-vkey-/);
     assert.deepEqual(
       keys.listPersonKeys().map(({ name }) => name),
       ['laptop'],
     );
     await assert.rejects(
-      storage.write(() => keys.addPersonKey('laptop')),
+      storage.write(() => keys.addPersonKey('laptop', null)),
       { code: 'exists' },
     );
     await storage.write(() => keys.removePersonKey('laptop'));
@@ -63,6 +63,6 @@ describe('virtual keys', () => {
       { code: 'not_found' },
     );
     assert.deepEqual(keys.listPersonKeys(), []);
-    await storage.write(() => keys.addPersonKey('laptop'));
+    await storage.write(() => keys.addPersonKey('laptop', null));
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readGatewayRecord } from '../../../engine/gateway/record.ts';
@@ -141,6 +141,35 @@ process.exit(7);`;
     assert.equal((await post(url, key, CHAT)).status, 401);
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
     assert.match(unknown.stderr, /no interactive command for nobody/);
+  });
+
+  test('the key of svc gateway run ends with it, also when it is killed', async () => {
+    const bin = join(ws.repository.folder, 'killed');
+    const told = join(bin, 'told.json');
+    mkdirSync(bin);
+    // The agent outlives whoever started it, and tries the key again.
+    const ask = `import { writeFileSync, renameSync, readFileSync } from 'node:fs';
+const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
+const ask = async () => (await fetch(url + '/v1/messages', { method: 'POST', headers: { authorization: 'Bearer ' + key }, body: '{"messages":[]}' })).status;
+const parent = process.ppid;
+const before = await ask();
+process.kill(parent, 'SIGKILL');
+while (process.ppid === parent) await new Promise((next) => setImmediate(next));
+writeFileSync('${told}.part', JSON.stringify([before, await ask()]));
+renameSync('${told}.part', '${told}');`;
+    writeFileSync(join(bin, 'ask.mjs'), ask);
+    writeFileSync(join(bin, 'claude'), `#!/bin/sh\nexec '${process.execPath}' '${join(bin, 'ask.mjs')}'\n`, {
+      mode: 0o755,
+    });
+    const PATH = `${bin}:${ws.env.PATH}`;
+    await ws.program(['gateway', 'run', 'claude'], { env: { PATH } });
+    await until(() => existsSync(told), 'the agent to have asked');
+    assert.deepEqual(JSON.parse(readFileSync(told, 'utf8')), [200, 401]);
+    const names = (await client.call('gateway.keys', {})).map(({ name }) => name);
+    assert.ok(!names.some((name) => name.startsWith('claude-')), names.join());
+    await assert.rejects(client.call('gateway.add_key', { name: 'nobody', pid: 2 ** 22 + 1 }), {
+      code: 'usage',
+    });
   });
 
   test('ends with the engine when nobody works any more', async () => {

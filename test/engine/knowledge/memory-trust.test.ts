@@ -2,73 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createOperations } from '../../../engine/api/dispatcher.ts';
-import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
 import { composeNotes } from '../../../engine/knowledge/memory/brief.ts';
-import { createMemory } from '../../../engine/knowledge/memory/index.ts';
-import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
 import type { Memory } from '../../../engine/knowledge/memory/rows.ts';
-import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { temporaryFolder } from '../../support/git.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
-import { fakeClock, openSpine } from '../receiver/rig.ts';
-
-type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
+import { memoryRig } from './memory-rig.ts';
 
 const DAY = 86_400_000;
-
-/** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
-function memoryRig(retentionDays: Record<string, number> = {}) {
-  const folder = temporaryFolder('svc-memory-');
-  const clock = fakeClock();
-  const spine = openSpine(join(folder, 'svc.db'), clock);
-  const paths = createWorkspacePaths({
-    root: folder,
-    worktrees: join(folder, 'worktrees'),
-    projects: () => [],
-    repositoryOf: () => null,
-  });
-  const memory = createMemory({
-    ...spine,
-    clock,
-    settings: () => ({ enabled: true, briefLimit: 8, retentionDays }),
-    sessionOf: (id) =>
-      ({ 's-1': { taskId: 't-1', agent: 'claude' }, 's-2': { taskId: 't-2', agent: 'codex' } })[id] ?? null,
-    task: (id) => ({ source: id === 't-2' ? 'chat' : 'cli', stranger: null }),
-    paths,
-    log: { warn: () => undefined },
-  });
-  const operations = createOperations(memoryOperations({ memory, paths, clock }), {
-    calls: spine.storage.calls,
-    policy: () => ({ mode: 'solo', actors: [] }),
-  });
-  const as = (sessionId: string | null) => ({
-    call: <K extends keyof MemoryApi>(
-      name: K,
-      input: MemoryApi[K]['input'],
-    ): Promise<MemoryApi[K]['output']> =>
-      operations.call(name, input, {
-        seat: sessionId === null ? 'chair' : 'worker',
-        actor: 'ada',
-        via: 'tool',
-        sessionId,
-        project: null,
-        env: {},
-      }) as Promise<never>,
-  });
-  return {
-    clock,
-    memory,
-    person: as(null),
-    worker: as('s-1'),
-    stranger: as('s-2'),
-    close() {
-      memory.close();
-      spine.storage.close();
-    },
-  };
-}
 
 test('what a worker of a task from outside remembers enters no brief before a person keeps it', async () => {
   const rig = memoryRig();

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { writeFault } from '../../protocols/fault.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import type { BlockSink, EmitEvent, Ending, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
-import { cutFault, readFault, writeFault } from '../faults.ts';
+import { cutFault, readFault } from '../faults.ts';
 import {
   asFields,
   asFieldsList,

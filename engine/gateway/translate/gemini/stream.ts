@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { type Fault, writeFault } from '../../protocols/fault.ts';
 import { makeId } from '../answer-ids.ts';
 import type {
   Block,
@@ -6,11 +7,10 @@ import type {
   EmitEvent,
   Ending,
   Exchange,
-  Fault,
   StreamReader,
   StreamWriter,
 } from '../conversation.ts';
-import { cutFault, readFault, writeFault } from '../faults.ts';
+import { cutFault, readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
 import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
 import { callPart, isBlocked, readCall, readEnding, sealPart, writeReason } from './answer.ts';

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { writeFault } from '../../protocols/fault.ts';
 import { makeId } from '../answer-ids.ts';
 import type { Block, BlockSink, EmitEvent, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
-import { readFault, writeFault } from '../faults.ts';
+import { readFault } from '../faults.ts';
 import { asCount, asFields, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
 import {

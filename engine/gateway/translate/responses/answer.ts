@@ -1,6 +1,7 @@
+import type { Fault } from '../../protocols/fault.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
-import type { Answer, CallPart, Ending, Exchange, Fault, Usage } from '../conversation.ts';
+import type { Answer, CallPart, Ending, Exchange, Usage } from '../conversation.ts';
 import { readFault, responsesCode } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';

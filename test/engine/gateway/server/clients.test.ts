@@ -169,6 +169,57 @@ describe('the services’ own libraries', () => {
     }
   });
 
+  test('a Gemini stream without alt=sse is a list of JSON that comes item by item, from every provider', async () => {
+    const ask = (rig: GatewayRig, model: string, query = ''): Promise<Response> =>
+      rig.post(`/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent${query}`, {
+        contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+      });
+    type Item = { candidates?: { content: { parts: { text: string }[] } }[]; error?: { code: number } };
+    const wordsOf = (items: Item[]): string =>
+      items.map(({ candidates }) => candidates?.[0]?.content.parts[0]?.text ?? '').join('');
+    const providers = (['gemini', 'chat'] as const).map((protocol) =>
+      makeProvider(upstream.url, { name: protocol, protocols: [protocol] }),
+    );
+    const rig = await makeGateway({ settings: { providers }, limits: { idleMs: 300 } });
+    try {
+      for (const name of ['gemini', 'chat']) {
+        const model = `svc/${name}/${MODEL}`;
+        for (const query of ['', '?alt=json']) {
+          upstream.plan('one_byte_chunks');
+          const answer = await ask(rig, model, query);
+          assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+          assert.equal(wordsOf((await answer.json()) as Item[]), WORDS);
+        }
+        // The first item is there while the rest is still to come; what follows is no clean end.
+        upstream.plan('stall_within');
+        const reader = (await ask(rig, model)).body!.getReader();
+        const decoder = new TextDecoder();
+        let text = '';
+        await assert.rejects(async () => {
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done) return;
+            text += decoder.decode(value, { stream: true });
+          }
+        });
+        const items = JSON.parse(text) as Item[];
+        assert.equal(items.at(-1)?.error?.code, 502);
+        assert.ok(wordsOf(items).length > 0, text);
+      }
+      upstream.plan('none');
+      const stubbed = await ask(stub, MODEL);
+      assert.match(wordsOf((await stubbed.json()) as Item[]), /stub answer/);
+      const rows = await rig.calls(6);
+      assert.deepEqual(
+        rows.map(({ outcome }) => outcome),
+        ['ok', 'ok', 'cut', 'ok', 'ok', 'cut'],
+      );
+    } finally {
+      upstream.plan('none');
+      await rig.close();
+    }
+  });
+
   test('models, embeddings and counts of tokens', async () => {
     const { openai, anthropic, google } = connectClients(stub);
     const ids = (await openai.models.list()).data.map(({ id }) => id);
@@ -189,8 +240,12 @@ describe('the services’ own libraries', () => {
     assert.ok(((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens ?? 0) > 0);
   });
 
-  test('a call that is off says so', async () => {
+  test('a call that is off says so, and is not tried again by libraries that ask', async () => {
     await stub.configure({ mode: 'off' });
+    const plain = await stub.post('/v1/messages', { model: 'svc', messages: turn });
+    assert.equal(plain.headers.get('x-should-retry'), 'false');
+    const said = (await plain.json()) as { error: { type: string; message: string } };
+    assert.deepEqual([said.error.type, /ai\.mode is off/.test(said.error.message)], ['api_error', true]);
     const { openai } = connectClients(stub);
     await assert.rejects(openai.responses.create({ model: 'svc', input: 'Hello' }), {
       status: 503,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import type { Outcome } from '../../../../engine/gateway/books/schema.ts';
+import type { CallRow, Outcome } from '../../../../engine/gateway/books/schema.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
 import {
   type Fault,
@@ -15,18 +18,17 @@ import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../s
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'messages', 'gemini'];
 
 /** What a client sends, and where. */
-function requestFor(protocol: Protocol, isStream: boolean): { path: string; body: object } {
+function requestFor(protocol: Protocol, isStream: boolean, model: string): { path: string; body: object } {
   const turn = [{ role: 'user', content: 'Hello' }];
   if (protocol === 'gemini')
     return {
-      path: `/v1beta/models/${MODEL}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      path: `/v1beta/models/${encodeURIComponent(model)}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
       body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
     };
   const stream = isStream ? { stream: true } : {};
-  if (protocol === 'responses')
-    return { path: '/v1/responses', body: { model: MODEL, input: turn, ...stream } };
+  if (protocol === 'responses') return { path: '/v1/responses', body: { model, input: turn, ...stream } };
   const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
-  return { path, body: { model: MODEL, max_tokens: 100, messages: turn, ...stream } };
+  return { path, body: { model, max_tokens: 100, messages: turn, ...stream } };
 }
 
 /** What came back: `isWhole` when the connection ended as it should. */
@@ -134,6 +136,10 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   reset_before: [BAD],
   reset_after_head: [BAD],
   reset_within: [BAD, CUT],
+  reset_after: [BAD, ANSWERED],
+  closed_before: [BAD],
+  closed_within: [BAD, CUT],
+  short_of_length: [BAD, ANSWERED],
   ends_early: [BAD, CUT],
   html_502: [BAD],
   html_200: [BAD],
@@ -145,7 +151,10 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   status_529: [relayed(529)],
   redirect: [{ ...BAD, attempts: 1 }],
   stall_before: [LATE],
+  stall_after_head: [LATE],
   stall_within: [LATE, CUT],
+  no_end: [LATE, ANSWERED],
+  flood: [{ ...BAD, attempts: 1 }, ANSWERED],
   one_byte_chunks: [ANSWERED],
   byte_order_mark: [ANSWERED],
   crlf: [ANSWERED],
@@ -160,71 +169,104 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
   key_in_header: [ANSWERED],
 };
 
-describe('a call meets whatever an upstream can do, and ends in the caller’s own shape, booked once', () => {
-  let upstream: Upstream;
-  const rigs = new Map<Protocol, GatewayRig>();
-  before(async () => {
-    upstream = await startUpstream();
-    for (const protocol of PROTOCOLS)
-      rigs.set(
-        protocol,
-        await makeGateway({
-          settings: {
-            providers: [
-              makeProvider(
-                protocol === 'chat' || protocol === 'responses' ? `${upstream.url}/v1` : upstream.url,
-                { protocols: [protocol] },
-              ),
-            ],
-          },
-          limits: { firstByteMs: 400, shortFirstByteMs: 400, idleMs: 400, attempts: 2, pauseMs: 1 },
-        }),
-      );
-  });
-  after(async () => {
-    for (const rig of rigs.values()) await rig.close();
-    await upstream.close();
-  });
-  const booked = new Map<Protocol, number>();
+/** The limit of waiting ends these, so it is short; others must not meet it on a busy machine. */
+const STALLS: readonly Fault[] = ['stall_before', 'stall_after_head', 'stall_within', 'no_end'];
+const SHORT = { firstByteMs: 150, shortFirstByteMs: 150, idleMs: 150 };
 
-  for (const [fault, [whole, stream]] of Object.entries(TABLE) as [Fault, [Expected, Expected?]][])
-    for (const protocol of PROTOCOLS)
+/** Where nobody listens. */
+async function findClosedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('a call meets whatever an upstream can do, and ends in the caller’s own shape, booked once', {
+  concurrency: true,
+}, () => {
+  for (const protocol of PROTOCOLS)
+    describe(protocol, { concurrency: false }, () => {
+      let upstream: Upstream;
+      let patient: GatewayRig;
+      let hasty: GatewayRig;
+      before(async () => {
+        upstream = await startUpstream();
+        const base = protocol === 'chat' || protocol === 'responses' ? `${upstream.url}/v1` : upstream.url;
+        const settings = {
+          providers: [
+            makeProvider(base, { protocols: [protocol] }),
+            makeProvider(`http://127.0.0.1:${await findClosedPort()}`, {
+              name: 'refused',
+              protocols: [protocol],
+            }),
+          ],
+        };
+        const limits = { attempts: 2, pauseMs: 1, mostBytes: 1024 ** 2 };
+        patient = await makeGateway({ settings, limits });
+        hasty = await makeGateway({ settings, limits: { ...limits, ...SHORT } });
+      });
+      after(async () => {
+        await patient.close();
+        await hasty.close();
+        await upstream.close();
+      });
+      const booked = new Map<GatewayRig, number>();
+      async function readLastRow(rig: GatewayRig): Promise<CallRow> {
+        const count = (booked.get(rig) ?? 0) + 1;
+        booked.set(rig, count);
+        const rows = await rig.calls(count);
+        assert.equal(rows.length, count);
+        return rows.at(-1)!;
+      }
+
       for (const isStream of [false, true])
-        test(`${fault}: ${protocol}, ${isStream ? 'a stream' : 'one answer'}`, async () => {
-          const expected = isStream ? (stream ?? whole) : whole;
-          const rig = rigs.get(protocol)!;
-          upstream.plan(fault);
-          const { path, body } = requestFor(protocol, isStream);
-          const got = await read(await rig.post(path, body));
-          assert.equal(got.status, expected.status, got.text);
-          assert.doesNotMatch(`${got.text}${JSON.stringify([...got.headers])}`, new RegExp(REAL_KEY));
-          assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends as the answer does');
-          if (expected.isAnswer) {
-            const words = wordsOf(protocol, isStream, got.text);
-            if (fault === 'many_small' && isStream)
-              assert.ok(words.length > 1000 && !words.includes('\uFFFD'));
-            else assert.equal(words, WORDS);
-          }
-          if (expected.isCut) assertStreamError(protocol, got.text);
-          if (expected.status >= 400) {
-            const error = JSON.parse(got.text);
-            if (expected.isRelayed) assert.equal(error.error.type, 'upstream');
-            else assertErrorShape(protocol, error, expected.status);
-          }
-          if (fault.startsWith('status_429')) assert.ok(got.headers.get('retry-after'));
-          if (fault === 'status_429_seconds')
-            assert.equal(got.headers.get('retry-after'), String(RETRY_AFTER_SEC));
-          const count = (booked.get(protocol) ?? 0) + 1;
-          booked.set(protocol, count);
-          const rows = await rig.calls(count);
-          assert.equal(rows.length, count);
-          const row = rows.at(-1)!;
-          assert.equal(row.outcome, expected.outcome);
-          if (expected.attempts !== undefined) assert.equal(row.attempts, expected.attempts);
-          const tokens = [row.input, row.cache_read, row.output];
-          if (expected.usage === 'told') assert.deepEqual([tokens, row.is_estimated], [[9, 3, 5], 0]);
-          else if (expected.usage === 'none') assert.deepEqual(tokens, [0, 0, 0]);
-          else assert.ok(row.is_estimated === 1 && row.input > 0, JSON.stringify(row));
-          assert.doesNotMatch(rig.logged.join(''), new RegExp(`${REAL_KEY}|Hello|Grüße`));
+        test(`nobody listens: ${isStream ? 'a stream' : 'one answer'}`, async () => {
+          const { path, body } = requestFor(protocol, isStream, `svc/refused/${MODEL}`);
+          const got = await read(await patient.post(path, body));
+          assert.equal(got.status, 502);
+          const error = JSON.parse(got.text);
+          assertErrorShape(protocol, error, 502);
+          assert.match(error.error.message, /refused: the upstream cannot be reached \(ECONNREFUSED\)/);
+          const row = await readLastRow(patient);
+          assert.deepEqual([row.outcome, row.attempts, row.input, row.output], ['failed', 2, 0, 0]);
         });
+
+      for (const [fault, [whole, stream]] of Object.entries(TABLE) as [Fault, [Expected, Expected?]][])
+        for (const isStream of [false, true])
+          test(`${fault}: ${isStream ? 'a stream' : 'one answer'}`, async () => {
+            const expected = isStream ? (stream ?? whole) : whole;
+            const rig = STALLS.includes(fault) ? hasty : patient;
+            upstream.plan(fault);
+            const { path, body } = requestFor(protocol, isStream, `svc/up/${MODEL}`);
+            const got = await read(await rig.post(path, body));
+            assert.equal(got.status, expected.status, got.text);
+            assert.doesNotMatch(`${got.text}${JSON.stringify([...got.headers])}`, new RegExp(REAL_KEY));
+            assert.equal(got.isWhole, expected.isCut !== true, 'the connection ends as the answer does');
+            if (expected.isAnswer) {
+              const words = wordsOf(protocol, isStream, got.text);
+              if (fault === 'many_small' && isStream)
+                assert.ok(words.length > 1000 && !words.includes('\uFFFD'));
+              else assert.equal(words, WORDS);
+            }
+            if (expected.isCut) assertStreamError(protocol, got.text);
+            if (expected.status >= 400) {
+              const error = JSON.parse(got.text);
+              if (expected.isRelayed) assert.equal(error.error.type, 'upstream');
+              else assertErrorShape(protocol, error, expected.status);
+            }
+            if (fault.startsWith('status_429')) assert.ok(got.headers.get('retry-after'));
+            if (fault === 'status_429_seconds')
+              assert.equal(got.headers.get('retry-after'), String(RETRY_AFTER_SEC));
+            const row = await readLastRow(rig);
+            assert.equal(row.outcome, expected.outcome);
+            if (expected.attempts !== undefined) assert.equal(row.attempts, expected.attempts);
+            const tokens = [row.input, row.cache_read, row.output];
+            if (expected.usage === 'told') assert.deepEqual([tokens, row.is_estimated], [[9, 3, 5], 0]);
+            else if (expected.usage === 'none') assert.deepEqual(tokens, [0, 0, 0]);
+            else assert.ok(row.is_estimated === 1 && row.input > 0, JSON.stringify(row));
+            assert.doesNotMatch(rig.logged.join(''), new RegExp(`${REAL_KEY}|Hello|Grüße`));
+          });
+    });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
+import { writeFault } from '../../../../engine/gateway/protocols/index.ts';
 import { createTranslation } from '../../../../engine/gateway/translate/index.ts';
 import { type Json, PAIRS, PROTOCOLS } from '../../../support/plain-protocols.ts';
 import { type SdkClients, startSdkClients } from '../../../support/sdk-clients.ts';
@@ -53,33 +54,37 @@ describe('errors', () => {
       }
     });
 
-  test('the words of each protocol for the usual ones', () => {
-    const typeOf = (from: Protocol, status: number): string => {
-      const { error }: Json = createTranslation(from, from === 'chat' ? 'messages' : 'chat').error(
-        status,
-        {},
-      );
-      return error.status ?? error.type;
+  test('the words of each protocol for a status, the same whether the gateway says it or a provider', () => {
+    const words: Record<number, [openai: string, messages: string, gemini: string]> = {
+      400: ['invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
+      401: ['authentication_error', 'authentication_error', 'UNAUTHENTICATED'],
+      402: ['insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'],
+      403: ['permission_error', 'permission_error', 'PERMISSION_DENIED'],
+      404: ['not_found_error', 'not_found_error', 'NOT_FOUND'],
+      413: ['invalid_request_error', 'request_too_large', 'INVALID_ARGUMENT'],
+      415: ['invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
+      429: ['rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
+      500: ['server_error', 'api_error', 'INTERNAL'],
+      502: ['server_error', 'api_error', 'INTERNAL'],
+      // Claude Code replaces the message of what it takes for 529.
+      503: ['server_error', 'api_error', 'UNAVAILABLE'],
+      504: ['server_error', 'timeout_error', 'DEADLINE_EXCEEDED'],
+      529: ['server_error', 'overloaded_error', 'UNAVAILABLE'],
     };
-    assert.deepEqual(
-      [401, 402, 403, 404, 429, 529].map((status) => typeOf('messages', status)),
-      [
-        'authentication_error',
-        'billing_error',
-        'permission_error',
-        'not_found_error',
-        'rate_limit_error',
-        'overloaded_error',
-      ],
-    );
-    assert.deepEqual(
-      [400, 401, 429, 503].map((status) => typeOf('gemini', status)),
-      ['INVALID_ARGUMENT', 'UNAUTHENTICATED', 'RESOURCE_EXHAUSTED', 'UNAVAILABLE'],
-    );
-    assert.deepEqual(
-      [400, 429, 500].map((status) => typeOf('chat', status)),
-      ['invalid_request_error', 'rate_limit_error', 'server_error'],
-    );
+    for (const [text, [openai, messages, gemini]] of Object.entries(words)) {
+      const status = Number(text);
+      const expected = { chat: openai, responses: openai, messages, gemini };
+      for (const protocol of PROTOCOLS) {
+        const own: Json = writeFault(protocol, { status, message: 'm', code: 'c', field: null });
+        const other = PROTOCOLS.find((each) => each !== protocol)!;
+        const translated: Json = createTranslation(protocol, other).error(status, {});
+        assert.deepEqual(
+          [own, translated].map(({ error }) => error.status ?? error.type),
+          [expected[protocol], expected[protocol]],
+          `${protocol} ${status}`,
+        );
+      }
+    }
   });
 
   test('what is no error of the protocol becomes one, and a page of HTML is not repeated', () => {

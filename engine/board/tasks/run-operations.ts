@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import {
+  actorDenied,
+  type By,
+  by,
+  type Call,
+  type Caller,
+  checkLocalActor,
+  mayAct,
+  operation,
+  toWire,
+} from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { renderWords } from '../../api/words.ts';
+import { sentence } from '../../base/sentence.ts';
+import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
+import type { BoardOperationsDeps } from '../deps.ts';
+import { agentOverrides, dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
+import { hash, id, plannedOptions } from '../input.ts';
+import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+import type { Task } from './index.ts';
+import { sayEnded, type Verdict, verdictOf, waitForEnd } from './verdict.ts';
+
+/** How a worker is to be started. */
+const dispatching = {
+  ...dispatchInput,
+  actor: z.string().min(1).optional().describe('who acts, for records; default: you'),
+  session: z.string().min(1).optional().describe('parent session; default: yours'),
+  wait: z.boolean().optional().describe('wait for the end; default false'),
+};
+
+/** What agents are given of a dispatch. */
+const dispatched = z.object({
+  task_id: z.string(),
+  session_id: z.string(),
+  worker_id: z.string(),
+  status: z.string(),
+  verdict: z.looseObject({}).nullable(),
+});
+
+const sayDispatched = (result: z.output<typeof dispatched>): string =>
+  result.verdict === null
+    ? renderWords(
+        sentence`${result.task_id} is dispatched as ${result.session_id} (worker ${result.worker_id}). Its verdict comes as a handoff message: {msg.inbox}.`,
+        'tools',
+      )
+    : sayEnded(result.session_id, result.verdict as unknown as Verdict);
+
+/** What starts a worker on a task, and what it would do. */
+export function runOperations(deps: BoardOperationsDeps) {
+  const { tasks, decisions, sessions, workflow, plans, agents, peers, actions } = deps;
+  /** What a run would be asked for without flags: as its open decision has it. */
+  const planOptions = (task: Task, caller: Caller) => plannedOptions(decisions, task.taskId, caller);
+
+  function readActor(input: { actor?: string | undefined }, caller: Caller): By {
+    if (caller.seat !== 'chair') return by(caller);
+    if (input.actor !== undefined) checkLocalActor(input.actor);
+    if (input.actor !== undefined && !mayAct(deps.policy(), input.actor)) throw actorDenied(input.actor);
+    return { ...by(caller), actor: input.actor ?? caller.actor };
+  }
+
+  /** The session that gets the verdict. The seat of a Chair is nobody's parent, and has it anyway. */
+  function parentOf(session: string, caller: Caller): string | undefined {
+    if (isOwnSeat(session, caller)) return caller.sessionId ?? undefined;
+    const project = projectOfAddress(session);
+    if (project === undefined) return peers.known(session).sessionId;
+    agents.resolveProjectId(project);
+    return undefined;
+  }
+
+  /** Inside `storage.write`: a failed task is tried again, and one that is wanted elsewhere moves there. */
+  function prepareRun(
+    { taskId, project, status, agent }: Task,
+    wanted: string | undefined,
+    caller: Caller,
+    actor: By,
+  ): void {
+    deps.requireConsent();
+    if (agent !== null) agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, wanted ?? project);
+    if (status === 'failed') workflow.retry(taskId, actor);
+    if (wanted === undefined || wanted === project) return;
+    agents.resolveFolder(wanted);
+    workflow.move(taskId, wanted, actor);
+  }
+
+  const readOptions = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
+    ...readDispatchOptions(input, caller),
+    ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
+  });
+
+  async function answerDispatch(submitted: Submitted, wait: boolean | undefined, call: Call) {
+    const { taskId } = checkNotReplaced(submitted).task;
+    const { sessionId, workerId, decisionId } = submitted.session as Session;
+    const ended = wait === true ? await waitForEnd(deps, sessionId, call) : null;
+    // As they are now: after the wait, or after what an earlier call of the same key has begun.
+    const task = tasks.get(taskId);
+    const mayRetry = task.status === 'failed' && task.sessionId === sessionId;
+    return {
+      ...toWire({ task, decision: decisions.get(decisionId), session: sessions.get(sessionId) }),
+      task_id: taskId,
+      session_id: sessionId,
+      worker_id: workerId,
+      status: task.status,
+      verdict: ended === null ? null : verdictOf(ended, deps.verificationOf(ended), mayRetry),
+    };
+  }
+
+  return [
+    tool({
+      name: 'dispatch.worker',
+      about:
+        'Create a task and start one worker on it in its own git worktree. Returns at once; the verdict comes as a handoff message.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
+        prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'registered project; default: yours', names: 'projects' }),
+        title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
+        ...dispatching,
+      }),
+      output: dispatched,
+      say: sayDispatched,
+      async run(input, caller, call) {
+        const submitted = await call.begin(() => {
+          const { agent, prompt, title, project } = input;
+          agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
+          const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
+          const { taskId } = tasks.create({ ...wanted, actor: readActor(input, caller).actor });
+          return actions.run(taskId, readOptions(input, caller), readActor(input, caller));
+        });
+        return answerDispatch(submitted, input.wait, call);
+      },
+    }),
+    operation({
+      name: 'task.plan',
+      about: 'What a run of the task would do now; `problem` says what is in its way.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      run(input, caller) {
+        const task = tasks.resolve(input.id);
+        return plans.of(task, planOptions(task, caller));
+      },
+    }),
+    tool({
+      name: 'task.run',
+      about:
+        'Start a worker on a task, which approves it. Refused while its ledger has open questions. Returns at once; the verdict comes as a handoff message.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        id: id.describe('task, e.g. t-42; a failed one is tried again'),
+        project: z
+          .string()
+          .optional()
+          .meta({ description: 'run it in this registered project', names: 'projects' }),
+        /** Only if the task still says what will run. */
+        hash: hash.meta({ unlisted: true }),
+        ...dispatching,
+      }),
+      output: dispatched,
+      say: sayDispatched,
+      async run(input, caller, call) {
+        const actor = readActor(input, caller);
+        const submitted = await call.begin(() => {
+          const task = tasks.resolve(input.id);
+          plans.check(task, input.hash, planOptions(task, caller));
+          prepareRun(task, input.project, caller, actor);
+          return actions.run(task.taskId, readOptions(input, caller), actor);
+        });
+        return answerDispatch(submitted, input.wait, call);
+      },
+    }),
+    operation({
+      name: 'task.retry',
+      about:
+        'Put a failed task back to assigned, its history kept, and run it again unless held. With `hash`, only if it still says what will run.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id, hash, hold: z.boolean().optional(), ...dispatchInput }),
+      run: async (input, caller, call) =>
+        checkNotReplaced(
+          await call.begin((): Submitted => {
+            const failed = tasks.resolve(input.id);
+            plans.check(failed, input.hash, planOptions(failed, caller));
+            const task = workflow.retry(failed.taskId, by(caller));
+            if (input.hold === true) return { task, decision: null, session: null };
+            return actions.run(task.taskId, readDispatchOptions(input, caller), by(caller));
+          }),
+        ),
+    }),
+  ];
+}

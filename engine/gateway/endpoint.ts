@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { SvcError } from '../base/errors.ts';
+import { refineWith } from '../base/values/duration.ts';
+import { httpUrlKey } from '../base/values/variable.ts';
+import type { Protocol } from './protocol.ts';
+
+/** Where an upstream is, and what it speaks. */
+export interface Endpoint {
+  /** Without a slash at its end. */
+  baseUrl: string;
+  /** What is most like it first. */
+  protocols: readonly Protocol[];
+}
+
+const trimSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** The paths of the services' own documentation, which people copy as they are: each says what is spoken there. */
+const PATHS: readonly (readonly [end: string, Protocol])[] = [
+  ['/chat/completions', 'chat'],
+  ['/responses', 'responses'],
+  ['/messages', 'messages'],
+];
+
+/**
+ * Reads an address: the services' own are known, a path of one protocol or Gemini's version says that protocol, and whatever
+ * else there is speaks `otherwise`.
+ */
+export function readEndpoint(address: string, otherwise: Protocol = 'chat'): Endpoint {
+  const baseUrl = trimSlash(address);
+  const named = PATHS.find(([end]) => baseUrl.endsWith(end));
+  if (named !== undefined)
+    return { baseUrl: trimSlash(baseUrl.slice(0, -named[0].length)), protocols: [named[1]] };
+  const { hostname, pathname } = new URL(baseUrl);
+  if (hostname === 'api.anthropic.com' || /\/anthropic(?:\/|$)/.test(pathname))
+    return { baseUrl, protocols: ['messages'] };
+  const isGoogle = hostname === 'generativelanguage.googleapis.com' && !/\/openai(?:\/|$)/.test(pathname);
+  if (isGoogle || pathname.endsWith('/v1beta')) return { baseUrl, protocols: ['gemini'] };
+  if (hostname === 'api.openai.com') return { baseUrl, protocols: ['chat', 'responses'] };
+  return { baseUrl, protocols: [otherwise] };
+}
+
+const refuse = (why: string): SvcError => new SvcError('config_invalid', why);
+
+/** What a call adds to an address would be lost behind these, and a password would be shown wherever the address is. */
+function checkBase(address: string): void {
+  if (!URL.canParse(address)) return;
+  const { username, password, search, hash } = new URL(address);
+  if (username !== '' || password !== '')
+    throw refuse('expected an address without a user name or password; keys belong into api_key_env');
+  if (search !== '' || hash !== '') throw refuse('expected an address without ? or #');
+}
+
+/** A key that holds the address of an upstream, whatever it speaks. */
+export const endpointKey = () => httpUrlKey(true).superRefine(refineWith(checkBase));
+
+/** A key that holds the address of an upstream of Anthropic's messages; empty means none. */
+export const messagesEndpointKey = () =>
+  httpUrlKey().superRefine(
+    refineWith((address) => {
+      checkBase(address);
+      if (!URL.canParse(address)) return;
+      const [spoken] = readEndpoint(address, 'messages').protocols;
+      if (spoken !== 'messages')
+        throw refuse(
+          `expected an upstream of Anthropic’s messages; this is an address of ${spoken}, which belongs into ai.providers`,
+        );
+    }),
+  );
+
+/** `host:port` or a URL; what an Ollama serves for OpenAI's clients is below `/v1`. */
+export function buildOllamaUrl(host: string): string {
+  const url = trimSlash(/^https?:\/\//.test(host) ? host : `http://${host}`);
+  return url.endsWith('/v1') ? url : `${url}/v1`;
+}
+
+/** A key that holds where an Ollama is; empty means none. */
+export const ollamaKey = () =>
+  z.string().superRefine(
+    refineWith((host) => {
+      if (host === '') return;
+      if (!URL.canParse(buildOllamaUrl(host))) throw refuse('expected host:port or an address');
+      checkBase(buildOllamaUrl(host));
+    }),
+  );

@@ -1,0 +1,177 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { randomName, syncFolder } from '../../../base/atomic-file.ts';
+import { SvcError } from '../../../base/errors.ts';
+import { exchangeFolders } from '../../../base/exchange-folders.ts';
+import { mapLimit } from '../../../base/map-limit.ts';
+import { makePrivateFolder } from '../../../base/private-files.ts';
+import type { MemoryRow } from '../rows.ts';
+import { listFiles, readBundleFile } from './bundle.ts';
+import {
+  ConceptFault,
+  describeText,
+  joinConcept,
+  readConcept,
+  readDescription,
+  type WrittenConcept,
+  writeFrontmatter,
+} from './concept.ts';
+import {
+  comparePathKey,
+  isPlainPath,
+  isReservedName,
+  isWrittenHere,
+  nameOf,
+  type Placed,
+  placeConcept,
+  writeIndexes,
+  writeLog,
+} from './folder-text.ts';
+import type { FoundConcept } from './import.ts';
+
+/** A memory that is to be written, and with what it came. */
+export interface Exported {
+  row: MemoryRow;
+  written: WrittenConcept;
+}
+
+/** The files of a bundle by their paths: a concept for each memory, an index in each folder, and the log. */
+export function composeBundle(memories: readonly Exported[]): Map<string, string> {
+  const files = new Map<string, string>();
+  const taken = new Set<string>();
+  const placed: Placed[] = [];
+  // Of two with one path the one that counts today keeps it.
+  const inOrder = [...memories].sort(
+    ({ row: one }, { row: other }) =>
+      Number(one.state !== 'active') - Number(other.state !== 'active') || (one.id < other.id ? -1 : 1),
+  );
+  for (const { row, written } of inOrder) {
+    const usual = placeConcept(written);
+    const wished = row.okf_path ?? usual;
+    const path = isPlainPath(wished) && !taken.has(comparePathKey(wished)) ? wished : usual;
+    taken.add(comparePathKey(path));
+    const frontmatter = writeFrontmatter(written, row.okf_frontmatter, nameOf(path));
+    const kept = row.okf_frontmatter === null ? null : readDescription(row.okf_frontmatter);
+    files.set(path, joinConcept(frontmatter, written.text));
+    placed.push({
+      path,
+      title: written.title,
+      description: kept ?? (describeText(written.text) || describeText(written.title)),
+      changedAt: written.changedAt,
+      endedAt: written.endedAt,
+    });
+  }
+  for (const [path, text] of writeIndexes(placed)) files.set(path, text);
+  files.set('log.md', writeLog(placed));
+  return files;
+}
+
+/** Below the folder that is written; the engine that wrote it may have been killed. */
+const DRAFT = 'svc-draft';
+const FORMER = 'svc-former';
+const siblingOf = (folder: string, word: string): string =>
+  join(dirname(folder), `.${basename(folder)}.${word}`);
+
+/** Puts back what a killed export had moved away, and removes its draft. */
+export function settleExports(folder: string): void {
+  const former = siblingOf(folder, FORMER);
+  if (isFolder(former)) {
+    if (isFolder(folder)) rmSync(former, { recursive: true, force: true });
+    else renameSync(former, folder);
+  }
+  const prefix = `${basename(siblingOf(folder, DRAFT))}-`;
+  if (isFolder(dirname(folder)))
+    for (const name of readdirSync(dirname(folder)))
+      if (name.startsWith(prefix)) rmSync(join(dirname(folder), name), { recursive: true, force: true });
+}
+
+const isFolder = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** A file on which an export would lose something: a path and why, a clause. */
+async function findUnsaved(
+  folder: string,
+  knows: (concept: FoundConcept) => boolean,
+): Promise<{ path: string; reason: string } | null> {
+  const { files, skipped } = await listFiles(folder);
+  const [other] = skipped;
+  if (other !== undefined) return other;
+  for (const path of files) {
+    try {
+      const text = readBundleFile(folder, path);
+      const isKnown = isReservedName(path)
+        ? isWrittenHere(text)
+        : knows({ ...readConcept(text, nameOf(path)), path });
+      if (!isKnown)
+        return {
+          path,
+          reason: isReservedName(path) ? 'svc did not write it' : 'the memory does not have it',
+        };
+    } catch (error) {
+      if (!(error instanceof ConceptFault)) throw error;
+      return { path, reason: error.message };
+    }
+  }
+  return null;
+}
+
+/**
+ * Replaces `folder`, somewhere below the existing `top`, by a bundle, in one step: until then it stays as it is. Throws `exists`
+ * when something in it would be lost, `storage_full`, `storage_failed`, `storage_unsafe`.
+ */
+export async function replaceBundle({
+  top,
+  folder,
+  files,
+  knows,
+}: {
+  top: string;
+  folder: string;
+  files: ReadonlyMap<string, string>;
+  /** Whether the memory has what a file says. */
+  knows(concept: FoundConcept): boolean;
+}): Promise<void> {
+  makePrivateFolder(top, dirname(folder));
+  settleExports(folder);
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isDirectory())
+    throw new SvcError('exists', `${folder} is not a folder`, { hint: 'name another one' });
+  const unsaved = found === undefined ? null : await findUnsaved(folder, knows);
+  if (unsaved !== null)
+    throw new SvcError('exists', `${join(folder, unsaved.path)} would be lost: ${unsaved.reason}`, {
+      hint: 'import the folder first, move the file away, or name another folder',
+    });
+  const draft = `${siblingOf(folder, DRAFT)}-${randomName()}`;
+  try {
+    mkdirSync(draft, { mode: 0o700 });
+    await writeFiles(draft, files);
+    if (found === undefined) renameSync(draft, folder);
+    else if (!(await exchangeFolders(draft, folder))) {
+      const former = siblingOf(folder, FORMER);
+      renameSync(folder, former);
+      renameSync(draft, folder);
+      renameSync(former, draft);
+    }
+    syncFolder(dirname(folder));
+  } catch (error) {
+    settleExports(folder);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new SvcError(isFull ? 'storage_full' : 'storage_failed', `cannot write ${folder}: ${message}`, {
+      cause: error,
+      hint: 'nothing in it has changed',
+    });
+  }
+  await rm(draft, { recursive: true, force: true });
+}
+
+const AT_ONCE = 16;
+
+async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const folders = new Set([...files.keys()].map((path) => dirname(join(folder, path))));
+  for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
+  await mapLimit([...files], AT_ONCE, ([path, text]) =>
+    writeFile(join(folder, path), text, { mode: 0o600, flag: 'wx' }),
+  );
+}

@@ -1,0 +1,39 @@
+import { SvcError } from '../../../base/errors.ts';
+import { listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
+import { type Concept, ConceptFault, readConcept } from './concept.ts';
+import { isReservedName, nameOf } from './folder-text.ts';
+
+/** A concept with the path of its file. */
+export interface FoundConcept extends Concept {
+  path: string;
+}
+
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+/** Files between two looks at what else waits. */
+const IN_A_ROW = 50;
+
+/** Reads all concepts of a folder, and what it leaves out. Throws `fields_invalid` for a folder beyond all measure. */
+export async function readBundle(
+  folder: string,
+): Promise<{ concepts: FoundConcept[]; skipped: SkippedFile[] }> {
+  const { files, skipped } = await listFiles(folder);
+  const concepts: FoundConcept[] = [];
+  let characters = 0;
+  for (const [at, path] of files.entries()) {
+    if (isReservedName(path)) continue;
+    if (at % IN_A_ROW === 0) await new Promise((resolve) => setImmediate(resolve));
+    try {
+      const text = readBundleFile(folder, path);
+      characters += text.length;
+      if (characters > MOST_CHARACTERS)
+        throw new SvcError('fields_invalid', `${folder} has more than 64 MiB of text`, {
+          hint: 'import its folders one by one',
+        });
+      concepts.push({ ...readConcept(text, nameOf(path)), path });
+    } catch (error) {
+      if (!(error instanceof ConceptFault)) throw error;
+      skipped.push({ path, reason: error.message });
+    }
+  }
+  return { concepts, skipped };
+}

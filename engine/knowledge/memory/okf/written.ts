@@ -1,0 +1,35 @@
+import { rfc3339 } from '../../../base/clock.ts';
+import { version } from '../../../base/version.ts';
+import { type MemoryRow, toMemory } from '../rows.ts';
+import type { WrittenConcept } from './concept.ts';
+
+export interface WritingDeps {
+  /** Days after which a memory of a type expires; 0 is never. */
+  retentionDays(): Readonly<Record<string, number>>;
+  /** The model of a session's agent; null when nobody knows. */
+  modelOf(sessionId: string): string | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Who has written a memory, as OKF names actors. What was imported without saying so, svc has. */
+function nameActor(row: MemoryRow, modelOf: WritingDeps['modelOf']): string {
+  const ours = `svc/${version}`;
+  if (row.okf_path !== null) return ours;
+  if (row.session_id === null) return row.seat === 'chair' ? `human:${row.actor}` : ours;
+  return row.agent === null ? ours : `${row.agent}/${modelOf(row.session_id) ?? 'unknown'}`;
+}
+
+/** A row as it is written into a bundle. */
+export function describeRow(row: MemoryRow, { retentionDays, modelOf }: WritingDeps): WrittenConcept {
+  const { keptBy, keptAt, unreviewed, ...memory } = toMemory(row);
+  const days = retentionDays()[row.type] ?? 0;
+  return {
+    ...memory,
+    source: memory.source || null,
+    isDraft: unreviewed !== null,
+    generatedBy: nameActor(row, modelOf),
+    verified: keptBy === null || keptAt === null ? null : { by: `human:${keptBy}`, at: keptAt },
+    staleAfter: days > 0 ? rfc3339(row.changed_at + days * DAY_MS) : null,
+  };
+}

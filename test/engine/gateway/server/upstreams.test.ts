@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { keepAllowed, readProxies } from '../../../../engine/gateway/server/upstream.ts';
+import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
+import { makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+
+const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
+const chat = '/v1/chat/completions';
+
+test('a public name does not lead to this machine or to what a machine of a cloud is told, a local one does', () => {
+  const near = [
+    '127.0.0.1',
+    '127.9.9.9',
+    '0.0.0.0',
+    '169.254.169.254',
+    '::1',
+    '::ffff:127.0.0.1',
+    'fe80::1',
+    'fd00:ec2::254',
+  ];
+  const far = ['93.184.216.34', '10.1.2.3', '192.168.1.9', '2606:2800::1'];
+  const keep = (host: string, list: string[]): string[] =>
+    keepAllowed(
+      host,
+      list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    ).map(({ address }) => address);
+  assert.deepEqual(keep('models.example.com', [...near, ...far]), far);
+  for (const host of ['localhost', 'gpu', 'gpu.lan', 'models.internal'])
+    assert.deepEqual(keep(host, near), near, host);
+});
+
+test('proxies are read as other programs read them, and a broken one is not repeated', () => {
+  assert.deepEqual(readProxies({}), { http: '', https: '', except: '' });
+  assert.deepEqual(
+    readProxies({
+      HTTPS_PROXY: 'http://up:1',
+      https_proxy: 'low:2',
+      HTTP_PROXY: 'http://plain:3',
+      NO_PROXY: 'a,b',
+    }),
+    { http: 'http://plain:3', https: 'http://low:2', except: 'a,b' },
+  );
+  assert.throws(
+    () => readProxies({ HTTPS_PROXY: 'http://me:secret@ho st' }),
+    (error: Error) => {
+      assert.match(error.message, /^HTTPS_PROXY is not an address$/);
+      return true;
+    },
+  );
+});
+
+describe('where calls go', () => {
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream.close());
+
+  test('a redirect is not followed, so that a key goes nowhere else', async () => {
+    const reached: IncomingHttpHeaders[] = [];
+    const elsewhere = createServer((request, response) => {
+      reached.push(request.headers);
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    const target = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/v1/chat/completions`;
+    for (const status of [301, 302, 303, 307, 308]) {
+      const redirecting = createServer((request, response) => {
+        request.resume();
+        response.writeHead(status, { location: target }).end();
+      }).listen(0, '127.0.0.1');
+      await once(redirecting, 'listening');
+      const rig = await makeGateway({
+        settings: {
+          providers: [makeProvider(`http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/v1`)],
+        },
+      });
+      const answer = await rig.post(chat, CHAT);
+      assert.equal(answer.status, 502);
+      assert.match(await answer.text(), /redirects elsewhere/);
+      assert.equal(answer.headers.get('location'), null);
+      await rig.close();
+      redirecting.closeAllConnections();
+      redirecting.close();
+    }
+    assert.equal(reached.length, 0);
+    elsewhere.close();
+  });
+
+  describe('with a proxy', () => {
+    const asked: { target: string; headers: IncomingHttpHeaders }[] = [];
+    let refuses = false;
+    const proxy = createServer();
+    let address = '';
+    before(async () => {
+      proxy.on('connect', (request, socket) => {
+        socket.on('error', () => undefined);
+        asked.push({ target: request.url ?? '', headers: request.headers });
+        if (refuses) return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+        // Whatever it is asked for, it leads to the upstream of the test.
+        const through = connect(Number(new URL(upstream.url).port), '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\n');
+          through.pipe(socket).pipe(through);
+        });
+        through.on('error', () => undefined);
+      });
+      proxy.listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      address = `http://me:pass@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    });
+    after(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const open = (baseUrl: string) =>
+      makeGateway({
+        settings: { providers: [makeProvider(baseUrl)] },
+        proxies: { http: address, https: address, except: '' },
+        limits: { attempts: 1 },
+      });
+
+    test('another machine is reached through a tunnel, and the proxy is shown no key', async () => {
+      const rig = await open('http://models.example:8080/v1');
+      try {
+        upstream.plan('none');
+        for (const stream of [false, true]) {
+          const answer = await rig.post(chat, { ...CHAT, stream });
+          const text = await answer.text();
+          assert.equal(answer.status, 200, text);
+          assert.ok(stream ? text.includes('[DONE]') : text.includes(WORDS));
+        }
+        assert.equal(upstream.asked.at(-1)?.headers.authorization, `Bearer ${REAL_KEY}`);
+        assert.equal(upstream.asked.at(-1)?.headers.host, 'models.example:8080');
+        assert.ok(asked.every(({ target }) => target === 'models.example:8080'));
+        assert.match(asked[0]?.headers['proxy-authorization'] ?? '', /^Basic /);
+        assert.doesNotMatch(JSON.stringify(asked), new RegExp(REAL_KEY));
+        refuses = true;
+        const other = await open('http://other.example/v1');
+        const refused = await other.post(chat, CHAT);
+        assert.equal(refused.status, 502);
+        assert.match(await refused.text(), /the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection/);
+        await other.close();
+      } finally {
+        refuses = false;
+        await rig.close();
+      }
+    });
+
+    test('this machine is reached without it', async () => {
+      const before = asked.length;
+      const rig = await open(`${upstream.url}/v1`);
+      try {
+        upstream.plan('none');
+        assert.equal((await rig.post(chat, CHAT)).status, 200);
+        assert.equal(asked.length, before);
+      } finally {
+        await rig.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { createOperations } from '../../../engine/api/dispatcher.ts';
+import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
+import { createMemory } from '../../../engine/knowledge/memory/index.ts';
+import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
+import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import { fakeClock, openSpine } from '../receiver/rig.ts';
+
+type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
+
+/** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
+export function memoryRig(retentionDays: Record<string, number> = {}) {
+  const folder = temporaryFolder('svc-memory-');
+  const clock = fakeClock();
+  const spine = openSpine(join(folder, 'svc.db'), clock);
+  const paths = createWorkspacePaths({
+    root: folder,
+    worktrees: join(folder, 'worktrees'),
+    projects: () => [],
+    repositoryOf: () => null,
+  });
+  const memory = createMemory({
+    ...spine,
+    clock,
+    settings: () => ({
+      enabled: true,
+      briefLimit: 8,
+      retentionDays,
+      root: folder,
+      okfDir: join(folder, 'okf'),
+    }),
+    sessionOf: (id) =>
+      ({
+        's-1': { taskId: 't-1', agent: 'claude', model: 'opus' },
+        's-2': { taskId: 't-2', agent: 'codex', model: null },
+      })[id] ?? null,
+    task: (id) => ({ source: id === 't-2' ? 'chat' : 'cli', stranger: null }),
+    paths,
+    log: { warn: () => undefined },
+  });
+  const operations = createOperations(memoryOperations({ memory, paths, clock }), {
+    calls: spine.storage.calls,
+    policy: () => ({ mode: 'solo', actors: [] }),
+  });
+  const as = (sessionId: string | null) => ({
+    call: <K extends keyof MemoryApi>(
+      name: K,
+      input: MemoryApi[K]['input'],
+    ): Promise<MemoryApi[K]['output']> =>
+      operations.call(name, input, {
+        seat: sessionId === null ? 'chair' : 'worker',
+        actor: 'ada',
+        via: 'tool',
+        sessionId,
+        project: null,
+        env: {},
+      }) as Promise<never>,
+  });
+  return {
+    clock,
+    memory,
+    person: as(null),
+    worker: as('s-1'),
+    stranger: as('s-2'),
+    folder,
+    close() {
+      memory.close();
+      spine.storage.close();
+    },
+  };
+}
