@@ -80,7 +80,7 @@ if (files.length === 0) {
 /** Each of these files is a process of its own: it starts many others, and takes long enough to run beside them. */
 const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover'];
 /** How many other files share a process at most: loading the program takes longer than many of them do. */
-const MOST_TOGETHER = 6;
+const MOST_TOGETHER = 10;
 
 const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
 
