@@ -4,7 +4,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {
-  ws = await makeWorkspace();
+  ws = await makeWorkspace({ hosted: true });
 });
 after(() => ws.close());
 

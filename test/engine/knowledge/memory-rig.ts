@@ -4,8 +4,9 @@ import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
 import { createMemory } from '../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
 import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
+import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { fakeClock, openSpine } from '../receiver/rig.ts';
+import { openSpine } from '../../support/spine.ts';
 
 type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 
