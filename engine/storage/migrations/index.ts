@@ -12,6 +12,7 @@ import { calls } from './0011-calls.ts';
 import { memory } from './0012-memory.ts';
 import { boundKeys } from './0013-bound-keys.ts';
 import { okf } from './0014-okf.ts';
+import { context } from './0016-context.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -29,4 +30,5 @@ export const migrations: readonly string[] = [
   memory,
   boundKeys,
   okf,
+  context,
 ];
