@@ -64,6 +64,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['agents'], load: async () => (await import('./commands/agents.ts')).agentsCommands },
       { words: ['mcp'], load: async () => (await import('./commands/mcp.ts')).mcpCommands },
       { words: ['hook', 'hooks'], load: async () => (await import('./commands/hooks.ts')).hookCommands },
+      { words: ['guidance'], load: async () => (await import('./commands/guidance.ts')).guidanceCommands },
       { words: ['tool'], load: async () => (await import('./commands/tool.ts')).toolCommands },
       { words: ['context'], load: async () => (await import('./commands/context.ts')).contextCommands },
       { words: ['acp'], load: async () => (await import('./commands/acp.ts')).acpCommands },

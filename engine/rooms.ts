@@ -31,6 +31,7 @@ import {
   explainSvc,
   quoteTask,
   recallEarlierRun,
+  remindRules,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
@@ -60,7 +61,13 @@ import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
 import { agentFolder, briefFile, createLocalRunner, createProjectReader } from './runner/runs/index.ts';
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
-import { createSessions, createVisitors, type Session, type Sessions } from './sessions/index.ts';
+import {
+  createGuidance,
+  createSessions,
+  createVisitors,
+  type Session,
+  type Sessions,
+} from './sessions/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
@@ -210,7 +217,13 @@ export function createRooms(ground: Ground): Rooms {
 
   const briefOf = ({ sessionId, worktree, cwd }: Session): string | null =>
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
+  const guidance = createGuidance(() => ({
+    locale: config().workspace.locale,
+    rules: config().chair.guidance,
+    hasMemory: config().memory.enabled !== false,
+  }));
   const bus = createBus({
+    guidance,
     storage,
     events,
     clock,
@@ -321,7 +334,14 @@ export function createRooms(ground: Ground): Rooms {
         agents,
         runner,
         projects: createProjectReader({ worktrees, setup, environment: childEnvironment }),
-        contributors: [describeRun(), ...quoteTask(), explainSvc(), pointToNotes(), ...recallEarlierRun()],
+        contributors: [
+          describeRun(),
+          ...quoteTask(),
+          explainSvc(),
+          remindRules(guidance),
+          pointToNotes(),
+          ...recallEarlierRun(),
+        ],
         writeNotes: memory.writeBrief,
         circuits,
         keys,

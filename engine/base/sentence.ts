@@ -16,6 +16,7 @@ const PARAMETER = 'input.';
 
 /** Operations whose command is not their own two words. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  'memory.remember': 'memory add',
   'agent.held': 'agents',
   'agent.reset': 'agents reset',
   'dispatch.worker': 'task add --run',

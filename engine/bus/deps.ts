@@ -1,7 +1,7 @@
 import type { AgentsSection } from '../agents/config.ts';
 import type { Clock } from '../base/clock.ts';
 import type { PrepareCommand } from '../runner/processes/index.ts';
-import type { ReaperDeps, RunOutcome, Session, Sessions } from '../sessions/index.ts';
+import type { Guidance, ReaperDeps, RunOutcome, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import type { BusSection } from './config.ts';
@@ -23,6 +23,8 @@ export interface BusDeps {
   sessions: Sessions;
   paths: WorkspacePaths;
   config(): BusConfig;
+  /** The rules that agents are reminded of. */
+  guidance: Guidance;
   /** Resolves a project as a caller names it to its id; null for the workspace's own. Throws `unknown_project`. */
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */

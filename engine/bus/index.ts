@@ -1,5 +1,11 @@
 import type { OperationsOf } from '../api/operation.ts';
-import { createPeers, createReaper, type Peers, type Session } from '../sessions/index.ts';
+import {
+  createPeers,
+  createReaper,
+  guidanceOperations,
+  type Peers,
+  type Session,
+} from '../sessions/index.ts';
 import {
   createSeats,
   instructionOperations,
@@ -21,7 +27,9 @@ export interface Bus {
   /** See `Post.surface`. */
   surface: Post['surface'];
   operations: (
-    | OperationsOf<typeof seatOperations | typeof instructionOperations | typeof askTools>
+    | OperationsOf<
+        typeof seatOperations | typeof guidanceOperations | typeof instructionOperations | typeof askTools
+      >
     | Post['operations'][number]
   )[];
   /** Registers a Chair or a plain session; `pid` is the process that holds the seat, if any. */
@@ -63,6 +71,7 @@ export function createBus(deps: BusDeps): Bus {
     surface: post.surface,
     operations: [
       ...seatOperations({ storage: deps.storage, seats }),
+      ...guidanceOperations(deps),
       ...instructionOperations({
         ...deps,
         workspaceName: () => deps.config().workspace.name,

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { policySchema, serverSchema, telemetrySchema } from '../access/config.ts';
 import { agentsSchema } from '../agents/config.ts';
-import { chairSchema } from '../board/config.ts';
 import { busSchema } from '../bus/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
@@ -10,6 +9,7 @@ import { memorySchema } from '../knowledge/memory/config.ts';
 import { parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
+import { chairSchema } from '../sessions/guidance/config.ts';
 import { dbSchema, pathsSchema } from '../storage/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';

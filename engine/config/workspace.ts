@@ -75,10 +75,10 @@ export const workspaceSchema = z.strictObject({
       example: ['typescript'],
     }),
   locale: z.string().default('').meta({
-    pending: 'the checks of languages',
     notation: 'string',
-    description: 'Language of documents and prose.',
-    unset: 'the language of documents is not checked',
+    description:
+      'Language of documents and prose, in which agents are told the rules of chair.guidance too (en, de, es, fr, ja, zh). Documents are not checked yet.',
+    unset: 'English rules',
     example: 'en',
   }),
   code_lang: z.string().default('').meta({

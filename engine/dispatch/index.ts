@@ -19,7 +19,7 @@ import { createReadSettings } from './settings.ts';
 import { decideVerdict, type RunEnd } from './verdict.ts';
 
 export type { DispatchDeps, RunKeys } from './context.ts';
-export { describeRun, explainSvc, quoteTask, recallEarlierRun } from './texts/index.ts';
+export { describeRun, explainSvc, quoteTask, recallEarlierRun, remindRules } from './texts/index.ts';
 
 export interface Dispatcher extends Dispatch, Planner {
   /** Settles what an earlier host left behind, then starts what waits. */

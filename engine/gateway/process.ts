@@ -23,8 +23,14 @@ import type { GatewayState, ProviderTrial } from './server/control.ts';
 import type { GatewaySettings, GatewayStart } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
-/** It holds streams, not documents. */
-export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=8', '--initial-old-space-size=16'];
+/**
+ * It holds streams, not documents. With a larger space for what is new it collects seldom, and keeps large bodies until then:
+ * twice the memory, and no less processor time.
+ */
+export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=4', '--initial-old-space-size=16'];
+
+/** Large bodies are given back to the system as soon as they are freed (glibc; others know none of these). */
+export const GATEWAY_MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 const LOOK_MS = 2000;
 const START_MS = 20_000;
@@ -272,7 +278,7 @@ export async function spawnGateway({
   );
   const child = spawn(process.execPath, [...GATEWAY_NODE_OPTIONS, PROGRAM], {
     cwd: start.data,
-    env: { ...inherited, MALLOC_ARENA_MAX: '2', NODE_ENV: 'production' },
+    env: { ...inherited, ...GATEWAY_MALLOC, NODE_ENV: 'production' },
     stdio: ['pipe', output, output, 'pipe'],
     detached: true,
   });

@@ -1,3 +1,5 @@
+import { renderWords } from '../api/words.ts';
+import { sentence } from '../base/sentence.ts';
 import { cutToWidth, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Task } from '../board/tasks/index.ts';
@@ -29,7 +31,7 @@ export function describeStanding(deps: {
         : `you are svc's session ${sessionId} (worker ${session.workerId}) with task ${task.taskId}: ${shortenText(task.title)}`,
       ...(brief === null ? [] : [`your brief, to the letter: ${brief}`]),
       ...formatList(
-        'acceptance criteria, by the numbers that verify_report takes',
+        renderWords(sentence`acceptance criteria, by the numbers that {verify.report} takes`, 'tools'),
         (task?.acceptanceCriteria ?? []).map((text, index) => `${index + 1} ${shortenText(text)}`),
       ),
       ...formatList(

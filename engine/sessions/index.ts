@@ -1,3 +1,5 @@
+export { createGuidance, type Guidance } from './guidance/index.ts';
+export { guidanceOperations } from './guidance/operations.ts';
 export { decideOutcome, type NextStep, outcomeOfSession, type RunOutcome, workLeftBy } from './outcome.ts';
 export { createPeers, type Peer, type Peers } from './peers.ts';
 export { createReaper, type ReaperDeps } from './reaper.ts';

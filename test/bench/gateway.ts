@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GATEWAY_NODE_OPTIONS } from '../../engine/gateway/process.ts';
+import { GATEWAY_MALLOC, GATEWAY_NODE_OPTIONS } from '../../engine/gateway/process.ts';
 import { until } from '../support/wait.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
@@ -102,7 +102,7 @@ export async function gatewayBench(): Promise<Figure[]> {
     const program = fileURLToPath(new URL('./gateway-child.js', import.meta.url));
     const child = fork(program, [name, ...args], {
       execArgv,
-      env: { ...process.env, MALLOC_ARENA_MAX: '2' },
+      env: { ...process.env, ...GATEWAY_MALLOC },
     });
     started.push(child);
     const said =

@@ -28,7 +28,9 @@ export type Attempted =
       /** The upstream's own error, which the client gets as it is when nobody else answers; null for none it would understand. */
       relayed: Buffer | null;
       headers: OutgoingHttpHeaders;
-      /** The provider's own: it counts against it, and another one is asked. */
+      /** Another provider may do better, so it is asked. */
+      asksOthers: boolean;
+      /** It counts against the provider: never a wrong request, nor what is wrong with a client's own account. */
       isFault: boolean;
       /** The same provider may answer the next time. */
       mayRepeat: boolean;
@@ -56,9 +58,15 @@ const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
 const LONGEST_QUOTE = 500;
 
-/** The provider, not the request, is at fault: another one may answer. */
-const isProviderStatus = (status: number): boolean =>
+/** Some servers do not say that they stream; what turns out to be none is a stream that was cut. */
+const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
+
+/** Another provider may answer: it has another account, and other models. */
+const mayDependOnProvider = (status: number): boolean =>
   status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
+/** Not what was asked for, but who was asked is at fault. */
+const isProviderStatus = (status: number): boolean => status >= 500 || status === 408 || status === 425;
+const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includes(status);
 
 /** Asks one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
@@ -82,7 +90,11 @@ export function tryUpstream(
   const splitter = createEventSplitter();
   const translated = translator?.stream() ?? null;
   const writer = createEventWriter(call.isListed);
-  const marks: OutgoingHttpHeaders = { 'x-svc-provider': provider.name, 'x-svc-model': model };
+  const secret = provider.key !== null && provider.key.length >= SHORTEST_SECRET ? provider.key : null;
+  const marks: OutgoingHttpHeaders = {
+    'x-svc-provider': toHeaderText(provider.name),
+    'x-svc-model': toHeaderText(model),
+  };
   let events = 0;
   let bytes = 0;
   let firstByteAt: number | null = null;
@@ -140,6 +152,7 @@ export function tryUpstream(
         failure,
         relayed: null,
         headers: {},
+        asksOthers: true,
         isFault: true,
         mayRepeat: false,
         retryAfterMs: null,
@@ -165,7 +178,7 @@ export function tryUpstream(
       if (response.headersSent) return;
       firstByteAt = performance.now();
       response.writeHead(200, {
-        ...buildClientHeaders(headers, provider.key),
+        ...buildClientHeaders(headers, secret),
         'content-type': writer.type,
         'cache-control': 'no-cache',
         ...marks,
@@ -181,7 +194,10 @@ export function tryUpstream(
     }
 
     function send(out: readonly (Buffer | SseEvent)[]): void {
-      const pieces = out.map((event) => writer.write(event)).filter((piece) => piece !== null);
+      const pieces = out
+        .map((event) => writer.write(event))
+        .filter((piece) => piece !== null)
+        .map((piece) => withoutSecret(piece, secret));
       const [first] = pieces;
       if (first === undefined) return;
       begin();
@@ -213,8 +229,9 @@ export function tryUpstream(
     function onHead(given: number, givenHeaders: UpstreamHeaders): void {
       status = given;
       headers = givenHeaders;
-      const type = String(headers['content-type'] ?? '');
-      isEventStream = status < 300 && call.isStream && type.startsWith('text/event-stream');
+      call.requestId = readRequestId(headers);
+      const type = String(headers['content-type'] ?? '').toLowerCase();
+      isEventStream = status < 300 && call.isStream && MAY_BE_EVENTS.test(type);
       const { keepAlive } = face;
       if (!isEventStream || keepAlive === null) return;
       pinging = setInterval(() => {
@@ -225,7 +242,10 @@ export function tryUpstream(
     function onData(chunk: Buffer) {
       if (!isEventStream) {
         if (!tools.held.take(chunk.length)) {
-          failed({ status: 503, code: 'busy', message: 'too many large answers are being read; try again' });
+          failed(
+            { status: 503, code: 'busy', message: 'too many large answers are being read; try again' },
+            { asksOthers: false, isFault: false },
+          );
           return;
         }
         size += chunk.length;
@@ -297,22 +317,26 @@ export function tryUpstream(
           },
           { mayRepeat: true },
         );
+      // Whoever asked for a stream reads no other answer, and would take this for an empty one.
+      if (call.isStream && !call.isListed) {
+        const message = readMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
+        return failed({ status: 502, code: 'upstream_invalid', message });
+      }
       meter.readAnswer(parsed);
       let out: Buffer = body;
       try {
-        if (translator !== null && isJsonObject(parsed))
-          out = Buffer.from(JSON.stringify(translator.response(parsed)));
+        if (translator !== null) out = Buffer.from(JSON.stringify(translator.response(parsed as object)));
       } catch (error) {
         const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
         return failed({ status: 502, code: 'upstream_invalid', message });
       }
-      out = withoutSecret(out, provider.key);
+      out = withoutSecret(out, secret);
       firstByteAt = performance.now();
       bytes += out.length;
       tools.onSent?.(out);
       const type = translator === null ? headers['content-type'] : undefined;
       response.writeHead(status, {
-        ...buildClientHeaders(headers, provider.key),
+        ...buildClientHeaders(headers, secret),
         'content-type': String(type ?? 'application/json'),
         ...marks,
         'content-length': out.length,
@@ -328,10 +352,16 @@ export function tryUpstream(
           code: 'upstream_redirect',
           message: `${provider.name} redirects elsewhere (${status}), where no key is sent; correct its base_url`,
         });
-      const kept = pickErrorHeaders(buildClientHeaders(headers, provider.key));
+      const kept = pickErrorHeaders(buildClientHeaders(headers, secret));
       const parsed = parseJson(body);
-      const own = { isFault: isProviderStatus(status), headers: { ...kept, ...marks } };
-      const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after']) : null;
+      const own = {
+        asksOthers: mayDependOnProvider(status),
+        isFault: isProviderStatus(status) || (isAccountStatus(status) && !provider.takesClientKey),
+        headers: { ...kept, ...marks },
+      };
+      const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
+      // Who names a time is not asked before it: the client is told.
+      const mayRepeat = status >= 500 && status !== 529 && retryAfterMs === null;
       const isKeyRefused = status === 401 && provider.key !== null;
       if (isKeyRefused || parsed === undefined || !isJsonObject(parsed)) {
         const said = isKeyRefused
@@ -340,10 +370,10 @@ export function tryUpstream(
         const shown = parsed === undefined && status >= 500 ? 502 : status;
         return failed(
           { status: shown, code: isKeyRefused ? 'upstream_auth' : 'upstream_error', message: said },
-          { ...own, mayRepeat: status >= 500, retryAfterMs },
+          { ...own, mayRepeat, retryAfterMs },
         );
       }
-      const safe = withoutSecret(body, provider.key);
+      const safe = withoutSecret(body, secret);
       const message = readMessage(parseJson(safe)) ?? `${provider.name} answered with status ${status}`;
       failed(
         { status, code: 'upstream_error', message },
@@ -353,7 +383,7 @@ export function tryUpstream(
             translator === null
               ? safe
               : Buffer.from(JSON.stringify(translator.error(status, parseJson(safe)))),
-          mayRepeat: status >= 500 && status !== 529,
+          mayRepeat,
           retryAfterMs,
         },
       );
@@ -381,6 +411,17 @@ export function tryUpstream(
   });
 }
 
+/** A client chooses the name of a model, and a header takes ASCII only. */
+const toHeaderText = (text: string): string =>
+  text.toWellFormed().replace(/[^\x20-\x7e]+/g, (part) => encodeURIComponent(part));
+
+const LONGEST_ID = 200;
+
+function readRequestId(headers: UpstreamHeaders): string | null {
+  const found = headers['x-request-id'] ?? headers['request-id'];
+  return typeof found === 'string' ? found.slice(0, LONGEST_ID) : null;
+}
+
 function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
@@ -389,10 +430,14 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
+/** A shorter key is a word such as `none` or `ollama`, which an answer may well have. */
+const SHORTEST_SECRET = 12;
+
 /** Services quote the key that they refuse. */
-function withoutSecret(body: Buffer, secret: string | null): Buffer {
-  if (secret === null || secret === '' || !body.includes(secret)) return body;
-  return Buffer.from(body.toString('utf8').replaceAll(secret, '[key]'));
+function withoutSecret<T extends Buffer | string>(text: T, secret: string | null): T {
+  if (secret === null || !text.includes(secret)) return text;
+  const hidden = text.toString().replaceAll(secret, '[key]');
+  return (Buffer.isBuffer(text) ? Buffer.from(hidden) : hidden) as T;
 }
 
 function readMessage(body: unknown): string | null {

@@ -13,6 +13,8 @@ export interface AnswerCache {
   keep(key: string, answer: CachedAnswer): void;
   configure(limits: { ttlSec: number; entries: number }): void;
   isOn(): boolean;
+  /** Forgets everything: who is asked now may answer otherwise. */
+  clear(): void;
 }
 
 const MOST_BYTES = 64 * 1024 ** 2;
@@ -61,6 +63,10 @@ export function createAnswerCache(now: () => number): AnswerCache {
 
   return {
     isOn: () => ttlMs > 0,
+    clear() {
+      kept.clear();
+      bytes = 0;
+    },
     find(key) {
       const found = kept.get(key);
       if (found === undefined) return null;

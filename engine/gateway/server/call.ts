@@ -25,6 +25,8 @@ export interface Call {
   /** The stream goes as a list of JSON, one item after the other, as Gemini has it without `alt=sse`. */
   isListed: boolean;
   row: CallRow;
+  /** By which whoever answered finds the call; null where nobody said one. */
+  requestId: string | null;
   /** By `performance.now`. */
   startedAt: number;
   client: ClientPresence;

@@ -133,7 +133,7 @@ export async function forwardCall(
     if (attempted.isFault)
       routing.recordFault(provider.name, attempted.failure.message, attempted.retryAfterMs);
     // A client's own mistake is the same everywhere.
-    else break;
+    if (!attempted.asksOthers) break;
     // Whoever says nothing may still have worked on it.
     if (attempted.failure.code === 'upstream_timeout') wasted += estimateTokens(call.body.length);
     if (call.client.isGone || performance.now() > deadline) break;

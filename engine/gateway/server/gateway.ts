@@ -59,12 +59,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
+  /** Who was asked until now, as JSON. */
+  let lastAsked = '';
   let probing: NodeJS.Timeout | null = null;
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
   function apply(next: GatewaySettings): void {
-    const isSame = JSON.stringify(next.providers) === JSON.stringify(routing.providers());
+    const asked = JSON.stringify([next.mode, next.providers]);
+    const isSame = asked === lastAsked;
+    lastAsked = asked;
+    if (!isSame) cache.clear();
     settings = next;
     budget.setDayLimit(next.budgetTokensDay);
     cache.configure({ ttlSec: next.cacheTtlSec, entries: next.cacheEntries });

@@ -10,7 +10,13 @@ import { isRunning } from '../../support/processes.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-const SECRET_KEY = 'sk-planted-5f2c9d7e1b3a4860';
+/** Of providers, one in each place that can hold one. */
+const PLANTED = {
+  environment: 'sk-planted-5f2c9d7e1b3a4860',
+  keysEnv: 'sk-home-8d1e6a0c4b7f2935',
+  svcYaml: 'sk-file-2b9f4e7d0c8a6153',
+  aiYaml: 'sk-account-7a3c5e9b1d4f8026',
+};
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 
 describe('the gateway as a process', () => {
@@ -23,10 +29,21 @@ describe('the gateway as a process', () => {
       yaml: `gateway: { addr: "127.0.0.1:0" }
 ai:
   mode: live
-  providers: [{ name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY }]
+  providers:
+    - { name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY, tier: local }
+    - { name: home, base_url: "${upstream.url}/v1", api_key_env: HOME_KEY }
+    - { name: file, base_url: "${upstream.url}/v1", api_key: ${PLANTED.svcYaml} }
 `,
-      env: { PLANTED_KEY: SECRET_KEY },
+      env: { PLANTED_KEY: PLANTED.environment },
     });
+    const home = ws.env.SVC_HOME ?? '';
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'keys.env'), `HOME_KEY=${PLANTED.keysEnv}\n`, { mode: 0o600 });
+    writeFileSync(
+      join(home, 'ai.yaml'),
+      `ai: { passthrough: { anthropic: { base_url: "${upstream.url}", api_key: ${PLANTED.aiYaml} } } }\n`,
+      { mode: 0o600 },
+    );
     client = await ws.connect();
   });
   after(async () => {
@@ -49,23 +66,71 @@ ai:
     const { key } = await client.call('gateway.add_key', { name: 'ada' });
     const answer = await post(url, key, CHAT);
     assert.equal(answer.status, 200, await answer.text());
-    assert.equal(upstream.asked.at(-1)?.headers.authorization, `Bearer ${SECRET_KEY}`);
+    assert.equal(upstream.asked.at(-1)?.headers.authorization, `Bearer ${PLANTED.environment}`);
     await client.call('gateway.remove_key', { name: 'ada' });
     assert.equal((await post(url, key, CHAT)).status, 401);
     const state = await client.call('gateway.status', {});
     assert.equal(state?.mode, 'live');
   });
 
-  test('the key of a provider is in no argument, no environment, no file and no answer', async () => {
-    const { pid } = record()!;
-    for (const name of ['cmdline', 'environ'])
-      assert.ok(!readFileSync(`/proc/${pid}/${name}`, 'utf8').includes(SECRET_KEY), name);
-    const status = JSON.stringify(await client.call('gateway.status', {}));
+  test('keys of providers are used, and are in no answer, log, event, database, metric or argument', async () => {
+    const { url } = await client.call('gateway.serve', {});
+    const { key } = await client.call('gateway.add_key', { name: 'curious' });
+    const seen: string[] = [];
+    const providers: Record<string, string> = {
+      up: PLANTED.environment,
+      home: PLANTED.keysEnv,
+      file: PLANTED.svcYaml,
+      anthropic: PLANTED.aiYaml,
+    };
+    for (const [name, secret] of Object.entries(providers)) {
+      for (const fault of [
+        'none',
+        'status_401_with_key',
+        'key_in_header',
+        'key_within',
+        'status_529',
+      ] as const)
+        for (const stream of [false, true]) {
+          upstream.plan(fault);
+          const answer = await post(url, key, { ...CHAT, model: `svc/${name}/${MODEL}`, stream });
+          seen.push(JSON.stringify([...answer.headers]), await answer.text().catch(() => 'cut'));
+          const { headers } = upstream.asked.at(-1)!;
+          assert.equal(headers['x-api-key'] ?? headers.authorization?.slice(7), secret, `${name} ${fault}`);
+        }
+      // Where it is a whole answer that quotes the key.
+      upstream.plan('status_401_with_key');
+    }
+    seen.push(JSON.stringify(await client.call('gateway.try', {})));
+    upstream.plan('none');
+    seen.push(JSON.stringify(await client.call('gateway.status', {})));
     const { text } = await client.call('gateway.metrics', {});
-    assert.match(text, /svc_gateway_calls_total\{.*outcome="ok".*\} 1/);
-    assert.ok(!`${status}${text}`.includes(SECRET_KEY));
-    const found = execFileSync('sh', ['-c', `grep -rl '${SECRET_KEY}' '${data()}' || true`]).toString();
-    assert.equal(found, '');
+    assert.match(text, /svc_gateway_calls_total\{.*outcome="ok".*\} \d/);
+    seen.push(text);
+    for (const by of ['provider', 'model', 'person'] as const)
+      seen.push(JSON.stringify(await client.call('gateway.usage', { by })));
+    for (const args of [
+      ['gateway', 'status', '--json'],
+      ['gateway', 'usage'],
+      ['config', 'show'],
+      ['config', 'show', '--json'],
+      ['doctor'],
+    ]) {
+      const ran = await ws.svc(args);
+      seen.push(ran.stdout, ran.stderr);
+    }
+    seen.push(JSON.stringify(await client.call('event.list', {})));
+    const gateway = record()?.pid ?? 0;
+    const pids = [gateway, ws.daemonPid() ?? 0, ws.supervisorPid() ?? 0].filter((pid) => pid > 0);
+    for (const pid of pids) seen.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    seen.push(readFileSync(`/proc/${gateway}/environ`, 'utf8'));
+    for (const [where, secret] of Object.entries(PLANTED)) {
+      const found = seen.find((each) => each.includes(secret));
+      assert.equal(found, undefined, `that of ${where} is in: ${found?.slice(0, 300)}`);
+      const files = execFileSync('sh', ['-c', `grep -rl -- '${secret}' '${data()}' || true`]).toString();
+      assert.equal(files, '', `that of ${where}`);
+    }
+    await client.call('gateway.remove_key', { name: 'curious' });
   });
 
   test('a stream goes on while the engine is killed and started again, which takes the gateway over', async () => {

@@ -136,6 +136,46 @@ describe('budgets and books', () => {
     }
   });
 
+  test('what a client asks for wrongly cools no provider, and the next one is asked for a model that one does not have', async () => {
+    const other = await startUpstream();
+    const providers = [
+      makeProvider(`${upstream.url}/v1`, { name: 'first', tier: 'local' }),
+      makeProvider(`${other.url}/v1`, { name: 'second' }),
+    ];
+    const rig = await open({ settings: { providers } });
+    const own = makeProvider(`${upstream.url}/v1`, { name: 'own', key: null, takesClientKey: true });
+    const readHealth = async () => {
+      const state = await fetch(`${rig.url}/-/status`, {
+        headers: { authorization: `Bearer ${rig.gateway.token}` },
+      });
+      const { providers: found } = (await state.json()) as {
+        providers: { coolUntil: number | null; lastFailure: unknown }[];
+      };
+      return found.map(({ coolUntil, lastFailure }) => [coolUntil, lastFailure]);
+    };
+    try {
+      for (const [fault, status, provider] of [
+        ['status_400', 400, 'first'],
+        ['status_404', 200, 'second'],
+      ] as const) {
+        upstream.plan(fault);
+        for (let turn = 0; turn < 4; turn += 1) {
+          const answer = await rig.post(chat, CHAT);
+          assert.deepEqual([answer.status, answer.headers.get('x-svc-provider')], [status, provider]);
+          await answer.text();
+        }
+      }
+      assert.deepEqual((await readHealth())[0], [null, null]);
+      await rig.configure({ providers: [own] });
+      upstream.plan('status_429_seconds');
+      assert.equal((await rig.post(chat, CHAT)).status, 429);
+      assert.deepEqual(await readHealth(), [[null, null]], 'a client’s own account is its own');
+    } finally {
+      await rig.close();
+      await other.close();
+    }
+  });
+
   test('a cache answers what comes again exactly as it was, streams too, and nothing that failed', async () => {
     const rig = await open({ settings: { cacheTtlSec: 60 } });
     try {
@@ -158,6 +198,16 @@ describe('budgets and books', () => {
         await (await rig.post(chat, { ...body, temperature: 1 })).text();
         assert.equal(upstream.asked.length, before + 2);
       }
+      const body = { ...CHAT, stream: false };
+      await rig.configure({
+        providers: [makeProvider(`${upstream.url}/v1`, { name: 'other' })],
+        cacheTtlSec: 60,
+      });
+      assert.equal(
+        (await rig.post(chat, body)).headers.get('x-svc-provider'),
+        'other',
+        'others may answer otherwise',
+      );
     } finally {
       await rig.close();
     }

@@ -3,8 +3,15 @@ import { after, before, describe, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
-import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
+import {
+  MODEL,
+  REQUEST_ID,
+  startUpstream,
+  type Upstream,
+  WORDS,
+} from '../../../../fixtures/upstream/upstream.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import { until } from '../../../support/wait.ts';
 
 /** The services' own libraries, pointed to a gateway as a person would. */
 interface Clients {
@@ -238,6 +245,71 @@ describe('the services’ own libraries', () => {
     const counted = await anthropic.messages.countTokens({ model: MODEL, messages: turn });
     assert.ok(counted.input_tokens > 0);
     assert.ok(((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens ?? 0) > 0);
+  });
+
+  test('models, embeddings and counts of tokens of an upstream', async () => {
+    const { openai, anthropic, google } = connectClients(live);
+    const listed = await until(async () => (await openai.models.list()).data.find(({ id }) => id === MODEL));
+    assert.equal((listed as { context_length?: number }).context_length, 128_000);
+    assert.equal((await openai.models.retrieve(MODEL)).id, MODEL);
+    await assert.rejects(openai.models.retrieve('nobody'), { status: 404 });
+    const model = (await anthropic.models.list()).data.find(({ id }) => id === MODEL);
+    assert.equal((model as { max_input_tokens?: number } | undefined)?.max_input_tokens, 128_000);
+    assert.equal((await anthropic.models.retrieve(MODEL)).id, MODEL);
+    assert.equal((await google.models.get({ model: MODEL })).inputTokenLimit, 128_000);
+    const before = (await live.calls(0)).length;
+    const embedded = await openai.embeddings.create({ model: MODEL, input: ['one', 'two'] });
+    assert.deepEqual(embedded.data[1]?.embedding, [1, 0.5, -1]);
+    const row = (await live.calls(before + 1)).at(-1)!;
+    assert.deepEqual(
+      [row.kind, row.outcome, row.input, row.output, row.is_estimated],
+      ['embed', 'ok', 12, 0, 0],
+    );
+    const counted = await anthropic.messages.countTokens({ model: MODEL, messages: turn });
+    assert.equal(counted.input_tokens, 12);
+    assert.equal((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens, 12);
+    assert.equal((await live.calls(0)).length, before + 1, 'counts are free');
+  });
+
+  test('the id of a call goes to its client and into the log, which has names of OpenTelemetry and no content', async () => {
+    for (const [fault, stream, status] of [
+      ['none', false, 200],
+      ['none', true, 200],
+      ['status_503', false, 503],
+    ] as const) {
+      upstream.plan(fault);
+      const answer = await live.post(
+        '/v1/chat/completions',
+        { model: MODEL, messages: turn, stream },
+        { headers: { 'x-request-id': 'mine' } },
+      );
+      await answer.text();
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get('x-request-id'), REQUEST_ID);
+      assert.equal(upstream.asked.at(-1)?.headers['x-request-id'], 'mine');
+      await live.calls(1);
+      const [line] = JSON.parse(live.logged.at(-1)!) as [Record<string, unknown>];
+      assert.equal((line.svc as { request: string }).request, REQUEST_ID);
+      assert.equal(line['http.response.status_code'], status);
+      if (status !== 200) continue;
+      assert.deepEqual(
+        [
+          'operation.name',
+          'provider.name',
+          'request.model',
+          'response.model',
+          'usage.input_tokens',
+          'usage.output_tokens',
+        ].map((name) => line[`gen_ai.${name}`]),
+        ['chat', 'up', MODEL, MODEL, 12, 5],
+      );
+    }
+    upstream.plan('none');
+    assert.doesNotMatch(live.logged.join(''), /Hello|Grüße|svc-vkey/);
+  });
+
+  test('HEAD / and GET / answer without a key, as Claude Code asks before its first call', async () => {
+    for (const method of ['HEAD', 'GET']) assert.equal((await fetch(live.url, { method })).status, 200);
   });
 
   test('a call that is off says so, and is not tried again by libraries that ask', async () => {

@@ -113,6 +113,19 @@ describe('who may call', () => {
     assert.deepEqual(((await answer.json()) as { x_unknown: unknown }).x_unknown, { kept: true });
   });
 
+  test('a model may have any name', async () => {
+    for (const name of ['größe 模型', 'a\r\nx-injected: 1', '\ud800', '"', ''])
+      for (const stream of [false, true]) {
+        const answer = await rig.post(chat, { ...CHAT, model: name, stream });
+        assert.equal(answer.status, 200, await answer.text());
+        assert.equal(answer.headers.get('x-injected'), null);
+      }
+    assert.equal(
+      (await rig.post(chat, { ...CHAT, model: '模型' })).headers.get('x-svc-model'),
+      '%E6%A8%A1%E5%9E%8B',
+    );
+  });
+
   test('of the model alone the name is changed, wherever it stands and however often', async () => {
     await rig.configure({ providers: [makeProvider(`${upstream.url}/v1`, { model: 'other "one"' })] });
     const body =

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 
 const guidanceKey = (description: string) =>
-  z
-    .boolean()
-    .default(true)
-    .meta({ pending: 'what agents are told', notation: '*bool', description, unset: 'true' });
+  z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
 
 /** The `chair` section: the rules that agents are reminded of. */
 export const chairSchema = z.strictObject({

@@ -1,0 +1,10 @@
+import type { Guidance } from '../../sessions/index.ts';
+import type { TextContributor } from './texts.ts';
+
+/** Reminds a worker of the workspace's rules: its agent may read no instructions of MCP servers. */
+export const remindRules = (guidance: Pick<Guidance, 'listRules'>): TextContributor => ({
+  name: 'rules',
+  text: 'brief',
+  section: 'help',
+  write: ({ svc }) => (svc === null ? [] : guidance.listRules('worker', 'anyone').map((rule) => `- ${rule}`)),
+});

@@ -1,0 +1,61 @@
+import { type Reader, renderWords } from '../../api/words.ts';
+import { chooseLanguage } from './language.ts';
+import { GUIDANCE_RULES, type GuidanceRule, type GuidedSeat } from './rules.ts';
+
+export interface GuidanceSettings {
+  /** `workspace.locale`. */
+  locale: string;
+  /** `chair.guidance`. */
+  rules: Readonly<Record<GuidanceRule, boolean>>;
+  /** `memory.enabled`: without it nobody is sent there. */
+  hasMemory: boolean;
+}
+
+/** One rule as a seat is told it. */
+export interface GuidanceLine {
+  /** The key of svc.yaml that turns it off. */
+  key: string;
+  isOn: boolean;
+  text: string;
+}
+
+export interface Guidance {
+  /** What the seat is reminded of, a sentence each, in the words of `reader`. */
+  listRules(seat: GuidedSeat, reader: Reader): string[];
+  /** Every rule for the seat, also those that are off. */
+  describeRules(seat: GuidedSeat): GuidanceLine[];
+  describeLanguage(): { locale: string; language: string; isFallback: boolean };
+}
+
+/** The rules that agents are reminded of: `chair.guidance` of svc.yaml, in the language of `workspace.locale` (02). */
+export function createGuidance(settings: () => GuidanceSettings): Guidance {
+  const listFor = (seat: GuidedSeat): GuidanceRule[] =>
+    (Object.keys(GUIDANCE_RULES) as GuidanceRule[]).filter((rule) =>
+      (GUIDANCE_RULES[rule] as readonly GuidedSeat[]).includes(seat),
+    );
+  const isOn = (rule: GuidanceRule): boolean => {
+    const { rules, hasMemory } = settings();
+    return rules[rule] && (rule !== 'disk_memory' || hasMemory);
+  };
+  return {
+    listRules(seat, reader) {
+      const { texts } = chooseLanguage(settings().locale);
+      return listFor(seat)
+        .filter(isOn)
+        .map((rule) => renderWords(texts[rule], reader));
+    },
+    describeRules(seat) {
+      const { texts } = chooseLanguage(settings().locale);
+      return listFor(seat).map((rule) => ({
+        key: `chair.guidance.${rule}`,
+        isOn: isOn(rule),
+        text: renderWords(texts[rule], 'tools'),
+      }));
+    },
+    describeLanguage() {
+      const { locale } = settings();
+      const { language, isFallback } = chooseLanguage(locale);
+      return { locale, language, isFallback };
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { sentence } from '../../../base/sentence.ts';
+import type { GuidanceTexts } from '../rules.ts';
+
+export const english: GuidanceTexts = {
+  entry_chair: sentence`You decide and hand work out: let workers do what takes long, and keep your own context for the whole.`,
+  clarify_before_spawn: sentence`Settle open questions with the person before you start a worker; it cannot ask what you have left out.`,
+  multiphase_tasks: sentence`Split work of several phases into tasks of their own with {task.add}, each with criteria that can be checked.`,
+  workers_no_fanout: sentence`Start no workers or agents of your own. When the task is too big for one, say so with {ask}.`,
+  search_before_create: sentence`Search for existing code before you write new, and use what is there.`,
+  lock_shared: sentence`Lock what others share with {lock.acquire} before you edit it, and let it go with {lock.release} when you are done.`,
+  bus_only: sentence`Talk to other sessions with {msg.send} and {ask} only, never by files, comments or commit messages.`,
+  disk_memory: sentence`Keep what the next session should know with {memory.remember}, not in your context; look with {memory.recall} before you decide.`,
+};

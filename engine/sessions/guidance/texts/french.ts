@@ -1,0 +1,13 @@
+import { sentence } from '../../../base/sentence.ts';
+import type { GuidanceTexts } from '../rules.ts';
+
+export const french: GuidanceTexts = {
+  entry_chair: sentence`Tu décides et tu répartis le travail : confie aux workers ce qui prend du temps et garde ton contexte pour l’ensemble.`,
+  clarify_before_spawn: sentence`Règle les questions ouvertes avec la personne avant de lancer un worker ; il ne peut pas demander ce que tu as omis.`,
+  multiphase_tasks: sentence`Découpe un travail en plusieurs phases en tâches distinctes avec {task.add}, chacune avec des critères vérifiables.`,
+  workers_no_fanout: sentence`Ne lance ni workers ni agents toi-même. Si la tâche est trop grande pour un seul, dis-le avec {ask}.`,
+  search_before_create: sentence`Cherche le code existant avant d’en écrire, et utilise ce qui est là.`,
+  lock_shared: sentence`Verrouille ce que d’autres partagent avec {lock.acquire} avant de le modifier, et libère-le avec {lock.release} quand tu as fini.`,
+  bus_only: sentence`Parle aux autres sessions uniquement par {msg.send} et {ask}, jamais par des fichiers, des commentaires ou des messages de commit.`,
+  disk_memory: sentence`Note avec {memory.remember} ce que la prochaine session doit savoir, pas dans ton contexte ; consulte {memory.recall} avant de décider.`,
+};

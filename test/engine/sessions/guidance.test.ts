@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Host, hostEngine } from '../../../engine/index.ts';
+import { chooseLanguage } from '../../../engine/sessions/guidance/language.ts';
+import { GUIDANCE_RULES, type GuidanceRule } from '../../../engine/sessions/guidance/rules.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { ended, started } from '../../support/strict.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+
+const LANGUAGES = ['en', 'de', 'es', 'fr', 'ja', 'zh'];
+
+test('the language is that of the locale, in either notation', () => {
+  for (const [locale, language] of [
+    ['', 'en'],
+    ['de', 'de'],
+    ['de-AT', 'de'],
+    ['fr_CA.UTF-8', 'fr'],
+    ['zh-Hans-CN', 'zh'],
+    ['JA', 'ja'],
+    ['es@euro', 'es'],
+  ] as const) {
+    const { language: chosen, isFallback } = chooseLanguage(locale);
+    assert.deepEqual([chosen, isFallback], [language, false], locale);
+  }
+  for (const locale of ['pt-BR', 'C', 'no language', '-', 'x'.repeat(10_000), '../de', 'constructor'])
+    assert.deepEqual(
+      [chooseLanguage(locale).language, chooseLanguage(locale).isFallback],
+      ['en', true],
+      locale,
+    );
+});
+
+test('every language has every rule, and names the same operations in it', () => {
+  const listNamed = (language: string, rule: GuidanceRule): string[] => {
+    const named: string[] = [];
+    chooseLanguage(language).texts[rule].render(({ operation }) => {
+      named.push(operation);
+      return operation;
+    });
+    return named.sort();
+  };
+  for (const rule of Object.keys(GUIDANCE_RULES) as GuidanceRule[])
+    for (const language of LANGUAGES)
+      assert.deepEqual(listNamed(language, rule), listNamed('en', rule), `${language} ${rule}`);
+});
+
+describe('what a seat is reminded of', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let host: Host;
+  const WORKER = { seat: 'worker', sessionId: 's-1' } as const;
+  const instructions = async (who: object = {}): Promise<string> =>
+    (await here.call('seat.instructions', {}, who)).text;
+  const set = (key: string, value: string) => here.call('config.set', { key, value });
+  before(async () => {
+    ws = await makeWorkspace();
+    here = await engineHere(ws, { svc: [process.execPath, SVC] });
+    host = await hostEngine(here.engine);
+  });
+  after(async () => {
+    await host.close();
+    await ws.close();
+  });
+
+  test('is in its instructions, and in the brief of a worker', async () => {
+    assert.match(await instructions(), /\n- Settle open questions with the person/);
+    assert.doesNotMatch(await instructions(), /Start no workers/);
+    assert.equal(await started(here, 'one\n#agent: no-change'), 's-1');
+    const { worktree } = await ended(here, 's-1');
+    const told = await instructions(WORKER);
+    assert.match(told, /\n- Start no workers or agents of your own\. .* say so with ask\./);
+    assert.doesNotMatch(told, /Settle open questions/);
+    const brief = readFileSync(join(worktree ?? '', '.svc', 'TASK_BRIEF.md'), 'utf8');
+    assert.match(brief, /\n- Start no workers .* with `ask` or `svc ask open/);
+    assert.doesNotMatch(await instructions({ seat: 'plain', sessionId: null }), /\n- /);
+  });
+
+  test('can be turned off, each by its key', async () => {
+    for (const rule of Object.keys(GUIDANCE_RULES)) {
+      await set(`chair.guidance.${rule}`, 'false');
+      const { seats } = await here.call('guidance.show');
+      const rules = seats.flatMap((each) => each.rules).filter(({ is_on }) => !is_on);
+      assert.deepEqual([...new Set(rules.map(({ key }) => key))], [`chair.guidance.${rule}`]);
+      for (const [index, who] of [{}, WORKER].entries())
+        for (const { text } of rules)
+          assert.ok(!(await instructions(who)).includes(text), `${rule} ${index}`);
+      await set(`chair.guidance.${rule}`, 'true');
+    }
+  });
+
+  test('does not send anybody to a memory that is off', async () => {
+    assert.match(await instructions(), /memory_remember/);
+    await set('memory.enabled', 'false');
+    assert.doesNotMatch(await instructions(), /memory_remember/);
+    await set('memory.enabled', 'true');
+  });
+
+  test('is in the language of the workspace, and svc guidance show has all of it', async () => {
+    await set('workspace.locale', 'de-DE');
+    assert.match(await instructions(), /\n- Kläre offene Fragen/);
+    await set('workspace.locale', 'pt');
+    const { stdout, stderr } = await ws.svc(['guidance', 'show', '--seat', 'worker']);
+    assert.match(stdout, /^worker\tchair\.guidance\.workers_no_fanout\ton\tStart no workers/);
+    assert.doesNotMatch(stdout, /entry_chair/);
+    assert.match(stderr, /workspace\.locale is pt: there are no texts in that language/);
+    const { code, stderr: refused } = await ws.svc(['guidance', 'show', '--seat', 'king']);
+    assert.notEqual(code, 0);
+    assert.match(refused, /seat/);
+    await set('workspace.locale', '');
+  });
+});
