@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { runHere } from '../support/command-line.ts';
 import { readCorpus } from '../support/corpus.ts';
 import { temporaryFolder } from '../support/git.ts';
+import { until } from '../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 // In a folder without svc.yaml: the command needs no workspace and no engine.
@@ -79,6 +80,23 @@ describe('svc context in a workspace', () => {
     assert.equal((await call(['get', whole])).stdout, noise.text);
     assert.match((await call(['stats'])).stdout, /^-\tcontext_crush\t1\t[\s\S]*kept out +about \d+ tokens/m);
     assert.equal((await call(['stats', '--json'])).json<{ total: { calls: number } }>().total.calls, 2);
+  });
+
+  it('are tools that a workspace need not offer', async () => {
+    const names = async () => {
+      const tools = (await ws.svc(['tool', 'list', '--json'])).json<{ name: string }[]>();
+      return tools.map(({ name }) => name).filter((name) => name.startsWith('context_'));
+    };
+    assert.deepEqual(await names(), [
+      'context_crush',
+      'context_externalize',
+      'context_retrieve',
+      'context_search',
+    ]);
+    assert.equal((await ws.svc(['config', 'set', 'context.guidance.mcp_tools', 'false'])).code, 0);
+    await until(async () => (await names()).length === 0, 'the tools to be gone');
+    assert.equal((await ws.svc(['config', 'set', 'context.guidance.mcp_tools', 'true'])).code, 0);
+    await until(async () => (await names()).length === 4, 'the tools to be back');
   });
 
   it('refuses what is no text, what is not there, and flags that say two things', async () => {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { createSerialQueue } from '../../base/serial-queue.ts';
 import type { Storage } from '../../storage/index.ts';
-import { redactSecrets } from '../memory/redact.ts';
+import { coverSecrets } from '../memory/redact.ts';
 import { createTextIndexer, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
 import { type Chunk, cutChunks } from './chunks.ts';
 import type { StoredRow } from './store.ts';
@@ -13,7 +13,7 @@ export interface FoundChunk {
   /** From 1. */
   firstLine: number;
   lastLine: number;
-  /** Without the secrets that it holds. */
+  /** With its secrets covered. */
   text: string;
 }
 
@@ -84,7 +84,7 @@ export function createTextSearch({
     { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   ): Promise<boolean> => {
     // A colour would be a part of the word that it colours.
-    const words = chunks.map(({ text }) => indexText(redactSecrets(stripVTControlCharacters(text)).text));
+    const words = chunks.map(({ text }) => indexText(stripVTControlCharacters(text)));
     return storage.write(() => {
       if (isWanted.get(row.number) === undefined) return false;
       if (isFirst) {
@@ -104,7 +104,8 @@ export function createTextSearch({
   async function indexRow(row: StoredRow, indexText: (text: string) => string): Promise<void> {
     const bytes = read(row);
     if (!Buffer.isBuffer(bytes)) return;
-    const chunks = [...cutChunks(bytes.toString('utf8'))];
+    // Of the whole: a secret of many lines would not be known by a part of them.
+    const chunks = [...cutChunks(coverSecrets(bytes.toString('utf8')))];
     for (let at = 0; at === 0 || at < chunks.length; at += CHUNKS_AT_ONCE) {
       const piece = chunks.slice(at, at + CHUNKS_AT_ONCE);
       const place = { isFirst: at === 0, isLast: at + CHUNKS_AT_ONCE >= chunks.length };
@@ -146,6 +147,11 @@ export function createTextSearch({
     ];
   }
 
+  function readCovered(row: FoundRow): FoundBytes {
+    const bytes = read(row);
+    return Buffer.isBuffer(bytes) ? Buffer.from(coverSecrets(bytes.toString('utf8'))) : bytes;
+  }
+
   return {
     /** At most `limit` chunks about `query`, best first; of texts of one holder, or of all. */
     async find(
@@ -162,7 +168,7 @@ export function createTextSearch({
       const rows = [...found.values()].slice(0, limit);
       const opened = new Map<string, FoundBytes>();
       const chunks = rows.flatMap((row): FoundChunk[] => {
-        const bytes = opened.get(row.hash) ?? read(row);
+        const bytes = opened.get(row.hash) ?? readCovered(row);
         opened.set(row.hash, bytes);
         if (!Buffer.isBuffer(bytes)) return [];
         const text = bytes.toString('utf8', row.begins, row.ends).replace(/\n$/, '');
@@ -171,7 +177,7 @@ export function createTextSearch({
             id: row.id,
             firstLine: row.first_line,
             lastLine: row.last_line,
-            text: redactSecrets(text).text,
+            text,
           },
         ];
       });

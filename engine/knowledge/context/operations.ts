@@ -6,12 +6,17 @@ import { countLines, takeLines } from './chunks.ts';
 import type { StoredTexts } from './index.ts';
 import type { NewText, StoredText, TextStore } from './store.ts';
 
-/** Of one text, bytes. A whole one has to fit an answer twice, escaped. */
+/** Of one text, bytes; and as JSON, in which a control character takes six: a line of the socket holds it twice. */
 const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_ESCAPED = 3 * MOST_BYTES;
 
 const text = z
   .string()
-  .refine((value) => Buffer.byteLength(value) <= MOST_BYTES, `is longer than ${MOST_BYTES} bytes`);
+  .refine((value) => Buffer.byteLength(value) <= MOST_BYTES, `is longer than ${MOST_BYTES} bytes`)
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MOST_ESCAPED,
+    `has too many control characters: as JSON it is longer than ${MOST_ESCAPED} bytes`,
+  );
 const exitCode = z.int().min(0).max(255).optional().describe('Of the command.').meta({ unlisted: true });
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 

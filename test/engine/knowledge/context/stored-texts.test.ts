@@ -60,6 +60,7 @@ describe('stored texts', () => {
     }
     assert.equal(statSync(rig.folder).mode & 0o777, 0o700);
     await assert.rejects(put('half \ud83e'), refusal('fields_invalid'));
+    await assert.rejects(put('\u0001'.repeat(2_100_000)), refusal('fields_invalid', /control characters/));
     await assert.rejects(put('ü'.repeat(2_100_000)), refusal('fields_invalid', /longer than 4194304 bytes/));
   });
 
@@ -353,6 +354,21 @@ describe('searching stored texts', () => {
       assert.ok(from <= 401 && 401 <= to, first?.lines);
       assert.doesNotMatch(first?.text ?? '', /xY7/);
     }
+    const keyLines = Array.from({ length: 60 }, (_, at) => `quoll ${'qZ9'.repeat(15)}${at}`);
+    await rig.worker('context.externalize', {
+      text: [
+        'wombat',
+        '-----BEGIN RSA PRIVATE KEY-----',
+        ...keyLines,
+        '-----END RSA PRIVATE KEY-----',
+        'numbat',
+      ].join('\n'),
+    });
+    assert.deepEqual(await find('quoll'), []);
+    const [last] = await find('numbat');
+    assert.match(last?.text ?? '', /^\*{20,}\n[\s\S]*numbat$/);
+    assert.doesNotMatch(last?.text ?? '', /quoll/);
+    assert.match(last?.lines ?? '', /-64$/);
     assert.equal((await find('Datenbankverbindung schliessen'))[0]?.id, id);
     assert.equal((await find('磁盘 日志'))[0]?.id, id);
     assert.equal((await find('nachtigallen')).length, 0);
