@@ -27,6 +27,7 @@ import { configOperations } from './config/operations.ts';
 import { sessionOperations } from './dispatch/operations.ts';
 import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
+import { contextOperations } from './knowledge/context/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
@@ -245,6 +246,7 @@ export async function openEngine(options: OpenOptions) {
         folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
       ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
+      ...contextOperations({ texts: rooms.texts }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({
@@ -259,7 +261,10 @@ export async function openEngine(options: OpenOptions) {
         policy: () => config().policy,
       }),
     ];
-    const all = [...declared, ...toolOperations(declared, agents.listNames)];
+    /** Agents that have no use for the context tools need not read of them. */
+    const isOffered = (name: string): boolean =>
+      config().context.guidance.mcp_tools || !name.startsWith('context.');
+    const all = [...declared, ...toolOperations(declared, agents.listNames, isOffered)];
     const operations: Operations<(typeof all)[number]> = createOperations(all, {
       policy: () => config().policy,
       calls: storage.calls,
@@ -302,6 +307,7 @@ export async function openEngine(options: OpenOptions) {
     closing(whenGone(storage, () => void leave()));
     board.start();
     rooms.memory.start();
+    rooms.texts.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   type Agents,
   type Circuits,
@@ -11,6 +11,7 @@ import { TO_FILE } from './agents/presets/notify.ts';
 import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
+import { isInsideFolder } from './base/paths.ts';
 import { version } from './base/version.ts';
 import { holdsForCaller } from './board/holder.ts';
 import { type Board, createBoard } from './board/index.ts';
@@ -35,6 +36,7 @@ import {
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
+import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
@@ -114,6 +116,7 @@ export interface Rooms {
   hooks: Hooks;
   gateway: GatewayRoom;
   memory: Memories;
+  texts: StoredTexts;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -271,6 +274,26 @@ export function createRooms(ground: Ground): Rooms {
     log,
   });
   closing(memory.close);
+
+  const texts = createStoredTexts({
+    storage,
+    clock,
+    settings() {
+      const { dir, ttl_minutes, guidance } = config().context;
+      const folder = resolve(root, dir);
+      return {
+        data: paths.data,
+        // Another workspace may have been given the same folder, and clears what it does not know.
+        folder: isInsideFolder(paths.data, folder) ? folder : join(folder, ground.dataId),
+        idleMs: ttl_minutes * 60_000,
+        crushes: guidance.crush,
+        stores: guidance.externalize,
+      };
+    },
+    taskOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId).taskId : null),
+    log,
+  });
+  closing(texts.close);
 
   const board: Board<Dispatcher> = createBoard({
     storage,
@@ -448,6 +471,7 @@ export function createRooms(ground: Ground): Rooms {
     hooks,
     gateway,
     memory,
+    texts,
     paths: workspacePaths,
     runSockets,
     carried,

@@ -45,23 +45,36 @@ export function createToolCalls({ all, call }: Operations): CallTool {
   };
 }
 
+interface Served {
+  name: string;
+  seat: Tool['seat'];
+  description: ToolDescription;
+}
+
 /** What clients may ask about the tools among `operations`. */
-export function toolOperations(operations: readonly Operation[], namesNow: () => ToolNames) {
+export function toolOperations(
+  operations: readonly Operation[],
+  namesNow: () => ToolNames,
+  isOffered: (operation: string) => boolean,
+) {
   const place = new Map(MANIFEST.map((name, at) => [name, at]));
   const tools = new Map<string, Tool>(operations.filter(isTool).map((each) => [toolName(each.name), each]));
   const ordered = [...tools.values()].sort(
     (one, other) => (place.get(toolName(one.name)) ?? 0) - (place.get(toolName(other.name)) ?? 0),
   );
-  let described: { names: string; served: { seat: Tool['seat']; description: ToolDescription }[] } | null =
-    null;
+  let described: { names: string; served: Served[] } | null = null;
 
-  function listServed(): { seat: Tool['seat']; description: ToolDescription }[] {
+  function listServed(): Served[] {
     const now = namesNow();
     const names = JSON.stringify(now);
     if (described?.names !== names)
       described = {
         names,
-        served: ordered.map((each) => ({ seat: each.seat, description: describeTool(each, now) })),
+        served: ordered.map((each) => ({
+          name: each.name,
+          seat: each.seat,
+          description: describeTool(each, now),
+        })),
       };
     return described.served;
   }
@@ -75,7 +88,7 @@ export function toolOperations(operations: readonly Operation[], namesNow: () =>
       input: z.strictObject({}),
       run: (_input, caller): { tools: ToolDescription[] } => ({
         tools: listServed()
-          .filter(({ seat }) => seat === 'any' || caller.seat === 'chair')
+          .filter(({ name, seat }) => (seat === 'any' || caller.seat === 'chair') && isOffered(name))
           .map(({ description }) => description),
       }),
     }),

@@ -133,6 +133,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'nothing has this id or name, or its beginning fits several',
     next: 'look it up in the list, such as svc task list',
   },
+  expired: {
+    means: 'it was there, and was given up after nobody had read it for some time',
+    next: 'run the command again that gave it',
+  },
   no_workspace: {
     means: 'there is no svc.yaml in this folder or above it',
     next: 'go to the workspace, or make one with svc init',

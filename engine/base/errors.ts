@@ -50,6 +50,7 @@ export const CODES = {
   limit_reached: denied(429),
   // what is not there
   not_found: notFound,
+  expired: [410, EXIT.notFound],
   no_workspace: notFound,
   engine_not_running: notFound,
   // what has changed meanwhile

@@ -13,6 +13,7 @@ import { createGatewayProcess, type GatewayProcess } from './process.ts';
 export { listProviderVariables } from './build-settings.ts';
 export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
+export { estimateTokens } from './tokens.ts';
 
 /** What the engine has of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {

@@ -86,7 +86,7 @@ describe('a start', () => {
     assert.ok(loaded.packages.has('meow'));
   });
 
-  test('of an engine with its receiver loads neither the client behind fetch nor HTTP 2', async () => {
+  test('of an engine with its receiver loads neither the client behind fetch, nor HTTP 2, nor what knowledge is made of', async () => {
     await ws.svc(['down']);
     const running = runNode([SVC, 'daemon']);
     // Asks only: a client that starts one would race with it.
@@ -100,6 +100,10 @@ describe('a start', () => {
     assert.ok(isLoaded(loaded, 'NativeModule http'), 'it serves HTTP');
     for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
       assert.ok(!isLoaded(loaded, part), part);
+    // Of the knowledge what declares its operations only, until one is used.
+    const knowledge = ['memory/store.js', 'memory/redact.js', 'search/index.js', 'context/crush/index.js'];
+    for (const part of [...knowledge, 'context/store.js', 'context/find.js', 'context/text-files.js'])
+      assert.ok(!isLoaded(loaded, `engine/knowledge/${part}`), part);
   });
 
   test('of the dashboard loads one function of es-toolkit, not all of them', async () => {

@@ -1,32 +1,36 @@
 import * as z from 'zod';
 
-const guidanceFlag = (description: string) =>
-  z
-    .boolean()
-    .default(true)
-    .meta({ pending: 'the context tools', notation: '*bool', description, unset: 'true' });
+const flag = (description: string) =>
+  z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
+const gatewayFlag = (description: string) =>
+  flag(description).meta({
+    pending: 'crushing in the gateway',
+    notation: '*bool',
+    description,
+    unset: 'true',
+  });
 const hookFlag = (description: string) =>
   z
     .boolean()
     .default(false)
-    .meta({ pending: 'the context tools', notation: 'bool', description, unset: 'false' });
+    .meta({ pending: 'the context hooks', notation: 'bool', description, unset: 'false' });
 
 /** The `context` section: what is shortened or moved out of an agent's context. */
 export const contextSchema = z.strictObject({
   guidance: z
     .strictObject({
-      crush: guidanceFlag('Crush repetitive success and log noise.'),
-      externalize: guidanceFlag('Store bulky text outside the context and leave a stub with an id.'),
-      auto_gateway: guidanceFlag('Do both on requests that pass the gateway.'),
-      live_zone: guidanceFlag(
+      crush: flag('Crush repetitive success and log noise, in the stub of a stored text as well.'),
+      externalize: flag('Store bulky text outside the context and leave a stub with an id.'),
+      auto_gateway: gatewayFlag('Do both on requests that pass the gateway.'),
+      live_zone: gatewayFlag(
         'Only the last message is crushed or externalized; earlier ones stay as they are.',
       ),
-      mcp_tools: guidanceFlag('Offer the context tools to agents.'),
+      mcp_tools: flag('Offer the context tools to agents.'),
       protect_tools: z
         .array(z.string().min(1))
         .default([])
         .meta({
-          pending: 'the context tools',
+          pending: 'crushing in the gateway',
           notation: '[]string',
           nil: true,
           description: 'Tools whose messages are never crushed but passed through byte for byte.',
@@ -36,22 +40,21 @@ export const contextSchema = z.strictObject({
     })
     .prefault({}),
   threshold_bytes: z.int().min(0).default(4096).meta({
-    pending: 'the context tools',
     notation: 'int',
-    description: 'Size in bytes from which text is externalized.',
+    description:
+      'Size in bytes from which the output of a tool counts as long: usage_status names it, and hooks are to store it.',
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
-    pending: 'the context tools',
     consent: true,
     notation: 'string',
-    description: 'Folder of externalized text.',
+    description: 'Folder of stored texts, private to this user.',
     unset: '.svc/context, below paths.data',
   }),
   ttl_minutes: z.int().min(0).default(30).meta({
-    pending: 'the context tools',
     notation: 'int',
-    description: 'Lifetime of externalized text in minutes.',
+    description:
+      'Minutes after which a stored text ends that nobody reads; 0 keeps each until its room is needed.',
     unset: '30',
   }),
   hooks: z

@@ -64,19 +64,28 @@ const IS_NO_SECRET =
 /** A text without the secrets that it holds, and which kinds they were. */
 export function redactSecrets(text: string): { text: string; kinds: string[] } {
   const kinds = new Set<string>();
+  const clean = replaceSecrets(text, (_secret, kind) => {
+    kinds.add(kind);
+    return `[redacted: ${kind}]`;
+  });
+  return { text: clean, kinds: [...kinds] };
+}
+
+/** A text with an asterisk for each byte of its secrets: whatever else it says stands where it stood, on the same line. */
+export const coverSecrets = (text: string): string =>
+  replaceSecrets(text, (secret) => secret.replace(/[^\n]+/g, (line) => '*'.repeat(Buffer.byteLength(line))));
+
+function replaceSecrets(text: string, replace: (secret: string, kind: string) => string): string {
   let clean = text;
   for (const { kind, find } of PATTERNS)
     clean = clean.replace(find, (whole: string, ...rest: unknown[]) => {
       const groups = rest.at(-1);
       const secret =
         typeof groups === 'object' && groups !== null ? (groups as { secret?: string }).secret : undefined;
-      if (secret !== undefined && IS_NO_SECRET.test(secret)) return whole;
-      kinds.add(kind);
-      return secret === undefined
-        ? `[redacted: ${kind}]`
-        : whole.slice(0, whole.lastIndexOf(secret)) +
-            `[redacted: ${kind}]` +
-            whole.slice(whole.lastIndexOf(secret) + secret.length);
+      if (secret === undefined) return replace(whole, kind);
+      if (IS_NO_SECRET.test(secret)) return whole;
+      const at = whole.lastIndexOf(secret);
+      return whole.slice(0, at) + replace(secret, kind) + whole.slice(at + secret.length);
     });
-  return { text: clean, kinds: [...kinds] };
+  return clean;
 }

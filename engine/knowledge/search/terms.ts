@@ -106,25 +106,48 @@ function findInWord(word: string): Found[] {
   ];
 }
 
+/** What one compound of a text, made compatible (NFKC), can be found by. */
+function findInCompound(compound: string): Found[] {
+  const found: Found[] = [];
+  const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
+  const spaced = runs.filter((run) => !IS_UNSPACED.test(run));
+  const joined = foldText(spaced.join('').replaceAll('_', ''));
+  if (spaced.length > 1 && spaced.length === runs.length && joined.length <= LONGEST_WORD)
+    found.push({ word: joined, forms: [joined], kind: 'joined' });
+  for (const run of runs) found.push(...(IS_UNSPACED.test(run) ? findUnspaced(run) : findInWord(run)));
+  return found;
+}
+
 /**
  * Everything by which a text can be found, in its order: words with their stems, the parts of identifiers and what they are
  * joined, pairs and characters of scripts without spaces.
  */
-export function listTerms(text: string): Found[] {
-  const found: Found[] = [];
-  for (const [compound] of text.normalize('NFKC').matchAll(COMPOUND)) {
-    const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
-    const spaced = runs.filter((run) => !IS_UNSPACED.test(run));
-    const joined = foldText(spaced.join('').replaceAll('_', ''));
-    if (spaced.length > 1 && spaced.length === runs.length && joined.length <= LONGEST_WORD)
-      found.push({ word: joined, forms: [joined], kind: 'joined' });
-    for (const run of runs) found.push(...(IS_UNSPACED.test(run) ? findUnspaced(run) : findInWord(run)));
-  }
-  return found;
-}
+export const listTerms = (text: string): Found[] =>
+  [...text.normalize('NFKC').matchAll(COMPOUND)].flatMap(([compound]) => findInCompound(compound));
 
 /** What is put into an index instead of a text: all forms of all its words. At most `mostChars` of the text are read. */
 export const indexText = (text: string, mostChars = 65_536): string =>
   listTerms(text.slice(0, mostChars))
     .flatMap(({ forms }) => forms)
     .join(' ');
+
+/** Words that an indexer remembers. */
+const MOST_REMEMBERED = 50_000;
+
+/** `indexText` for parts of outputs of programs, which say the same again and again: each word is looked at once, and is in each part once. */
+export function createTextIndexer(): (text: string) => string {
+  const remembered = new Map<string, string[]>();
+  function collectForms(compound: string): string[] {
+    const known = remembered.get(compound);
+    if (known !== undefined) return known;
+    const forms = findInCompound(compound).flatMap((each) => each.forms);
+    if (remembered.size < MOST_REMEMBERED) remembered.set(compound, forms);
+    return forms;
+  }
+  return (text) => {
+    const forms = new Set<string>();
+    for (const compound of new Set(text.normalize('NFKC').match(COMPOUND)))
+      for (const form of collectForms(compound)) forms.add(form);
+    return [...forms].join(' ');
+  };
+}

@@ -14,6 +14,7 @@ import { boundKeys } from './0013-bound-keys.ts';
 import { okf } from './0014-okf.ts';
 import { memoryTerms } from './0015-memory-terms.ts';
 import { memoryBriefs } from './0016-memory-briefs.ts';
+import { context } from './0017-context.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly string[] = [
   okf,
   memoryTerms,
   memoryBriefs,
+  context,
 ];

@@ -1,0 +1,126 @@
+import type { Caller } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { Storage } from '../../storage/index.ts';
+import type { createTextSearch } from './find.ts';
+import type { StoredRow, TextStore } from './store.ts';
+import type { createTextFiles, TextFolder } from './text-files.ts';
+
+export interface StoredTextsDeps {
+  storage: Storage;
+  clock: Clock;
+  settings(): StoredTextsSettings;
+  /** The task of a worker session; null for others. */
+  taskOf(sessionId: string): string | null;
+  log: { warn(facts: object, text: string): void };
+}
+
+export interface StoredTextsSettings extends TextFolder {
+  /** How long a text is kept that nobody reads, ms; 0 for until its room is needed. */
+  idleMs: number;
+  /** Whether the beginning and the end of a text are shown crushed. */
+  crushes: boolean;
+  /** Whether what is left out of a crushed text is stored. */
+  stores: boolean;
+}
+
+/** What operations work on; loaded when one is first used. */
+export interface OpenTexts {
+  store: TextStore;
+  files: ReturnType<typeof createTextFiles>;
+  find: ReturnType<typeof createTextSearch>['find'];
+}
+
+export type StoredTexts = ReturnType<typeof createStoredTexts>;
+
+const SWEEP_EVERY_MS = 5 * 60_000;
+/** Of all texts that are kept at a time. */
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** Owns the texts that stand outside of agents' contexts. */
+export function createStoredTexts(deps: StoredTextsDeps) {
+  const { storage, clock, settings, log } = deps;
+  let opened: Promise<OpenTexts> | undefined;
+
+  async function load(): Promise<OpenTexts> {
+    const [{ createTextFiles }, { createTextStore }, { createTextSearch }] = await Promise.all([
+      import('./text-files.ts'),
+      import('./store.ts'),
+      import('./find.ts'),
+    ]);
+    const files = createTextFiles(settings);
+    const store = createTextStore({
+      storage,
+      clock,
+      idleMs: () => settings().idleMs,
+      mostBytes: MOST_BYTES,
+      removeFile: (hash) => tryTo('a stored text was not removed', () => files.remove(hash)),
+    });
+    const { find } = createTextSearch({
+      storage,
+      expiresBefore: store.expiresBefore,
+      read: ({ hash, bytes }) => files.read(hash, bytes),
+    });
+    tryTo('context.dir was not cleaned', () => files.removeStray(store.isKept));
+    return { store, files, find };
+  }
+
+  function tryTo(what: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      log.warn({ error }, what);
+    }
+  }
+
+  function open(): Promise<OpenTexts> {
+    opened ??= load();
+    return opened;
+  }
+
+  async function sweep(): Promise<void> {
+    const isAny = storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
+    if (!isAny) return;
+    const { store } = await open();
+    await storage.write(() => store.sweep());
+  }
+
+  const timer = createDueTimer({
+    clock,
+    onDue() {
+      sweep().catch((error: unknown) => log.warn({ error }, 'stored texts were not swept'));
+      timer.sleepUntil(clock.now() + SWEEP_EVERY_MS);
+    },
+  });
+
+  return {
+    open,
+    settings,
+    /** Whose texts the caller searches: those of its task, its session, or its own; null for all. */
+    holderOf({ seat, sessionId, actor }: Caller): string {
+      if (seat === 'chair') return 'chair';
+      if (sessionId === null) return `actor ${actor}`;
+      return deps.taskOf(sessionId) ?? sessionId;
+    },
+    /** The bytes of a text, as they were stored. Throws `not_found` and `storage_failed` when they are not there any more. */
+    async read(row: StoredRow): Promise<string> {
+      const { files } = await open();
+      const bytes = files.read(row.hash, row.bytes);
+      if (Buffer.isBuffer(bytes)) return bytes.toString('utf8');
+      const hint = 'run the command again';
+      throw bytes === 'gone'
+        ? new SvcError('not_found', `the file of ${row.id} was removed from context.dir`, { hint })
+        : new SvcError('storage_failed', `the file of ${row.id} holds something else than was stored`, {
+            hint,
+          });
+    },
+    /** What is only told, and is not worth a failure: a text that was read is renewed, what was saved is counted. */
+    note: (work: () => void): Promise<void> =>
+      storage
+        .write(work)
+        .catch((error: unknown) => log.warn({ error }, 'the use of a stored text was not recorded')),
+    start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
+    close: timer.close,
+  };
+}

@@ -1,0 +1,277 @@
+import type { Clock } from '../../base/clock.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
+import { estimateTokens } from '../../gateway/index.ts';
+import type { Storage } from '../../storage/index.ts';
+
+/** What is known of a text that stands outside of agents' contexts. Times are RFC 3339 UTC. */
+export interface StoredText {
+  id: string;
+  bytes: number;
+  lines: number;
+  kind: string;
+  exitCode: number | null;
+  createdAt: string;
+  usedAt: string;
+}
+
+export interface StoredRow {
+  number: number;
+  id: string;
+  hash: string;
+  bytes: number;
+  lines: number;
+  kind: string;
+  exit_code: number | null;
+  created_at: number;
+  used_at: number;
+  ended_at: number | null;
+  is_indexed: number;
+}
+
+/** A text as it is to be stored; its bytes are on the disk already. */
+export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'kind'> {
+  /** What the caller says that the command has ended with, and what its output says; null for unknown. */
+  told: number | null;
+  found: number | null;
+}
+
+/** What one tool has kept out of the contexts of one session. */
+export interface Saving {
+  /** Null for calls from no session. */
+  session: string | null;
+  tool: string;
+  calls: number;
+  bytesIn: number;
+  bytesOut: number;
+  /** Estimated from the bytes. */
+  tokensIn: number;
+  tokensOut: number;
+}
+
+interface SavingRow {
+  session: string;
+  tool: string;
+  calls: number;
+  bytes_in: number;
+  bytes_out: number;
+}
+
+export interface TextStoreDeps {
+  storage: Storage;
+  clock: Clock;
+  /** How long a text is kept that nobody reads, ms; 0 for until its room is needed. */
+  idleMs(): number;
+  /** What all texts may take together, bytes. */
+  mostBytes: number;
+  /** Gives up the file of a text; after the commit that has ended it. */
+  removeFile(hash: string): void;
+}
+
+export type TextStore = ReturnType<typeof createTextStore>;
+
+/** Of the hash in an id; more where two hashes begin alike. */
+const SHORTEST_ID = 10;
+/** How long an id that has expired is told from one that never was. */
+const REMEMBERED_MS = 7 * 86_400_000;
+
+const toStored = (row: StoredRow): StoredText => ({
+  id: row.id,
+  bytes: row.bytes,
+  lines: row.lines,
+  kind: row.kind,
+  exitCode: row.exit_code,
+  createdAt: rfc3339(row.created_at),
+  usedAt: rfc3339(row.used_at),
+});
+
+/** Owns the rows of stored texts. What changes them runs inside `storage.write`. */
+export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile }: TextStoreDeps) {
+  const { db } = storage;
+  const byId = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE id = ?');
+  const byHash = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE hash = ?');
+  const byPrefix = db.prepare<unknown[], StoredRow>(
+    'SELECT * FROM stored_text WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
+  );
+  const insert =
+    db.prepare(`INSERT INTO stored_text (id, hash, bytes, lines, kind, exit_code, created_at, used_at)
+    VALUES (@id, @hash, @bytes, @lines, @kind, @exitCode, @now, @now)`);
+  const renew = db.prepare(
+    'UPDATE stored_text SET used_at = ?, kind = ?, exit_code = ?, ended_at = NULL WHERE number = ?',
+  );
+  const touch = db.prepare('UPDATE stored_text SET used_at = ? WHERE number = ? AND ended_at IS NULL');
+  const hold = db.prepare('INSERT OR IGNORE INTO stored_text_holder (text, holder) VALUES (?, ?)');
+  const idle = db.prepare<unknown[], StoredRow>(
+    'SELECT * FROM stored_text WHERE ended_at IS NULL AND used_at <= ?',
+  );
+  const longestIdle = db.prepare<unknown[], StoredRow>(
+    'SELECT * FROM stored_text WHERE ended_at IS NULL AND number <> ? ORDER BY used_at LIMIT 1',
+  );
+  const sumKept = db.prepare<unknown[], { texts: number; bytes: number }>(
+    'SELECT count(*) AS texts, coalesce(sum(bytes), 0) AS bytes FROM stored_text WHERE ended_at IS NULL',
+  );
+  const end = db.prepare('UPDATE stored_text SET ended_at = ?, is_indexed = 0 WHERE number = ?');
+  const forget = db.prepare('DELETE FROM stored_text WHERE ended_at <= ?');
+  const removeHolders = db.prepare('DELETE FROM stored_text_holder WHERE text = ?');
+  const removeWords = db.prepare(
+    'DELETE FROM chunk_words WHERE rowid IN (SELECT number FROM text_chunk WHERE text = ?)',
+  );
+  const removeChunks = db.prepare('DELETE FROM text_chunk WHERE text = ?');
+  const newest = db.prepare<unknown[], StoredRow>(`SELECT * FROM stored_text
+    WHERE ended_at IS NULL AND used_at > @since AND (@holder IS NULL
+      OR EXISTS (SELECT 1 FROM stored_text_holder WHERE text = stored_text.number AND holder = @holder))
+    ORDER BY used_at DESC, number DESC LIMIT +@limit`);
+  const count = db.prepare(`INSERT INTO context_saving (session, tool, calls, bytes_in, bytes_out, last_at)
+    VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT (session, tool) DO UPDATE SET calls = calls + 1,
+    bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
+  const savings = db.prepare<unknown[], SavingRow>(
+    'SELECT * FROM context_saving WHERE @session IS NULL OR session = @session ORDER BY last_at DESC, session, tool LIMIT +@limit',
+  );
+  const saved = db.prepare<
+    unknown[],
+    Omit<SavingRow, 'session' | 'tool'>
+  >(`SELECT coalesce(sum(calls), 0) AS calls,
+    coalesce(sum(bytes_in), 0) AS bytes_in, coalesce(sum(bytes_out), 0) AS bytes_out
+    FROM context_saving WHERE @session IS NULL OR session = @session`);
+
+  /** Texts whose files are given up after the commit, unless they are stored again in it, or it is undone. */
+  const ended = new Set<string>();
+  function removeEnded(): void {
+    for (const hash of ended) {
+      const row = byHash.get(hash);
+      if (row === undefined || row.ended_at !== null) removeFile(hash);
+    }
+    ended.clear();
+  }
+
+  /** What was used at this time or before has expired. */
+  const expiresBefore = (): number => {
+    const window = idleMs();
+    return window === 0 ? -1 : clock.now() - window;
+  };
+
+  function endRow({ number, hash }: StoredRow): void {
+    removeWords.run(number);
+    removeChunks.run(number);
+    removeHolders.run(number);
+    end.run(clock.now(), number);
+    ended.add(hash);
+    storage.afterCommit(removeEnded);
+  }
+
+  /** What nobody has read for the longest time goes first. */
+  function makeRoom(keep: number): void {
+    let { bytes } = sumKept.get() ?? { bytes: 0 };
+    while (bytes > mostBytes) {
+      const row = longestIdle.get(keep);
+      if (row === undefined) return;
+      endRow(row);
+      bytes -= row.bytes;
+    }
+  }
+
+  /** Two texts whose hashes begin alike have ids of different length. */
+  function makeId(hash: string): string {
+    let length = SHORTEST_ID;
+    while (byId.get(`c-${hash.slice(0, length)}`) !== undefined) length += 2;
+    return `c-${hash.slice(0, length)}`;
+  }
+
+  function expiredError({ id, used_at }: StoredRow): SvcError {
+    return new SvcError(
+      'expired',
+      `expired: run the command again (nobody has read ${id} since ${rfc3339(used_at)})`,
+      {
+        hint: 'context.ttl_minutes says how long a text is kept that nobody reads',
+      },
+    );
+  }
+
+  return {
+    /** The id that a text of this hash has, or will have. */
+    nameText: (hash: string): string => byHash.get(hash)?.id ?? makeId(hash),
+
+    /** Stores what is known of a text whose file is there, or renews it. */
+    keep(text: NewText, holder: string): StoredText {
+      const now = clock.now();
+      const known = byHash.get(text.hash);
+      if (known === undefined)
+        insert.run({ ...text, exitCode: text.told ?? text.found, id: makeId(text.hash), now });
+      else renew.run(now, text.kind, text.told ?? known.exit_code, known.number);
+      const row = byHash.get(text.hash) as StoredRow;
+      hold.run(row.number, holder);
+      makeRoom(row.number);
+      return toStored(row);
+    },
+
+    /** Nobody is told of a text by another id than its own; `isWhole` wants all of it. Throws `not_found`, `expired`, `conflict`. */
+    resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
+      const wanted = given.startsWith('c-') ? given : `c-${given}`;
+      const exact = byId.get(wanted);
+      const [first, second] =
+        exact === undefined && !isWhole && wanted.length > 3
+          ? byPrefix.all(wanted, `${wanted}\u{10ffff}`)
+          : [exact];
+      if (first === undefined)
+        throw new SvcError('not_found', `no stored text ${JSON.stringify(given.slice(0, 80))}`, {
+          hint: isWhole ? 'give the whole id, as the stub has it' : sentence`{context.list} shows them`,
+        });
+      if (second !== undefined)
+        throw new SvcError('conflict', `several stored texts begin with ${wanted}`, {
+          hint: 'give more of the id',
+        });
+      if (first.ended_at !== null || first.used_at <= expiresBefore()) throw expiredError(first);
+      return first;
+    },
+
+    /** Somebody reads it: its time begins anew. */
+    use({ number }: Pick<StoredRow, 'number'>, holder: string): void {
+      if (touch.run(clock.now(), number).changes > 0) hold.run(number, holder);
+    },
+
+    /** Texts that have not expired, last used first; those of one holder, or all. */
+    list: (limit: number, holder: string | null): StoredText[] =>
+      newest.all({ limit, holder, since: expiresBefore() }).map(toStored),
+
+    /** Whether its file is wanted. */
+    isKept: (hash: string): boolean => byHash.get(hash)?.ended_at === null,
+
+    expiresBefore,
+
+    /** Ends what nobody has read for too long. Answers how many. */
+    sweep(): number {
+      const rows = idle.all(expiresBefore());
+      for (const row of rows) endRow(row);
+      forget.run(clock.now() - REMEMBERED_MS);
+      return rows.length;
+    },
+
+    count: (session: string | null, tool: string, bytesIn: number, bytesOut: number): void =>
+      void count.run(session ?? '', tool, bytesIn, bytesOut, clock.now()),
+
+    /** What was kept out of contexts, by session and tool, the last used first; and all together. */
+    sumSavings(session: string | null, limit: number) {
+      const estimate = <T extends { bytes_in: number; bytes_out: number }>({
+        bytes_in,
+        bytes_out,
+        ...rest
+      }: T) => ({
+        ...rest,
+        bytesIn: bytes_in,
+        bytesOut: bytes_out,
+        tokensIn: estimateTokens(bytes_in),
+        tokensOut: estimateTokens(bytes_out),
+      });
+      const total = saved.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
+      return {
+        total: estimate(total),
+        savings: savings.all({ session, limit }).map((row): Saving => {
+          const { session: of, tool, calls, bytes_in, bytes_out } = row;
+          return { session: of === '' ? null : of, tool, ...estimate({ calls, bytes_in, bytes_out }) };
+        }),
+        stored: sumKept.get() ?? { texts: 0, bytes: 0 },
+      };
+    },
+  };
+}

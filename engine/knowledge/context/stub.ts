@@ -1,0 +1,81 @@
+import { redactSecrets } from '../memory/redact.ts';
+
+/** What stands in a context in place of a stored text. */
+export interface StubFacts {
+  id: string;
+  bytes: number;
+  lines: number;
+  kind: string;
+  exitCode: number | null;
+  /** When nobody has read it for so long it ends, ms; 0 for never. */
+  idleMs: number;
+}
+
+/** Characters of the beginning, and of the end. */
+const SHOWN = 700;
+const LONGEST_LINE = 240;
+
+const EXIT_CODES: readonly RegExp[] = [
+  /\bexit(?:ed)?(?: with)?(?: code| status)?(?: is)?[:= ] ?\(?(\d{1,3})\b/gi,
+  /\b(?:exit|return|status)[ _-]?code[:= ]+(\d{1,3})\b/gi,
+  /\bnon-zero code: (\d{1,3})\b/gi,
+  /^make(?:\[\d+\])?: \*\*\* .* Error (\d{1,3})$/gm,
+];
+/** Where a program says how it has ended. */
+const ENDING = 2000;
+
+/** The exit code that the end of a program's output tells; null where it tells none. */
+export function findExitCode(text: string): number | null {
+  const end = text.slice(-ENDING);
+  let found: { at: number; code: number } | null = null;
+  for (const pattern of EXIT_CODES)
+    for (const match of end.matchAll(pattern)) {
+      const code = Number(match[1]);
+      if (code <= 255 && (found === null || match.index > found.at)) found = { at: match.index, code };
+    }
+  return found?.code ?? null;
+}
+
+/** How the whole of a stored text is got back. */
+export const explainRetrieval = (id: string): string => `context_retrieve ${id}`;
+
+/** What the text is, how to get it back, and how it begins and ends. `shown` may be crushed; its secrets are left out. */
+export function composeStub({ id, bytes, lines, kind, exitCode, idleMs }: StubFacts, shown: string): string {
+  const facts = [
+    `${bytes} bytes`,
+    `${lines} ${lines === 1 ? 'line' : 'lines'}`,
+    ...(kind === 'text' ? [] : [kind]),
+    ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
+  ];
+  const until = idleMs === 0 ? '' : `, until nobody has read it for ${Math.round(idleMs / 60_000)} min`;
+  const head = `[svc-stored: ${id}, ${facts.join(', ')}; all: ${explainRetrieval(id)}${until}]`;
+  return `${head}\n${takeEnds(redactSecrets(shown).text)}`;
+}
+
+/** The text, or its first and its last lines. */
+function takeEnds(text: string): string {
+  const lines = text.replace(/\s+$/, '').split('\n');
+  const cut = (line: string): string =>
+    line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE).toWellFormed()}…` : line;
+  const first = countFitting(lines, cut);
+  const rest = lines.slice(first);
+  const last = countFitting(rest.toReversed(), cut);
+  const between = rest.length - last;
+  return [
+    ...lines.slice(0, first).map(cut),
+    ...(between > 0 ? [`[${between} ${between === 1 ? 'line' : 'lines'} not shown]`] : []),
+    ...rest.slice(between).map(cut),
+  ].join('\n');
+}
+
+/** How many of the lines, from the first one, are shown. */
+function countFitting(lines: readonly string[], cut: (line: string) => string): number {
+  let left = SHOWN;
+  let count = 0;
+  for (const line of lines) {
+    left -= cut(line).length + 1;
+    if (left < 0) break;
+    count += 1;
+  }
+  return count;
+}
