@@ -7,7 +7,8 @@ export function toStorageError(error: unknown, what: string): SvcError {
   const text = error instanceof Error ? error.message : String(error);
   const makeError = (ours: 'storage_full' | 'storage_failed', hint: string) =>
     new SvcError(ours, `${what}: ${text}`, { cause: error, hint });
-  if (word.startsWith('SQLITE_FULL') || word === 'ENOSPC' || word === 'EDQUOT') {
+  // The last is that of the shared memory beside the log, which could not be made long enough.
+  if (/^(?:SQLITE_FULL.*|ENOSPC|EDQUOT|SQLITE_IOERR_SHMSIZE)$/.test(word)) {
     return makeError('storage_full', 'free some disk space; nothing that was acknowledged is lost');
   }
   if (word.startsWith('SQLITE_BUSY') || word.startsWith('SQLITE_LOCKED')) {

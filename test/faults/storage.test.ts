@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -140,9 +140,32 @@ describe('a full disk', () => {
     report('a database that may not grow', 'what was acknowledged was kept, what was not was refused');
   });
 
-  test('under a running engine: requests fail with storage_full and work again when there is room', async (t) => {
+  test('that leaves a database no room to be opened is storage_full, however little is left', (t) => {
     const mount = temporaryFolder('svc-full-');
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mount]).status !== 0) {
+      rmSync(mount, { recursive: true });
+      t.skip('no tmpfs can be mounted here');
+      return;
+    }
+    try {
+      for (const pages of [200, 240, 248, 252, 254, 256]) {
+        for (const name of readdirSync(mount)) rmSync(join(mount, name));
+        spawnSync('dd', ['if=/dev/zero', `of=${mount}/filler`, 'bs=4096', `count=${pages}`]);
+        assert.throws(
+          () => openStorage({ path: join(mount, 'svc.db') }),
+          { code: 'storage_full' },
+          `${pages} pages`,
+        );
+      }
+    } finally {
+      spawnSync('umount', [mount]);
+      rmSync(mount, { recursive: true });
+    }
+  });
+
+  test('under a running engine: requests fail with storage_full and work again when there is room', async (t) => {
+    const mount = temporaryFolder('svc-full-');
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', mount]).status !== 0) {
       rmSync(mount, { recursive: true });
       t.skip('no tmpfs can be mounted here');
       return;
