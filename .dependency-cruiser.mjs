@@ -3,6 +3,7 @@
 /** The engine's modules from the ground up. Each imports those before it only. */
 const TOWER = [
   'base',
+  'models',
   'api',
   'workspace',
   'http',

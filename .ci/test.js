@@ -1,11 +1,11 @@
 // Runs the built suite: `node .ci/test.js [quick] [part of a path]...`. Ends with the runner's own summary; fails when a test
 // fails and also when none ran.
-import { existsSync, globSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LONGEST_MS = 15 * 60_000;
@@ -13,7 +13,7 @@ const LONGEST_SHOWN = 15;
 
 // As the dashboard runs: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
-// Every test file is a process that loads most of the program; where Node keeps compiled code by itself.
+// Every process of tests loads most of the program; where Node keeps compiled code by itself.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
 
 /** What takes longest begins first, so that no long file runs alone at the end. */
@@ -77,6 +77,41 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+/** Each of these files is a process of its own: it starts many others, and takes long enough to run beside them. */
+const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover'];
+/** How many other files share a process at most: loading the program takes longer than many of them do. */
+const MOST_TOGETHER = 10;
+
+const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
+
+/** The files of each process: those of one folder, in order. */
+function makeGroups() {
+  const groups = [];
+  let open = '';
+  for (const file of files) {
+    const name = nameOf(file);
+    const folder = isOneOf(ALONE, file) ? name : dirname(name).split(sep).slice(0, 2).join(sep);
+    if (folder !== open || groups.at(-1).length === MOST_TOGETHER) groups.push([]);
+    groups.at(-1).push(file);
+    open = folder;
+  }
+  return groups;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'svc-tests-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+/** Writes the program of one process. Every file is a suite, so its hooks are its own, and its name stands above its tests. */
+function writeGroup(group) {
+  const path = join(scratch, `${nameOf(group[0]).replaceAll(sep, '-')}.mjs`);
+  const suites = group.map((file) => {
+    const url = pathToFileURL(join(ROOT, file)).href;
+    return `suite(${JSON.stringify(nameOf(file))}, async () => void (await import(${JSON.stringify(url)})));\n`;
+  });
+  writeFileSync(path, `import { suite } from 'node:test';\n${suites.join('')}`);
+  return path;
+}
+
 // Most files need a repository, and copy this one.
 const { makeFirstRepository } = await import('../dist/test/support/git.js');
 const repository = makeFirstRepository();
@@ -85,19 +120,22 @@ process.on('exit', () => rmSync(repository, { recursive: true, force: true }));
 
 let summary;
 const durations = new Map();
-// Files run beside each other, each in a process of its own, started with this very node. Many of them start workers
+// Groups run beside each other, each in a process of its own, started with this very node. Many of them start workers
 // and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
 // pass.
 const stream = run({
-  files: files.map((file) => join(ROOT, file)),
+  files: makeGroups().map(writeGroup),
   cwd: ROOT,
   concurrency: availableParallelism() + 2,
   timeout: LONGEST_MS,
 });
 stream.on('test:summary', (data) => {
   if (data.file === undefined) summary = data;
-  else durations.set(data.file, data.duration_ms);
 });
+for (const outcome of ['test:pass', 'test:fail'])
+  stream.on(outcome, ({ nesting, name, details }) => {
+    if (nesting === 0) durations.set(name, details.duration_ms);
+  });
 stream.compose(new spec()).pipe(process.stdout);
 stream.on('end', () => {
   const passed = summary?.success === true && summary.counts.tests > 0;
@@ -105,9 +143,7 @@ stream.on('end', () => {
   if (files.length > LONGEST_SHOWN) {
     console.log('the files that took longest:');
     const longest = [...durations].sort(([, one], [, other]) => other - one).slice(0, LONGEST_SHOWN);
-    for (const [file, ms] of longest) {
-      console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${relative(join(ROOT, 'dist/test'), file)}`);
-    }
+    for (const [name, ms] of longest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
   }
   if (isQuick) console.log(`not run: ${SLOW.join(', ')}; npm test does`);
   if (filters.length === 0 && !onlyApart)

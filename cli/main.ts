@@ -97,6 +97,10 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
         signal: around.signal,
         ...limits,
         ...(start ? { daemon: getDaemonCommand() } : {}),
+      }).catch((error: unknown) => {
+        // Who may start one asks again.
+        client = undefined;
+        throw error;
       });
       return client;
     },

@@ -8,7 +8,6 @@ import type { ApiOf, Operations } from './api/operation.ts';
 import { createToolCalls, toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
-import { parseId } from './base/ids.ts';
 import { openLog } from './base/log.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
@@ -257,7 +256,9 @@ export async function openEngine(options: OpenOptions) {
         keys: rooms.gateway.keys,
         gateway: rooms.gateway.process,
         books: rooms.gateway.books,
-        liveTasks: () => new Set(sessions.listLive().map(({ taskId }) => parseId('t', taskId))),
+        sessions,
+        routedAgents: () => agents.listNames().agents.filter((name) => agents.findAuth(name) === 'gateway'),
+        policy: () => config().policy,
       }),
     ];
     /** Agents that have no use for the context tools need not read of them. */

@@ -35,6 +35,7 @@ export {
   cutToWidth,
   formatAge,
   formatCount,
+  formatDollars,
   formatLocalTime,
   localizeTimes,
   quoteForShell,
@@ -73,7 +74,7 @@ export {
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { ListedSession } from './dispatch/operations.ts';
-export type { GatewayState } from './gateway/index.ts';
+export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
@@ -122,6 +123,7 @@ export const catalogues = () => import('./doors/catalogues.ts');
 
 export const samples = () => import('./doors/samples.ts');
 
+export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 

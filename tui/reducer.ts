@@ -178,7 +178,9 @@ function settleLists(before: State, after: State): State {
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
       // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top meanwhile.
       const isFilling = id === 'tasks' && !before.data.complete && list.index === 0 && state.armed === null;
-      const toTop = isFollowing || isFilling;
+      // The best of another search stands first.
+      const isSearched = id === 'memories' && state.data.memories?.filter !== before.data.memories?.filter;
+      const toTop = isFollowing || isFilling || isSearched;
       const isCarried = toTop && list.selected !== null && next.index !== 0;
       state = replaceList(state, id, toTop ? { ...moveCursorTo(next, 0), top: 0 } : next);
       if ((moved || isCarried) && id === state.focus && list.filter === before.lists[id].filter)
@@ -205,7 +207,7 @@ function settleLists(before: State, after: State): State {
 
 function listRowIds(state: State, id: PaneId): readonly string[] {
   const pane = getPane(id) as unknown as Pane<object>;
-  return filterRows(pane.listRows(state.data), state.lists[id].filter, pane.fields).map((row) =>
-    pane.getRowId(row),
-  );
+  const rows = pane.listRows(state.data);
+  const listed = pane.isSearchedByEngine ? rows : filterRows(rows, state.lists[id].filter, pane.fields);
+  return listed.map((row) => pane.getRowId(row));
 }

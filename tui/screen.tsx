@@ -93,8 +93,13 @@ function ScreenBody({ state, layout, colours }: Props & { layout: Layout }): Rea
 }
 
 function BoxFrame({ state, area, colours }: Props & { area: Area }): ReactNode {
+  const content = getFrameContent(state, area);
+  // What it shows of usage are names and values that seldom change.
+  const isTable = 'preview' in area.content && area.content.preview === 'usage' && content.lines.length > 0;
   return (
-    <Frame {...getFrameContent(state, area)} width={area.width} height={area.height} colours={colours} />
+    <Frame {...content} width={area.width} height={area.height} colours={colours}>
+      {isTable ? <StillTable lines={content.lines.map(makeLineDrawable)} colours={colours} /> : undefined}
+    </Frame>
   );
 }
 

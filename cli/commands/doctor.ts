@@ -11,6 +11,7 @@ import {
   checkSqlite,
   checkStrict,
 } from '../doctor/machine.ts';
+import { tryProviders } from '../doctor/providers.ts';
 import { checkRuns } from '../doctor/runs.ts';
 import {
   checkConfiguration,
@@ -24,11 +25,12 @@ import {
 /** The workspace checks, for a folder outside a workspace. */
 const OF_A_WORKSPACE = ['data folder', 'engine', 'addresses', 'secrets', 'repository'];
 
-/** `svc doctor`: checks everything that a run needs; changes nothing and starts nothing. */
+/** `svc doctor`: checks everything that a run needs; changes nothing and, without `--live`, starts nothing. */
 export const doctorCommand: Command = defineCommand({
   name: 'doctor',
   about: 'check that everything is in place, each with a remedy',
-  examples: ['doctor', 'doctor --json'],
+  flags: { live: { type: 'boolean', about: 'ask each model provider once, which costs a few tokens' } },
+  examples: ['doctor', 'doctor --live', 'doctor --json'],
   async run(context) {
     const { env } = context;
     const { check: configured, workspace } = await checkConfiguration(context);
@@ -59,6 +61,7 @@ export const doctorCommand: Command = defineCommand({
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),
+      ...(workspace !== null && context.flags.live ? await tryProviders(context) : []),
     ];
     context.result(checks, formatChecks);
     return checks.some(({ state }) => state === 'fail') ? 1 : 0;

@@ -1,12 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
-  agentPrograms,
-  configuration,
+  type Api,
   type EngineClient,
-  findWorkspace,
+  formatDollars,
   formatLocalTime,
   type GatewayState,
   SvcError,
@@ -14,8 +9,8 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
-import { runInForeground } from './foreground.ts';
-import { buildEnvironment, prepareStart } from './interactive.ts';
+import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
+import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from './gateway-trials.ts';
 
 const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
 
@@ -94,99 +89,25 @@ const stop = defineCommand({
   },
 });
 
-const ASK = 'Say ok.';
-
-/** One small call in each protocol. */
-const TRIALS: readonly {
-  name: string;
-  path: string;
-  body: object;
-  key: (key: string) => Record<string, string>;
-}[] = [
-  {
-    name: 'chat',
-    path: '/v1/chat/completions',
-    body: { model: 'svc', max_tokens: 16, messages: [{ role: 'user', content: ASK }] },
-    key: (key) => ({ authorization: `Bearer ${key}` }),
-  },
-  {
-    name: 'responses',
-    path: '/v1/responses',
-    body: { model: 'svc', max_output_tokens: 16, input: ASK },
-    key: (key) => ({ authorization: `Bearer ${key}` }),
-  },
-  {
-    name: 'messages',
-    path: '/v1/messages',
-    body: { model: 'svc', max_tokens: 16, messages: [{ role: 'user', content: ASK }] },
-    key: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-  },
-  {
-    name: 'gemini',
-    path: '/v1beta/models/svc:generateContent',
-    body: { contents: [{ role: 'user', parts: [{ text: ASK }] }] },
-    key: (key) => ({ 'x-goog-api-key': key }),
-  },
-];
-
-/** Runs `work` with a key that holds only so long, also when this process is killed. */
-async function withKey<T>(client: EngineClient, what: string, work: (key: string) => Promise<T>): Promise<T> {
-  const { name, key } = await client.call('gateway.add_key', {
-    name: `${what}-${randomBytes(4).toString('hex')}`,
-    pid: process.pid,
-  });
-  try {
-    return await work(key);
-  } finally {
-    await client.call('gateway.remove_key', { name });
-  }
-}
-
-interface Trial {
-  protocol: string;
-  status: number;
-  ms: number;
-  /** Who answered; null for the gateway itself. */
-  provider: string | null;
-  is_stub: boolean;
-  problem: string | null;
-}
-
-async function tryProtocol(url: string, key: string, trial: (typeof TRIALS)[number]): Promise<Trial> {
-  const startedAt = performance.now();
-  const answer = await fetch(`${url}${trial.path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...trial.key(key) },
-    body: JSON.stringify(trial.body),
-  });
-  const text = await answer.text();
-  const { error } = JSON.parse(text) as { error?: { message?: string } };
-  return {
-    protocol: trial.name,
-    status: answer.status,
-    ms: Math.round(performance.now() - startedAt),
-    provider: answer.headers.get('x-svc-provider'),
-    is_stub: answer.headers.has('x-svc-stub'),
-    problem: answer.ok ? null : (error?.message ?? `status ${answer.status}`),
-  };
-}
-
 const test = defineCommand({
   name: 'gateway test',
   about: 'send one tiny call in each protocol; in mode live each costs a few tokens',
-  examples: ['gateway test'],
+  flags: { model: { type: 'string', about: 'what is asked for (svc)' } },
+  examples: ['gateway test', 'gateway test --model svc/cloud/gpt-5'],
   async run(context) {
     const client = await context.engine();
     const { url } = await client.call('gateway.serve', {});
-    const rows = await withKey(client, 'test', async (key) => {
+    const rows = await withTrialKey(client, 'test', async (key) => {
       const tried: Trial[] = [];
-      for (const trial of TRIALS) tried.push(await tryProtocol(url, key, trial));
+      for (const protocol of TRIED_PROTOCOLS)
+        tried.push(await tryProtocol(url, key, protocol, context.flags.model ?? 'svc'));
       return tried;
     });
     const text = await formatRows(
       rows,
       [
         { head: 'protocol', value: (row) => row.protocol },
+        { head: 'model', value: (row) => row.model },
         { head: 'status', value: (row) => row.status, right: true },
         { head: 'ms', value: (row) => row.ms, right: true },
         { head: 'answered by', value: (row) => row.provider ?? (row.is_stub ? 'the stub' : null) },
@@ -214,6 +135,7 @@ const keys = defineCommand({
     if (name === undefined) throw new SvcError('usage', `svc gateway keys ${action} needs a name`);
     if (action === 'remove') {
       const removed = await client.call('gateway.remove_key', { name });
+      removeRouteFiles(client, name);
       context.result(removed, () => `${name} opens the gateway no longer`);
       return;
     }
@@ -237,11 +159,29 @@ async function listKeys(context: Context, client: EngineClient): Promise<void> {
   if (rows.length === 0) context.note('no keys of persons; svc gateway keys add NAME makes one');
 }
 
-const GROUPS = ['session', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
+const GROUPS = ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
+
+type Sum = Pick<
+  Api['gateway.usage']['output']['rows'][number],
+  | 'calls'
+  | 'failed'
+  | 'denied'
+  | 'input'
+  | 'output'
+  | 'cache_read'
+  | 'cache_write'
+  | 'estimated'
+  | 'cost_usd'
+  | 'unpriced'
+>;
+
+/** More than that, where some of the tokens have no known price. */
+const formatCost = ({ cost_usd: cost, unpriced }: Sum): string | null =>
+  cost === null ? null : `${formatDollars(cost)}${unpriced > 0 ? ' and more' : ''}`;
 
 const usage = defineCommand({
   name: 'gateway usage',
-  about: 'tokens that calls through the gateway have used',
+  about: 'tokens and money that calls through the gateway have used',
   flags: {
     days: { type: 'number', value: 'n', about: 'of so many UTC days, today included (1)' },
     by: { type: 'string', about: 'summed by this (provider)', choices: GROUPS },
@@ -251,10 +191,7 @@ const usage = defineCommand({
     const { days = 1, by = 'provider' } = context.flags;
     const client = await context.engine();
     const found = await client.call('gateway.usage', { days, by });
-    type Row = Pick<
-      (typeof found.rows)[number],
-      'calls' | 'failed' | 'denied' | 'input' | 'output' | 'cache_read' | 'cache_write' | 'estimated'
-    > & { key: string | null };
+    type Row = Sum & { key: string | null };
     const rows: Row[] = found.rows.length > 1 ? [...found.rows, { ...found.total, key: 'all' }] : found.rows;
     const column = (head: string, value: (row: Row) => number) => ({
       head,
@@ -270,6 +207,7 @@ const usage = defineCommand({
         column('cached', (row) => row.cache_read),
         column('to cache', (row) => row.cache_write),
         column('output', (row) => row.output),
+        { head: 'cost', right: true, value: formatCost },
         column('estimated', (row) => row.estimated),
         column('failed', (row) => row.failed),
         column('denied', (row) => row.denied),
@@ -278,51 +216,18 @@ const usage = defineCommand({
     );
     context.result(found, () => text);
     if (rows.length === 0) context.note('no calls went through the gateway');
+    else if (found.total.unpriced > 0)
+      context.note(`${formatCount(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
   },
 });
 
-const run = defineCommand({
-  name: 'gateway run',
-  about:
-    'start an agent of your own whose model calls go through the gateway, with a key for as long as it runs',
-  args: [
-    { name: 'agent', about: 'which agent', completes: 'agent' },
-    { name: 'words', about: 'more words for its command line', optional: true, rest: true },
-  ],
-  examples: ['gateway run claude', 'gateway run codex -- exec "say hello"'],
-  async run(context) {
-    const { cwd, env } = context;
-    const [agent = '', ...words] = context.args;
-    const { file } = findWorkspace({ cwd, env });
-    const { agents } = (await configuration()).loadConfig({ file, env }).config;
-    const template = agents.interactive[agent];
-    if (template === undefined)
-      throw new SvcError('unknown_agent', `there is no interactive command for ${agent}`, {
-        hint: 'add one under agents.interactive',
-      });
-    const { findPreset } = await agentPrograms();
-    const known = findPreset(agent);
-    const reason = known === null ? 'svc does not know how to tell it where' : known.cannot.gateway;
-    if (reason !== undefined)
-      throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`);
-    const client = await context.engine();
-    const { url } = await client.call('gateway.serve', {});
-    const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
-    try {
-      return await withKey(client, agent, async (key) => {
-        const routed = { gateway: { url, key }, folder };
-        const start = await prepareStart(agent, template, context, { reachesEngine: false, routed });
-        return runInForeground({
-          argv: [...start.argv, ...words],
-          cwd,
-          env: buildEnvironment(start, env),
-          isTerminal: context.stdin.isTTY === true,
-        });
-      });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-});
-
-export const gatewayCommands: readonly Command[] = [serve, status, stop, run, test, keys, usage];
+export const gatewayCommands: readonly Command[] = [
+  serve,
+  status,
+  stop,
+  gatewayRun,
+  gatewayEnv,
+  test,
+  keys,
+  usage,
+];

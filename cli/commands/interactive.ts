@@ -17,7 +17,14 @@ export interface AgentStart {
 }
 
 /** Variables that would make the person's own agent pass for a worker, or for the wrong one. */
-const OF_WORKERS = ['SVC_SESSION', 'SVC_TASK', 'SVC_ROLE', 'SVC_NAME', 'SVC_SESSION_NAME', 'SVC_RUN_ID'];
+export const OF_WORKERS = [
+  'SVC_SESSION',
+  'SVC_TASK',
+  'SVC_ROLE',
+  'SVC_NAME',
+  'SVC_SESSION_NAME',
+  'SVC_RUN_ID',
+];
 
 /** What the agent gets besides its command. */
 export interface StartWish {
@@ -29,6 +36,26 @@ export interface StartWish {
   routed?: { gateway: GatewayRoute; folder: string } | null;
 }
 
+type KnownPreset = NonNullable<ReturnType<Awaited<ReturnType<typeof agentPrograms>>['findPreset']>>;
+type RunWish = Parameters<KnownPreset['setUpRun']>[0];
+
+/** Sets up an agent of a person's own for a route, and writes the files that it needs for it into `folder`, below `top`. */
+export async function setUpRoute(
+  preset: KnownPreset,
+  {
+    gateway,
+    folder,
+    top = folder,
+    env,
+    mcp = null,
+  }: { gateway: GatewayRoute; folder: string; top?: string; env: NodeJS.ProcessEnv; mcp?: RunWish['mcp'] },
+): Promise<ReturnType<KnownPreset['setUpRun']>> {
+  const { writeFreshFile } = await agentPrograms();
+  const setup = preset.setUpRun({ mcp, gateway, hooks: null, folder, env, isAttended: true });
+  for (const { path, text } of setup.files) await writeFreshFile(top, path, text);
+  return setup;
+}
+
 /** Prepares the start of an agent from its preset. Writes the files that it needs for a route. */
 export async function prepareStart(
   preset: string,
@@ -36,7 +63,7 @@ export async function prepareStart(
   { cwd, env }: Pick<Context, 'cwd' | 'env'>,
   { agentSession = null, reachesEngine = true, routed = null }: StartWish = {},
 ): Promise<AgentStart> {
-  const { findPreset, renderCommand, withArguments, writeFreshFile } = await agentPrograms();
+  const { findPreset, renderCommand, withArguments } = await agentPrograms();
   const own: Record<string, string> = { SVC_AGENT: preset };
   const port = template.includes('{{notify_port}}') ? String(await findFreePort()) : '';
   if (port !== '') own.SVC_NOTIFY_URL = `http://127.0.0.1:${port}`;
@@ -47,19 +74,13 @@ export async function prepareStart(
     agentSession === null ? rendered : (known?.resumeInteractive?.(rendered, agentSession) ?? rendered);
   // With their own login, some agents cannot be given the tools.
   const isTold = reachesEngine && (routed !== null || known?.cannot.mcp === undefined);
+  const mcp = isTold ? { command, args, env: {} } : null;
   const forRun =
     known === null || (!isTold && routed === null)
       ? null
-      : known.setUpRun({
-          mcp: isTold ? { command, args, env: {} } : null,
-          gateway: routed?.gateway ?? null,
-          hooks: null,
-          folder: routed?.folder ?? cwd,
-          env,
-          isAttended: true,
-        });
-  if (routed !== null)
-    for (const { path, text } of forRun?.files ?? []) await writeFreshFile(routed.folder, path, text);
+      : routed === null
+        ? known.setUpRun({ mcp, gateway: null, hooks: null, folder: cwd, env, isAttended: true })
+        : await setUpRoute(known, { ...routed, mcp, env });
   const client = forRun === null && reachesEngine ? await findClient(preset) : undefined;
   return {
     preset,

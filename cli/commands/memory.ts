@@ -1,4 +1,14 @@
-import { formatAge, SvcError, toPrintable } from '../../engine/index.ts';
+import {
+  type Api,
+  type EngineClient,
+  findMemoryEdits,
+  formatAge,
+  formatCount,
+  formatLocalTime,
+  SvcError,
+  toPrintable,
+  writeMemoryText,
+} from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatRows } from '../print.ts';
 
@@ -132,9 +142,34 @@ const show = defineCommand({
   },
 });
 
+/** Opens title and text in the person's editor; null when nothing has changed. */
+async function editOnTerminal(
+  { env, stdout }: Pick<Context, 'env' | 'stdout'>,
+  client: EngineClient,
+  wanted: string,
+): Promise<Api['memory.edit']['output'] | null> {
+  const before = await client.call('memory.show', { id: wanted });
+  const { id, state } = before;
+  // The engine checks this too, but only after the text was edited.
+  if (state !== 'active')
+    throw new SvcError('conflict', `${id} is ${state} already`, { hint: 'svc memory add remembers it anew' });
+  const { editText } = await import('../../tui/editor.ts');
+  const edited = await editText(writeMemoryText(before), `${id}.md`, env);
+  const edits = findMemoryEdits(before, edited);
+  if (edits === null) return null;
+  try {
+    return await client.call('memory.edit', { id, ...edits });
+  } catch (error) {
+    // The file is gone; the text must not be lost with it.
+    stdout.write(`${toPrintable(edited, { lines: true })}\n`);
+    throw error;
+  }
+}
+
 const edit = defineCommand({
   name: 'memory edit',
-  about: 'replace a memory by another wording; the old one is superseded',
+  about:
+    'replace a memory by another wording, without flags in $VISUAL or $EDITOR; the old one is superseded',
   args: idArg,
   flags: {
     ...typeFlag,
@@ -142,13 +177,16 @@ const edit = defineCommand({
     title: { type: 'string', value: 'text', about: 'its title now' },
     tags: { type: 'string', value: 'a,b', about: 'its tags now' },
   },
-  examples: ['memory edit m-4f9 --text "Only for Linux."'],
+  examples: ['memory edit m-4f9', 'memory edit m-4f9 --text "Only for Linux."'],
   async run(context) {
     const { type, text, title, tags } = context.flags;
-    if ([type, text, title, tags].every((value) => value === undefined))
-      throw new SvcError('usage', 'say what changes', { hint: 'svc memory edit --help' });
+    const isGiven = [type, text, title, tags].some((value) => value !== undefined);
     const client = await context.engine();
-    const done = await client.call('memory.edit', { id: context.arg(0), type, text, title, tags });
+    const id = context.arg(0);
+    const done = isGiven
+      ? await client.call('memory.edit', { id, type, text, title, tags })
+      : await editOnTerminal(context, client, id);
+    if (done === null) return context.note(`${id} is as it was: the text did not change`);
     context.result(done, ({ memory }) => `${memory.id} stands in its place`);
   },
 });
@@ -222,6 +260,23 @@ const keep = defineCommand({
   },
 });
 
+const brief = defineCommand({
+  name: 'memory brief',
+  about: 'what a worker was given of the memory when its run began, and what reading it costs',
+  args: [{ name: 'session', about: 'of the worker; the last one when left out', optional: true }],
+  examples: ['memory brief', 'memory brief s-12'],
+  async run(context) {
+    const client = await context.engine();
+    const found = await client.call('memory.brief', { session: context.args[0] });
+    context.result(found, ({ session_id, task_id, at, tokens, bytes, memories }) =>
+      [
+        `${formatCount(memories.length, 'memory', 'memories')}, about ${formatCount(tokens, 'token')} (${bytes} bytes), to ${session_id} for ${task_id}, ${formatLocalTime(at)}`,
+        ...memories.map((each) => `${each.id} ${toPrintable(each.title)}`),
+      ].join('\n'),
+    );
+  },
+});
+
 const sweep = defineCommand({
   name: 'memory sweep',
   about: 'expire what is older than memory.retention_days of its type',
@@ -282,6 +337,7 @@ export const memoryCommands: readonly Command[] = [
   conflicts,
   review,
   keep,
+  brief,
   sweep,
   exportBundle,
   importBundle,

@@ -3,6 +3,7 @@ import {
   type EngineClient,
   formatAge,
   formatCount,
+  formatDollars,
   formatLocalTime,
   type ListedSession,
   type NextStep,
@@ -106,7 +107,7 @@ export function formatSession(
   { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
-  const cost = usage?.cost_usd == null ? '' : `, $${usage.cost_usd.toFixed(4)}`;
+  const cost = usage?.cost_usd == null ? '' : `, ${formatDollars(usage.cost_usd)}`;
   const plan = row.plan.map(({ text, state }) => `  ${MARKS[state]} ${toPrintable(text)}`);
   const limits = [
     `${row.timeout_sec} s`,

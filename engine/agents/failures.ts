@@ -20,7 +20,7 @@ const AT_END: Readonly<Record<AtEnd, Failure>> = {
   },
   auth_failed: {
     means: 'its login or key is missing, wrong or has run out',
-    next: 'start the agent once by hand and log in',
+    next: 'start the agent once by hand and log in; for one that goes through the gateway, svc doctor --live says which provider refuses its key',
     isOfAgent: true,
   },
   rate_limited: {

@@ -126,6 +126,10 @@ const TIME_IN_SENTENCE = /\b(until|since|at|on) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(
 export const localizeTimes = (sentence: string): string =>
   sentence.replace(TIME_IN_SENTENCE, (_, word: string, at: string) => `${word} ${formatLocalTime(at)}`);
 
+/** US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
+export const formatDollars = (dollars: number): string =>
+  `$${dollars.toFixed(dollars > 0 && dollars < 0.01 ? 4 : 2)}`;
+
 /** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

@@ -82,7 +82,7 @@ async function recordStart(
   const { transport } = findCommandOfSession(deps, queued);
   const { bypassesGateway } = sessions.private(sessionId);
   const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
-  const url = auth === 'gateway' ? await keys.findUrl() : null;
+  const route = auth === 'gateway' ? await keys.findRoute() : null;
   return persist(`the start of ${sessionId}`, () => {
     // In the transaction that starts: nothing can come in between.
     checkApproved(deps, queued);
@@ -90,9 +90,9 @@ async function recordStart(
     sessions.starting(sessionId, { runId, transport, auth, profile });
     if (changesHome(queued, profile)) sessions.forgetConversation(sessionId);
     const { taskId, tokenBudget } = queued;
-    return url === null
+    return route === null
       ? null
-      : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+      : { ...route, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
   });
 }
 
@@ -170,9 +170,10 @@ function wordPrompt({ prompt, source }: Task, command: AgentCommand, agent: stri
 async function writeNotes(
   deps: Pick<DispatchDeps, 'writeNotes' | 'log'>,
   task: Task,
+  sessionId: string,
 ): Promise<string | null> {
   try {
-    return await deps.writeNotes(task);
+    return await deps.writeNotes(task, sessionId);
   } catch (error) {
     deps.log.warn({ taskId: task.taskId, error }, 'what is remembered was left out');
     return null;
@@ -198,7 +199,7 @@ async function composeTexts(
     interruption: string | null;
   },
 ): Promise<{ texts: RunTexts; agentSession: string | null }> {
-  const notes = await writeNotes(deps, task);
+  const notes = await writeNotes(deps, task, session.sessionId);
   const source = { session, task, placement, svc: prepared.svc, hasNotes: notes !== null, earlier: null };
   const prompt = wordPrompt(task, command, session.agent);
   const brief = composeText(deps, 'brief', source);

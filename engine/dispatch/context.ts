@@ -1,4 +1,5 @@
 import type { Agents, Circuits } from '../agents/index.ts';
+import type { GatewayRoute } from '../agents/presets/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
@@ -11,8 +12,8 @@ import type { Verdict } from './verdict.ts';
 
 /** What the gateway offers to runs. */
 export interface RunKeys {
-  /** Where a run's model calls go. Throws `gateway_unreachable` when nothing answers there. */
-  findUrl(): Promise<string>;
+  /** Where a run's model calls go, and what is known of the models there. Throws `gateway_unreachable` when nothing answers. */
+  findRoute(): Promise<Pick<GatewayRoute, 'url' | 'models'>>;
   /** The same address, whether anything answers there or not. */
   buildRoute(): string;
   /** Inside `storage.write`: a new key, the only one of this session. */
@@ -40,7 +41,7 @@ export interface DispatchDeps {
   /** Write what workers are told; in order. */
   contributors: readonly TextContributor[];
   /** What is remembered about a task, as the file that its worker reads; null for nothing. */
-  writeNotes(task: Task): Promise<string | null>;
+  writeNotes(task: Task, sessionId: string): Promise<string | null>;
   circuits: Circuits;
   keys: RunKeys;
   clock: Clock;

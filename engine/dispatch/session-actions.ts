@@ -67,7 +67,7 @@ export function createSessionActions(deps: {
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   visitors: Visitors;
   runner: Pick<Runner, 'keep'>;
-  keys: Pick<RunKeys, 'findUrl' | 'issueKey' | 'revokeKey'>;
+  keys: Pick<RunKeys, 'findRoute' | 'issueKey' | 'revokeKey'>;
   /** Absolute; what the agent keeps of a session. */
   agentFolder(sessionId: string): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
@@ -119,9 +119,9 @@ export function createSessionActions(deps: {
     return { ...session, cwd, isPaused: mayGoOn };
   }
 
-  async function requireGatewayUrl(sessionId: string): Promise<string> {
+  async function requireRoute(sessionId: string): Promise<Pick<GatewayRoute, 'url' | 'models'>> {
     try {
-      return await keys.findUrl();
+      return await keys.findRoute();
     } catch (thrown) {
       if (!(thrown instanceof SvcError)) throw thrown;
       const hint = sentence`{worker.attach ${sessionId} account=true} opens it with your own login`;
@@ -217,13 +217,15 @@ export function createSessionActions(deps: {
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {
       deps.requireConsent();
       const { auth } = requireEnterable(sessionId);
-      const url = auth === 'gateway' && !hasOwnLogin ? await requireGatewayUrl(sessionId) : null;
+      const route = auth === 'gateway' && !hasOwnLogin ? await requireRoute(sessionId) : null;
       return storage.write(() => {
         const { taskId, agent, branch, agentSession, tokenBudget, cwd, isPaused } =
           requireEnterable(sessionId);
         visitors.enter(sessionId, pid);
         const gateway =
-          url === null ? null : { url, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
+          route === null
+            ? null
+            : { ...route, key: keys.issueKey({ sessionId, taskId, budgetTokens: tokenBudget }) };
         const agentFolder = deps.agentFolder(sessionId);
         return { sessionId, taskId, agent, cwd, branch, agentSession, isPaused, gateway, agentFolder };
       });

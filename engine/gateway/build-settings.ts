@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { ModelLimits } from '../models/index.ts';
 import type { aiSchema, gatewaySchema } from './config.ts';
 import { buildOllamaUrl, readEndpoint } from './endpoint.ts';
 import type { GatewaySettings, Provider } from './settings.ts';
@@ -7,28 +8,33 @@ import type { GatewaySettings, Provider } from './settings.ts';
 export interface GatewayConfig {
   ai: z.output<typeof aiSchema>;
   gateway: z.output<typeof gatewaySchema>;
+  context: { threshold_bytes: number };
 }
 
 const USUAL_CACHE_ENTRIES = 256;
+const UNKNOWN: ModelLimits = { context: null, output: null };
 
 /** Reads what the gateway is to do; `lookup` finds the keys that are named. Holds secrets. */
 export function buildSettings(
-  { ai, gateway }: GatewayConfig,
+  { ai, gateway, context }: GatewayConfig,
   lookup: (name: string) => string | undefined,
 ): GatewaySettings {
   const keyOf = (own: string, variable: string): string | null =>
     own || (variable === '' ? null : lookup(variable)) || null;
   const providers: Provider[] = ai.providers
     .filter(({ enabled }) => enabled !== false)
-    .map(({ name, base_url, api_key, api_key_env, model, tier, priority }) => ({
-      name,
-      key: keyOf(api_key, api_key_env),
-      takesClientKey: false,
-      model,
-      tier,
-      priority,
-      ...readEndpoint(base_url),
-    }));
+    .map(
+      ({ name, base_url, api_key, api_key_env, model, tier, priority, context = null, output = null }) => ({
+        name,
+        key: keyOf(api_key, api_key_env),
+        takesClientKey: false,
+        model,
+        limits: { context, output },
+        tier,
+        priority,
+        ...readEndpoint(base_url),
+      }),
+    );
   if (ai.ollama.host !== '')
     providers.push({
       name: 'ollama',
@@ -36,6 +42,7 @@ export function buildSettings(
       key: null,
       takesClientKey: false,
       model: ai.ollama.model,
+      limits: UNKNOWN,
       tier: 'local',
       priority: 0,
       protocols: ['chat'],
@@ -48,6 +55,7 @@ export function buildSettings(
       key,
       takesClientKey: key === null,
       model: '',
+      limits: UNKNOWN,
       tier: 'paid',
       priority: 0,
       ...readEndpoint(base_url, 'messages'),
@@ -58,6 +66,7 @@ export function buildSettings(
     providers,
     budgetTokensDay: ai.budget_tokens_day,
     cacheTtlSec: gateway.cache.ttl_sec,
+    longToolBytes: context.threshold_bytes,
     cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
     probeIntervalSec: ai.probe_interval_sec,
   };

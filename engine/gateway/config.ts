@@ -14,7 +14,27 @@ const provider = z.strictObject({
     .default('paid')
     .meta({ description: 'what a call costs; left out counts as paid' }),
   priority: z.int().default(0).meta({ description: 'lower is tried first' }),
+  context: z
+    .int()
+    .positive()
+    .optional()
+    .meta({ description: 'tokens that a request and its answer may have; unset: as its list or svc knows' }),
+  output: z
+    .int()
+    .positive()
+    .optional()
+    .meta({ description: 'tokens that one answer may have; unset: as its list or svc knows' }),
   enabled: z.boolean().optional().meta({ description: 'unset means true' }),
+});
+
+const usd = () => z.number().min(0);
+
+/** Prices in US dollars for a million tokens. */
+const price = z.strictObject({
+  input: usd().meta({ description: 'what is read from no cache' }),
+  output: usd().meta({ description: 'what is answered' }),
+  cache_read: usd().optional().meta({ description: 'read from the prompt cache; unset: as input' }),
+  cache_write: usd().optional().meta({ description: 'written to the prompt cache; unset: as input' }),
 });
 
 /** The `ai` section; `ai.yaml` of the machine home may hold it too. */
@@ -55,7 +75,7 @@ export const aiSchema = z.strictObject({
       notation: '[]ProviderEntry',
       nil: true,
       description:
-        "The person's own OpenAI-compatible endpoints: name, base_url, api_key or api_key_env, model, tier (local, free, cheap, paid), priority (lower is tried first), enabled (unset means true).",
+        "The person's own OpenAI-compatible endpoints: name, base_url, api_key or api_key_env, model, tier (local, free, cheap, paid), priority (lower is tried first), context and output (limits of the model in tokens), enabled (unset means true).",
       unset: 'none',
       example: [
         {
@@ -65,6 +85,8 @@ export const aiSchema = z.strictObject({
           model: 'qwen3:8b',
           tier: 'local',
           priority: 1,
+          context: 40_960,
+          output: 8192,
         },
       ],
     }),
@@ -102,6 +124,17 @@ export const aiSchema = z.strictObject({
     description: 'Tokens that may be spent through the gateway in one UTC day.',
     unset: '0 means unlimited',
   }),
+  prices: z
+    .record(z.string().min(1), price)
+    .default({})
+    .meta({
+      notation: 'map string->Price',
+      nil: true,
+      description:
+        'Prices by model, in US dollars for a million tokens: input, output, cache_read, cache_write. A name may have * in it and a provider before it (up/*); the longest that fits counts, before the prices that svc knows.',
+      unset: 'the prices that svc knows; local and free providers cost nothing',
+      example: { 'qwen3-coder*': { input: 0.3, output: 1.2, cache_read: 0.03 } },
+    }),
   probe_interval_sec: z.int().min(0).default(0).meta({
     notation: 'int',
     description: "Seconds between two looks at the upstream's model list.",

@@ -11,7 +11,7 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
-export { gatewayOperations } from './operations.ts';
+export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 export { estimateTokens } from './tokens.ts';
 
@@ -19,7 +19,7 @@ export { estimateTokens } from './tokens.ts';
 export interface GatewayRoom {
   /** What dispatch needs. */
   runKeys: Pick<Keys, 'issueKey' | 'revokeKey' | 'limitedUntil'> &
-    Pick<GatewayProcess, 'findUrl' | 'buildRoute'>;
+    Pick<GatewayProcess, 'findRoute' | 'buildRoute'>;
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
@@ -113,7 +113,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     process: gateway,
     books,
     runKeys: {
-      findUrl: gateway.findUrl,
+      findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,
       issueKey: keys.issueKey,
       revokeKey: keys.revokeKey,

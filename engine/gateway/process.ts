@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { GatewayRoute } from '../agents/presets/index.ts';
 import { backoffMs } from '../base/backoff.ts';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import { sentence } from '../base/sentence.ts';
 import { type Address, formatAddress, isLoopback } from '../base/values/address.ts';
+import type { RouteModels } from '../models/index.ts';
 import { isStillRunning } from '../runner/processes/own.ts';
 import {
   type GatewayRecord,
@@ -19,7 +21,7 @@ import {
   tagWorkspace,
   WORKSPACE_HEADER,
 } from './record.ts';
-import type { GatewayState, ProviderTrial } from './server/control.ts';
+import type { GatewayState } from './server/control.ts';
 import type { GatewaySettings, GatewayStart } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
@@ -37,8 +39,6 @@ const START_MS = 20_000;
 const PROBE_MS = 2000;
 const IDENTIFY_MS = 500;
 const ASK_MS = 5000;
-/** A provider may take its time. */
-const TRY_MS = 45_000;
 const END_MS = 3000;
 const PAUSES = { firstMs: 200, longestMs: 30_000 };
 
@@ -55,21 +55,28 @@ const INHERITED = [
   ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
 ];
 
+/** A route before it has a key. */
+export type RouteStart = Pick<GatewayRoute, 'url' | 'models'>;
+
 /** Starts the gateway, keeps it running while the engine runs, and takes over one that runs already. */
 export interface GatewayProcess {
-  /** Where the gateway is, which is started when none runs. Throws `gateway_unreachable`, `address_in_use`. */
-  findUrl(): Promise<string>;
+  /**
+   * Where the gateway is, which is started when none runs, and what is known of the models there. Throws
+   * `gateway_unreachable`, `address_in_use`.
+   */
+  findRoute(): Promise<RouteStart>;
   /** The same, because a person asks for it: also where none is started by itself. */
-  open(options: { allowRemote: boolean }): Promise<string>;
+  open(options: { allowRemote: boolean }): Promise<RouteStart>;
   /** Where it is to be, whether anything answers there or not. */
   buildRoute(): string;
+  /** Whether one of the workspace's runs, as far as that is seen without asking it. */
+  isRunning(): boolean;
   /** Takes over one that an earlier engine has started. */
   adopt(): Promise<void>;
   /** Tells a running one what the configuration says now. */
   applySettings(): Promise<void>;
   /** How it does; null while none of the workspace's runs. */
   readState(): Promise<GatewayState | null>;
-  tryProviders(): Promise<ProviderTrial[]>;
   readMetrics(): Promise<string>;
   /** Ends it as soon as its calls are over; waits a moment for that. */
   stop(): Promise<void>;
@@ -214,29 +221,40 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     while (isStillRunning(record) && performance.now() < deadline) await delay(20);
   }
 
+  async function findUrl(): Promise<string> {
+    const running = await findCurrent();
+    if (running !== null) return formatUrl(running);
+    const { host, port } = deps.address();
+    const where = formatAddress({ host, port });
+    if (port !== 0 && (await isListening(host, port))) {
+      await refuseNeighbour(`http://${where}`, dataId);
+      return `http://${where}`;
+    }
+    if (!deps.mayStart())
+      throw new SvcError(
+        'gateway_unreachable',
+        `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
+        {
+          hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
+        },
+      );
+    return formatUrl(await start());
+  }
+
+  /** Of a gateway that is not ours nothing is known. */
+  async function describeRoute(url: string): Promise<RouteStart> {
+    const models = await ask<RouteModels>('/-/models').catch(() => null);
+    return models === null ? { url } : { url, models };
+  }
+
   return {
     buildRoute: () => formatUrl(deps.address()),
-    async findUrl() {
-      const running = await findCurrent();
-      if (running !== null) return formatUrl(running);
-      const { host, port } = deps.address();
-      const where = formatAddress({ host, port });
-      if (port !== 0 && (await isListening(host, port))) {
-        await refuseNeighbour(`http://${where}`, dataId);
-        return `http://${where}`;
-      }
-      if (!deps.mayStart())
-        throw new SvcError(
-          'gateway_unreachable',
-          `nothing listens at gateway.addr (${where}), and SVC_SKIP_GATEWAY_AUTOSTART is set`,
-          {
-            hint: sentence`{gateway.serve} opens it; SVC_GATEWAY_BYPASS=1 lets one dispatch use the agent’s own login`,
-          },
-        );
-      return formatUrl(await start());
+    isRunning: () => findRunning() !== null,
+    async findRoute() {
+      return describeRoute(await findUrl());
     },
     async open(options) {
-      return formatUrl((await findCurrent()) ?? (await start(options)));
+      return describeRoute(formatUrl((await findCurrent()) ?? (await start(options))));
     },
     async adopt() {
       const record = readGatewayRecord(data, dataId);
@@ -251,9 +269,6 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       await ask('/-/settings', { method: 'POST', body: deps.settings() });
     },
     readState: () => ask<GatewayState>('/-/status').catch(() => null),
-    async tryProviders() {
-      return (await ask<ProviderTrial[]>('/-/try', { method: 'POST', ms: TRY_MS })) ?? [];
-    },
     async readMetrics() {
       return (await ask<string>('/metrics')) ?? '';
     },

@@ -1,3 +1,4 @@
+import type { ModelLimits } from '../models/index.ts';
 import type { Protocol } from './protocol.ts';
 
 /** What a call costs, the least first. */
@@ -15,6 +16,8 @@ export interface Provider {
   takesClientKey: boolean;
   /** The model that it is asked for; '' for whatever model a request names. */
   model: string;
+  /** Of that model, as the configuration says; what is null is told by its list, or known by its name. */
+  limits: ModelLimits;
   tier: Tier;
   /** Lower is tried first. */
   priority: number;
@@ -31,6 +34,8 @@ export interface GatewaySettings {
   /** 0 for no cache. */
   cacheTtlSec: number;
   cacheEntries: number;
+  /** From how many bytes on an answer of a tool is long; 0 to count none. */
+  longToolBytes: number;
   /** Between two looks at the lists of models; 0 for one look at the start. */
   probeIntervalSec: number;
 }

@@ -5,23 +5,20 @@ import { describe, test } from 'node:test';
 import { SHAPES } from '../../cli/hooks/shapes.ts';
 import { type CommandLine, HOOK_EVENTS } from '../../engine/agents/presets/hook-event.ts';
 import type { HookEvent } from '../../engine/index.ts';
+import type { RouteModels } from '../../engine/models/index.ts';
 import { type Script, startModel } from '../../fixtures/model/model.ts';
 import { runPreset } from '../support/agent-run.ts';
-import { missing, opencodeEnvironment } from '../support/agents.ts';
+import { missing } from '../support/agents.ts';
 import { makeRepository } from '../support/git.ts';
 
 const KEPT = 'kept through the compaction';
 const AFTER = 'said after the compaction';
 const SAID: Partial<Record<HookEvent, string>> = { 'pre-compact': KEPT, 'session-start': AFTER };
 
-const CODEX_SETTINGS = 'model = "stand-in"\nmodel_auto_compact_token_limit = 50\n';
+const CODEX_SETTINGS = 'model = "stand-in"\n';
 
-/** It has to compact after every step. */
-const shortOpencode = (modelUrl: string): Record<string, string> => ({
-  ...opencodeEnvironment({ modelUrl, key: 'no key', limit: { context: 100, output: 50 } }),
-  npm_config_registry: 'http://127.0.0.1:9',
-  npm_config_fetch_retries: '0',
-});
+/** A window so small that whoever knows of it compacts after every step. */
+const SHORT: RouteModels = { named: [], other: { context: 100, output: 50 } };
 
 interface Agent {
   script: Script | Script[];
@@ -30,7 +27,9 @@ interface Agent {
   /** What has to be heard by the model; and where that is the end. */
   hears: string[];
   stopsThen?: true;
-  env?(modelUrl: string): Record<string, string>;
+  /** What its route says of the model, for those that compact by that alone. */
+  models?: RouteModels;
+  env?: Record<string, string>;
 }
 
 const AGENTS: Record<string, Agent> = {
@@ -46,6 +45,7 @@ const AGENTS: Record<string, Agent> = {
       { steps: [{ call: 'exec_command', arguments: { cmd: 'true' } }, { say: 'Hello.' }] },
     ],
     prompts: ['Say hello.'],
+    models: SHORT,
     hears: [AFTER],
   },
   // It takes back a compaction that does not save enough, so that nothing comes after it.
@@ -61,12 +61,13 @@ const AGENTS: Record<string, Agent> = {
     prompts: ['Say hello.'],
     hears: [KEPT, AFTER],
     stopsThen: true,
-    env: shortOpencode,
+    models: SHORT,
+    env: { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' },
   },
 };
 
 describe('what real agents are told around a compaction', { concurrency: 2 }, () => {
-  for (const [agent, { script, prompts, hears, stopsThen, env }] of Object.entries(AGENTS)) {
+  for (const [agent, { script, prompts, hears, stopsThen, models, env }] of Object.entries(AGENTS)) {
     const skip = missing(agent);
     test(`${agent} passes it on to its model`, { skip, timeout: 120_000 }, async () => {
       const { root, folder, remove } = makeRepository();
@@ -90,11 +91,11 @@ describe('what real agents are told around a compaction', { concurrency: 2 }, ()
         for (const prompt of prompts) {
           const { facts } = await runPreset(agent, {
             prompt,
-            gateway: env === undefined ? { url: model.url, key: 'no key' } : null,
+            gateway: { url: model.url, key: 'no key', ...(models === undefined ? {} : { models }) },
             hooks,
             cwd: root,
             folder: join(folder, 'session'),
-            ...(env === undefined ? {} : { env: env(model.url) }),
+            ...(env === undefined ? {} : { env }),
             ...(session === null ? {} : { resume: session }),
             ...(stopsThen ? { stopWhen: () => hears.every(heard) } : {}),
           });

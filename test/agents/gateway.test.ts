@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Step } from '../../fixtures/model/model.ts';
 import { openDesk, PROVIDER_KEY } from '../support/matrix.ts';
 import { COMMIT, REAL_AGENTS, report, skipped } from '../support/real-agents.ts';
+import { until } from '../support/wait.ts';
 
 const provide = (path: string) => (url: string) => ({
   'ai.mode': 'live',
@@ -55,6 +56,32 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
           await desk.close();
         }
       });
+
+      if (name === 'opencode')
+        test('compacts where the window of the model behind the gateway is full', async () => {
+          const provider = { name: 'up', api_key: PROVIDER_KEY, model: 'short', context: 100, output: 50 };
+          const desk = await open((url) => ({
+            'ai.mode': 'live',
+            'ai.providers': [{ ...provider, base_url: `${url}/v1` }],
+          }));
+          try {
+            const isCompaction = (body: unknown): boolean =>
+              /context summari[sz]ation/.test(JSON.stringify(body).slice(0, 2000));
+            const run = await desk.run('Write a greeting.', () => [
+              agent.shell('true'),
+              { say: 'It is done.' },
+            ]);
+            await until(
+              () => desk.requests().some(({ body }) => isCompaction(body)),
+              'a compaction',
+              240_000,
+            );
+            await run.cancel();
+            await run.ended();
+          } finally {
+            await desk.close();
+          }
+        });
 
       for (const [path, gateway] of Object.entries(providers))
         test(`works with its own tools and ours at a provider of ${path}`, async () => {

@@ -8,8 +8,9 @@ import autocannon from 'autocannon';
 import { systemClock } from '../../engine/base/clock.ts';
 import { isLoopback } from '../../engine/base/values/address.ts';
 import { createReceiver } from '../../engine/receiver/index.ts';
-import { CONFIG, lookup, openSpine, SECRET, svcHeaders } from '../engine/receiver/rig.ts';
+import { CONFIG, lookup, SECRET, svcHeaders } from '../engine/receiver/rig.ts';
 import { temporaryFolder } from '../support/git.ts';
+import { openSpine } from '../support/spine.ts';
 
 /** What the load generator is asked for, and what it measured. */
 export interface Load {

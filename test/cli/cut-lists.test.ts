@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { Ran } from '../support/command-line.ts';
+import { engineHere } from '../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const ROWS = 130;
@@ -76,9 +77,8 @@ describe('a list that shows a part', () => {
   };
 
   before(async () => {
-    ws = await makeWorkspace();
-    await ws.connect();
-    await ws.svc(['down']);
+    ws = await makeWorkspace({ hosted: true });
+    await (await engineHere(ws)).close();
     fill(join(ws.root, '.svc', 'svc.db'));
     await ws.connect();
   });

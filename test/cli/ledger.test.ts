@@ -8,8 +8,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 describe('a ledger on the command line', () => {
   let ws: TestWorkspace;
   before(async () => {
-    ws = await makeWorkspace();
-    await ws.svc(['up']);
+    ws = await makeWorkspace({ hosted: true });
   });
   after(() => ws.close());
 

@@ -4,7 +4,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 let ws: TestWorkspace;
 before(async () => {
-  ws = await makeWorkspace();
+  ws = await makeWorkspace({ hosted: true });
 });
 after(() => ws.close());
 
@@ -31,6 +31,15 @@ test('svc memory stores, finds, edits, settles and forgets', async () => {
   assert.match((await run('list')).stdout, /Ocelot port/);
   assert.match((await run('edit', id, '--text', 'It is 8791.')).stdout, /stands in its place/);
   assert.match((await run('show', id)).stdout, /superseded by m-/);
+  const [edited = ''] = /m-\w{10}/.exec((await run('recall', 'ocelot')).stdout) ?? [];
+  const withEditor = async (script: string) => {
+    const ran = await ws.svc(['memory', 'edit', edited], { env: { VISUAL: `sh -c '${script}' svc` } });
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  assert.match((await withEditor(':')).stderr, /did not change/);
+  await withEditor('sed -i s/8791/8792/ "$1"');
+  assert.match((await run('recall', 'ocelot')).stdout, /8792/);
   const other = await run('add', '-t', 'gotcha', '--title', 'ocelot PORT', 'It is 1.\u001b[2J');
   assert.match(other.stderr, /under the same title/);
   const [kept = ''] = /m-\w{10}/.exec(other.stdout) ?? [];

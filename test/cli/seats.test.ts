@@ -21,7 +21,7 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
   let mark: string;
 
   before(async () => {
-    ws = await makeWorkspace();
+    ws = await makeWorkspace({ hosted: true });
     client = await ws.connect();
     const { task_id } = await client.call('task.add', {
       title: 'w',

@@ -6,8 +6,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 describe('the words of a command line', () => {
   let ws: TestWorkspace;
   before(async () => {
-    ws = await makeWorkspace();
-    await ws.svc(['up']);
+    ws = await makeWorkspace({ hosted: true });
   });
   after(() => ws.close());
 

@@ -8,7 +8,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 describe('a worker at its own command line', () => {
   let ws: TestWorkspace;
   before(async () => {
-    ws = await makeWorkspace();
+    ws = await makeWorkspace({ hosted: true });
     ws.repository.write('plan.md', '## Clarify\n- [x] which\n## Steps\n- [ ] build it\n');
   });
   after(() => ws.close());

@@ -6,7 +6,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 describe('svc worktree trial', () => {
   let ws: TestWorkspace;
   before(async () => {
-    ws = await makeWorkspace();
+    ws = await makeWorkspace({ hosted: true });
   });
   after(() => ws.close());
 

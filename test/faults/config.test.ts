@@ -11,7 +11,7 @@ describe('svc.yaml changed while the engine runs', () => {
   let good: string;
   const file = () => join(ws.root, 'svc.yaml');
   before(async () => {
-    ws = await makeWorkspace();
+    ws = await makeWorkspace({ hosted: true });
     good = readFileSync(file(), 'utf8');
   });
   after(() => ws.close());

@@ -45,7 +45,7 @@ describe('a worker that misbehaves', () => {
   });
 
   test('that prints nothing is stopped at the idle timeout', async () => {
-    const quiet = await makeWorkspace({ env: {}, yaml: '' });
+    const quiet = await makeWorkspace({ hosted: true });
     try {
       await quiet.svc(['config', 'set', 'agents.idle_timeout_sec', '1']);
       const ran = await quiet.svc(['task', 'add', 'quiet', '--prompt=#agent: hang', '--run', '-f', '--json']);

@@ -8,6 +8,7 @@ import type {
   Details,
   Evidence,
   LockRow,
+  MemoryRow,
   MessageRow,
   PeerRow,
   Plan,
@@ -16,6 +17,7 @@ import type {
   Status,
   TaskRow,
   Trial,
+  UsageDay,
   Work,
 } from '../../tui/state/model.ts';
 import { createInitialState } from '../../tui/store.ts';
@@ -205,6 +207,32 @@ export const lockRow = (path: string, more: Partial<LockRow> = {}): LockRow => (
   ...more,
 });
 
+export const memoryRow = (id: number, more: Partial<MemoryRow> = {}): MemoryRow => ({
+  id: `m-${String(id).padStart(10, 'a')}`,
+  type: 'fact',
+  title: `Memory number ${id}`,
+  text: `Text of memory ${id}.`,
+  text_chars: `Text of memory ${id}.`.length,
+  tags: [],
+  source: null,
+  state: 'active',
+  superseded_by: null,
+  unreviewed: null,
+  actor: 'ada',
+  seat: 'worker',
+  session_id: 's-1',
+  task_id: 't-1',
+  agent: 'claude',
+  created_at: at(9),
+  changed_at: at(9),
+  ended_at: null,
+  kept_by: null,
+  kept_at: null,
+  is_in_brief: false,
+  against: [],
+  ...more,
+});
+
 /** The status of a running engine with nothing to do. */
 export const engineStatus = (more: Partial<Status> = {}): Status => ({
   pid: 4242,
@@ -312,6 +340,45 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
   ...more,
 });
 
+/** Of one session, model, provider or task. */
+type UsageSumRow = UsageDay['groups']['session'][number];
+
+export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): UsageSumRow => ({
+  key,
+  label: null,
+  calls: 3,
+  failed: 0,
+  denied: 0,
+  input: 10_000,
+  output: 2000,
+  cache_read: 30_000,
+  cache_write: 0,
+  tokens: 42_000,
+  estimated: 0,
+  spent: 42_000,
+  cost_usd: 1.25,
+  unpriced: 0,
+  ...more,
+});
+
+export const usageDay = (more: Partial<UsageDay> = {}): UsageDay => ({
+  day: '2026-03-01',
+  resets_at: '2026-03-02T00:00:00.000Z',
+  mode: 'live',
+  has_providers: true,
+  is_running: true,
+  address: 'http://127.0.0.1:8788',
+  budget_tokens_day: 2_000_000,
+  total: usageSum(null),
+  hours: Array.from({ length: 24 }, (_, hour) => (hour === 9 ? 40_000 : hour === 10 ? 2000 : 0)),
+  groups: {
+    session: [usageSum('s-1', { label: 'Split store.ts', tokens: 40_000 }), usageSum(null, { tokens: 2000 })],
+    model: [usageSum('gpt-5')],
+    provider: [usageSum('up', { cost_usd: 1.25, unpriced: 700 })],
+    task: [usageSum('t-1', { label: 'Split store.ts' })],
+  },
+  ...more,
+});
 /** A dashboard without a terminal and without an engine: events in, state and effects out. */
 export interface Bench {
   state(): State;

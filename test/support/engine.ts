@@ -23,7 +23,10 @@ export interface EngineHere {
   join(...names: string[]): Promise<void>;
   /** A signed request from outside whose task waits for a decision. */
   ask(prompt: string, wish?: { agent?: string; project?: string }): Promise<Posted>;
+  /** Its workers go on. */
   close(): Promise<void>;
+  /** Ends its workers and closes it: the last of a suite, whatever has failed before. */
+  end(): Promise<void>;
 }
 
 /** The workspace's engine in this process: what it answers can be asked without a socket in between. */
@@ -76,5 +79,9 @@ export async function engineHere(
       return (await sent.json()) as Posted;
     },
     close: () => engine.close(),
+    async end() {
+      await callByName('engine.stop', { stop_workers: true }).catch(() => undefined);
+      await engine.close();
+    },
   };
 }

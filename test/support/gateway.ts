@@ -18,6 +18,7 @@ export const makeProvider = (baseUrl: string, more: Partial<Provider> = {}): Pro
   key: REAL_KEY,
   takesClientKey: false,
   model: '',
+  limits: { context: null, output: null },
   tier: 'paid',
   priority: 0,
   protocols: ['chat'],
@@ -30,6 +31,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   budgetTokensDay: 0,
   cacheTtlSec: 0,
   cacheEntries: 256,
+  longToolBytes: 4096,
   probeIntervalSec: 0,
   ...more,
 });

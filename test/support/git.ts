@@ -37,7 +37,8 @@ export const temporaryFolder = (name = 'svc-test-'): string =>
   realpathSync(mkdtempSync(join(realpathSync(tmpdir()), name)));
 
 const runGit = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', args, {
+  // A commit would start another program that looks whether there is something to pack.
+  execFileSync('git', ['-c', 'maintenance.auto=false', ...args], {
     cwd,
     encoding: 'utf8',
     env: gitEnvironment(PERSON),

@@ -43,9 +43,15 @@ export const confinementOf = (ws: TestWorkspace, { engine }: EngineHere): Confin
     svc: null,
   });
 
+/** The workspace's engine in this process, open to its workers and to clients; its end is that of its host. */
 export async function openHere(ws: TestWorkspace): Promise<{ here: EngineHere; host: Host }> {
   const here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
-  return { here, host: await hostEngine(here.engine) };
+  const host = await hostEngine(here.engine);
+  const end = async (): Promise<void> => {
+    await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
+    await host.close();
+  };
+  return { here: { ...here, end }, host };
 }
 
 /** The session of an approved task, once it has begun. */

@@ -7,6 +7,9 @@ import {
   configuration,
   connectToEngine,
   type EngineClient,
+  type Host,
+  hostEngine,
+  openEngine,
   readDaemonRecord,
   samples,
 } from '../../engine/index.ts';
@@ -79,6 +82,12 @@ export interface WorkspaceOptions {
   env?: Record<string, string>;
   /** More agents, as command lines by name. */
   commands?: Record<string, string>;
+  /**
+   * true: the first that needs an engine opens one within this process, on its real socket, where it takes a fraction of
+   * what a process of its own does. Not for what is shown of the engine's process, and not for clients that are processes:
+   * below the engine they are not the person's.
+   */
+  hosted?: boolean;
   /** Whose workspace it is, by `program` only; whoever runs the tests when left out. */
   user?: { uid: number; gid: number };
 }
@@ -90,6 +99,7 @@ export async function makeWorkspace({
   commands = {},
   user,
   events: wanted,
+  hosted = false,
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
   const repository = makeRepository();
   const { root, folder } = repository;
@@ -129,8 +139,17 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   if (user !== undefined) execFileSync('chown', ['-R', '-h', `${user.uid}:${user.gid}`, folder]);
   const clients = new Set<EngineClient>();
 
-  const program: TestWorkspace['program'] = (args, { env: own = {}, cwd = root, input } = {}) =>
-    new Promise((resolve) => {
+  let hosting: Promise<Host> | undefined;
+  /** Before anything that would start an engine. */
+  async function host(): Promise<void> {
+    if (!hosted) return;
+    hosting ??= hostHere(root, env);
+    await hosting;
+  }
+
+  const program: TestWorkspace['program'] = async (args, { env: own = {}, cwd = root, input } = {}) => {
+    await host();
+    return new Promise((resolve) => {
       const child = execFile(
         process.execPath,
         [SVC, ...args],
@@ -142,15 +161,19 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       );
       child.stdin?.end(input ?? '');
     });
+  };
 
-  const svc: TestWorkspace['svc'] = (args, { env: own = {}, cwd = root, input = '' } = {}) =>
-    runHere(args, { cwd, env: { ...env, ...own }, input });
+  const svc: TestWorkspace['svc'] = async (args, { env: own = {}, cwd = root, input = '' } = {}) => {
+    await host();
+    return runHere(args, { cwd, env: { ...env, ...own }, input });
+  };
 
   const daemonPid = (): number | null => readDaemonRecord(data)?.pid ?? null;
 
   const supervisorPid = (): number | null => readDaemonRecord(data)?.supervisor?.pid ?? null;
 
   async function killDaemon(): Promise<void> {
+    if (hosted) throw new Error('the engine of this workspace is in the process of the test');
     // First who would start it again.
     const pids = [supervisorPid(), daemonPid()].filter((pid) => pid !== null && isRunning(pid)) as number[];
     for (const pid of pids) process.kill(pid, 'SIGKILL');
@@ -158,6 +181,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
   }
 
   async function crashDaemon(): Promise<number> {
+    if (hosted) throw new Error('the engine of this workspace is in the process of the test');
     const pid = daemonPid() ?? 0;
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid));
@@ -181,6 +205,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
 
   /** A connection to the daemon, for one piece of work. */
   async function visit<T>(work: (client: EngineClient) => Promise<T>, daemon?: string[]): Promise<T> {
+    await host();
     const client = await connectToEngine({ cwd: root, env, ...(daemon ? { daemon } : {}) });
     try {
       return await work(client);
@@ -204,6 +229,7 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
     program,
     agree,
     async connect() {
+      await host();
       const client = await connectToEngine({ cwd: root, env, daemon: DAEMON });
       clients.add(client);
       return client;
@@ -237,8 +263,11 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       else if (pid !== null && isRunning(pid)) {
         // One that cannot be asked is seen by what waits for its end.
         await visit((client) => client.call('engine.stop', { stop_workers: true })).catch(() => undefined);
-        await until(() => ![pid, supervisor].some((each) => each !== null && isRunning(each)));
+        const others = [pid, supervisor].filter((each) => each !== null && each !== process.pid) as number[];
+        await until(() => !others.some(isRunning));
       }
+      // Also when it could not be asked: an open engine would keep the tests from ending.
+      await (await hosting?.catch(() => undefined))?.close();
       await catcher.close();
       const left = marked(`SVC_CONFIG=${join(root, 'svc.yaml')}`);
       for (const each of left) process.kill(each.pid, 'SIGKILL');
@@ -246,6 +275,20 @@ ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\
       if (left.length > 0) throw new Error(`processes outlived the workspace: ${JSON.stringify(left)}`);
     },
   };
+}
+
+/** The engine as `svc up` would have it, in this process. */
+async function hostHere(root: string, env: NodeJS.ProcessEnv): Promise<Host> {
+  const file = join(root, 'svc.yaml');
+  const engine = await openEngine({ file, env: { ...env, SVC_CONFIG: file }, svc: [process.execPath, SVC] });
+  try {
+    const host = await hostEngine(engine);
+    await engine.openReceiver();
+    return host;
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }
 
 function marked(mark: string, except: readonly (number | null)[] = []): { pid: number; command: string }[] {

@@ -19,6 +19,8 @@ import {
   showTask,
   showWork,
   taskRow,
+  usageDay,
+  usageSum,
 } from '../support/dashboard.ts';
 import { renderAt, screenOf } from '../support/render.tsx';
 
@@ -52,6 +54,7 @@ function openBoard(columns: number, rows: number): Bench {
     unread: { unread: 2, alerts: 1 },
     peers: [peerRow('s-2')],
     locks: [lockRow('engine/a.ts')],
+    usage: usageDay(),
     complete: true,
   });
   return showDecision(dash, 1);
@@ -64,7 +67,7 @@ const HOSTILE =
 describe('the screen', () => {
   for (const [columns, rows] of SIZES) {
     it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
-      for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
+      for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
         // Overlays do not depend on the pane, so each is shown over one.
         const overlays = {
           1: [['?'], [':', 'r'], ['/', 'x'], ['i'], ['D']],
@@ -270,12 +273,20 @@ describe('the screen', () => {
       messages: [
         messageRow(1, { body: HOSTILE, from_session: HOSTILE, last_error: HOSTILE, payload_path: HOSTILE }),
       ],
+      usage: usageDay({
+        groups: {
+          session: [usageSum('s-1', { label: HOSTILE })],
+          model: [usageSum(HOSTILE)],
+          provider: [],
+          task: [],
+        },
+      }),
       notices: [{ id: 'n-1', session: HOSTILE, at: '2026-03-01T12:00:00Z', text: HOSTILE }],
       complete: true,
     });
     showDecision(dash, 1);
     dash.send({ type: 'message', text: HOSTILE, tone: 'bad' });
-    for (const key of ['1', '2', '3', '4', '5', '7']) {
+    for (const key of ['1', '2', '3', '4', '5', '6', '7']) {
       for (const view of [[], ['enter']]) {
         const lines = screenOf(dash.keys('esc', 'esc', key, ...view).state());
         const text = lines.join('\n');
@@ -309,7 +320,7 @@ describe('the screen', () => {
   it('claims nothing of what it has not been told yet', () => {
     for (const [columns, rows] of SIZES) {
       const dash = bench(columns, rows).send({ type: 'link', link: { phase: 'connecting' } });
-      for (const key of ['1', '2', '3', '4', '5', '7', '8']) {
+      for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
         const text = screenOf(dash.keys(key).state()).join('\n');
         assert.doesNotMatch(text, /Nothing|No |Nobody|receiver off|[a-z] 0\b|\b0 [a-z]/, `${key}\n${text}`);
         assert.match(text, /Connecting to the engine/);

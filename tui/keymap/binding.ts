@@ -11,7 +11,9 @@ export const KEY_GROUPS = [
   'Tasks',
   'Workers',
   'Bus',
+  'Usage',
   'Deliveries',
+  'Memory',
   'Program',
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];

@@ -3,6 +3,7 @@ import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { describeSessionState } from '../panes/states.ts';
 import { formatClockTime } from '../panes/time.ts';
+import { describeDay } from '../panes/usage.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
@@ -42,6 +43,7 @@ export function renderHeaderLine(state: State): Line {
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
+    data.usage === null || data.usage.total.tokens === 0 ? '' : `${describeDay(data.usage)} tokens`,
     data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
@@ -70,7 +72,7 @@ export function renderTabsLine(state: State): Line {
     };
   });
   // If not all tabs fit, they shrink to digit and count, the last one first.
-  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 1);
+  let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 2);
   for (const tab of tabs.toReversed()) {
     if (room <= state.size.columns || tab.isFocusedTab) continue;
     room -= tab.text.length - tab.short.length;

@@ -67,6 +67,14 @@ function computeLayout(state: State): Layout {
   }
   const left = Math.floor(columns * 0.42);
   const right = columns - left;
+  if (focus === 'memories') {
+    const list = { content: { list: focus }, width: left, height: body };
+    return {
+      kind: 'wide',
+      columns: [[list], [{ content: { preview: focus }, width: right, height: body }]],
+      body,
+    };
+  }
   const most = clampNumber(Math.floor(body * 0.25), 6, 10);
   const fitListHeight = (pane: PaneId, least: number): number =>
     clampNumber(lists[pane].ids.length + LIST_EDGE, least, most);
@@ -76,7 +84,7 @@ function computeLayout(state: State): Layout {
     fitListHeight('workers', 6),
   ];
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
-  const bottom: PaneId = focus === 'deliveries' ? 'deliveries' : 'events';
+  const bottom: PaneId = focus === 'deliveries' || focus === 'usage' ? focus : 'events';
   // Two rows show that something arrived; with the focus, the list gets more.
   const fitLowerHeight = (pane: PaneId): number =>
     clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);

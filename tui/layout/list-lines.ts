@@ -69,5 +69,6 @@ export function explainEmptyList(
   const { filter } = state.lists[id];
   if (!isPaneFetched(id, state))
     return [state.link.phase === 'connecting' ? 'Connecting to the engine …' : 'Still being fetched …'];
-  return filter === '' ? empty : [`Nothing matches ${filter}`, '', 'Esc clears the filter.'];
+  if (filter === '') return typeof empty === 'function' ? empty(state.data) : empty;
+  return [`Nothing matches ${filter}`, '', 'Esc clears the filter.'];
 }

@@ -20,10 +20,12 @@ export function renderSmallScreen(state: State, rows: number): Line[] {
       : pane.columns.map((column) => ({ head: column.head, text: makeDrawable(column.text(row, state)) }));
   const title = texts.find((each) => /^(?:title|text|question|path|doing)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
-  const counts = PANES.map(
-    (each) =>
-      `${each.title.toLowerCase()} ${state.link.phase !== 'connecting' ? each.countUnfinished(state.data) : '…'}${each.describeTab?.(state) ?? ''}`,
-  ).join(' · ');
+  const counts = PANES.map((each) => {
+    const more = each.describeTab?.(state) ?? '';
+    const count = state.link.phase === 'connecting' ? '…' : each.countUnfinished(state.data);
+    const shown = count === 0 && each.isQuietAtZero && more !== '' ? more : ` ${count}${more}`;
+    return `${each.title.toLowerCase()}${shown}`;
+  }).join(' · ');
   const oldest = findOldestWaiting(state);
   const isHere = oldest?.pane === state.focus && oldest.id === list.selected;
   const lines: Line[] = [

@@ -1,6 +1,7 @@
 import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
 import { replaceList, searchPreview } from '../actions/navigation.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { getPane } from '../panes/index.ts';
 import { editInput } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 
@@ -13,7 +14,9 @@ export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
 export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
     case 'filter':
-      return { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
+      return getPane(overlay.pane).isSearchedByEngine === true
+        ? { label: 'search', hint: 'words of a question, type:gotcha   Enter keep  Esc undo' }
+        : { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
     case 'search':
       return { label: 'search', hint: 'Enter search  Esc back' };
     case 'reason':

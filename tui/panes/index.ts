@@ -5,9 +5,11 @@ import { decisionsPane } from './decisions.ts';
 import { deliveriesPane } from './deliveries.ts';
 import { eventsPane } from './events.ts';
 import { locksPane } from './locks.ts';
+import { memoriesPane } from './memories.ts';
 import type { AnyPane, Preview } from './pane.ts';
 import { peersPane } from './peers.ts';
 import { tasksPane } from './tasks.ts';
+import { usagePane } from './usage.ts';
 import { workersPane } from './workers.ts';
 
 /** The panes in the order of their tabs. */
@@ -17,12 +19,13 @@ export const PANES: readonly AnyPane[] = [
   asksPane,
   workersPane,
   busPane,
+  usagePane,
   eventsPane,
   deliveriesPane,
 ];
 
 /** Lists without a tab of their own. */
-const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane];
+const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane];
 
 const PANES_BY_ID = Object.fromEntries(
   [...PANES, ...LISTS_WITHOUT_TAB].map((each) => [each.id, each]),

@@ -30,7 +30,7 @@ export interface Preview {
 /** A pane is data: its rows and their order, how a row and its preview look, and what an empty list says. */
 export interface Pane<R> {
   id: PaneId;
-  /** The key that focuses the pane; empty for a list that belongs to another pane. 6 is reserved for Usage. */
+  /** The key that focuses the pane; empty for a list that belongs to another pane. */
   digit: string;
   /** The pane that a list without a tab belongs to. Esc goes back there. */
   parent?: PaneId;
@@ -42,6 +42,8 @@ export interface Pane<R> {
   getRowId(row: R): string;
   findRow(data: Data, id: string): R | undefined;
   fields: Fields<R>;
+  /** The engine searches by the filter, and lists the best first: what it lists is not filtered again. */
+  isSearchedByEngine?: true;
   columns: readonly Column<R>[];
   /** The number in the pane's tab. */
   countUnfinished(data: Data): number;
@@ -51,8 +53,8 @@ export interface Pane<R> {
   isQuietAtZero?: true;
   /** The cursor stays on the first row while another pane has the focus. */
   staysOnFirstRow?: true;
-  /** What an empty list says. */
-  empty: readonly string[];
+  /** What an empty list says, which may depend on why it is empty. */
+  empty: readonly string[] | ((data: Data) => readonly string[]);
   /** At the right end of the list's upper border. */
   note?(state: State): string | undefined;
   renderPreview(state: State, row: R, cells: number): Preview;

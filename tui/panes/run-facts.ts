@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount, formatDollars } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
@@ -17,8 +17,6 @@ export function formatTokenCount(count: number): string {
 /** All tokens of a session, input and output. */
 export const formatSessionTokens = ({ usage }: SessionRow): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
-
-const formatDollars = (cost: number): string => `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
 
 function describeSpending({ usage, tool_calls: calls, token_budget: budget }: SessionRow): string {
   return [

@@ -7,6 +7,7 @@ import type {
   EventRow,
   HeldRow,
   LockRow,
+  Memories,
   MessageRow,
   Notice,
   PaneId,
@@ -16,6 +17,7 @@ import type {
   Status,
   TaskRow,
   Unread,
+  UsageDay,
 } from './model.ts';
 import { WINDOWS } from './windows.ts';
 
@@ -33,8 +35,10 @@ export const EMPTY_DATA: Data = {
   reports: new Map(),
   events: [],
   notices: [],
+  usage: null,
   status: null,
   choices: null,
+  memories: null,
   complete: false,
 };
 
@@ -43,7 +47,8 @@ const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 
 
 /** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
-  link.phase !== 'connecting' && (FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
+  link.phase !== 'connecting' &&
+  (pane === 'memories' ? data.memories !== null : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
@@ -63,8 +68,10 @@ export interface DataChange {
   held?: readonly HeldRow[];
   events?: readonly EventRow[];
   notices?: readonly Notice[];
+  usage?: UsageDay;
   status?: Status;
   choices?: Choices;
+  memories?: Memories;
   complete?: boolean;
   /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
@@ -99,8 +106,10 @@ export function applyDataChange(before: Data, change: DataChange): { data: Data;
       change.notices === undefined
         ? base.notices
         : [...base.notices, ...change.notices].slice(-WINDOWS.notices.most),
+    usage: change.usage ?? base.usage,
     status: change.status ?? base.status,
     choices: change.choices ?? base.choices,
+    memories: change.memories ?? base.memories,
     complete: change.complete ?? base.complete,
   };
   const arrived =

@@ -55,6 +55,12 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
       const held = data.held.find((each) => each.agent === id);
       return held === undefined ? '' : `${held.opened_at} ${held.reopen_at}`;
     }
+    case 'memory': {
+      const memory = data.memories?.memories.find((each) => each.id === id);
+      return memory === undefined
+        ? ''
+        : [id, memory.unreviewed, ...memory.against.map((each) => each.id)].join(' ');
+    }
     case 'delivery':
       return data.deliveries.get(id)?.state ?? '';
   }

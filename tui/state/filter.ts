@@ -17,6 +17,17 @@ function parseFilter(filter: string): Term[] {
   );
 }
 
+/** A filter for a search by the engine: its words, and the type that `type:word` names. */
+export function splitSearch(filter: string): { query: string; type: string | null } {
+  const terms = parseFilter(filter);
+  const type = terms.find(({ field, negated }) => field === 'type' && !negated)?.word ?? null;
+  const words = terms.filter(({ field }) => field !== 'type');
+  return {
+    query: words.map(({ field, word }) => (field === null ? word : `${field}:${word}`)).join(' '),
+    type,
+  };
+}
+
 /**
  * The rows that match a filter, ignoring case. A word without a field is looked for in every field. An unknown field name
  * is part of the word, as in `http://…`.

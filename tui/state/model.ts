@@ -1,5 +1,6 @@
 import type {
   AgentCircuit,
+  Api,
   Ask,
   Message as BusMessage,
   Decision,
@@ -33,9 +34,14 @@ export type LockRow = Wire<Lock>;
 export type PeerRow = Wire<Peer>;
 /** An agent whose circuit is open: it failed repeatedly and gets no work (`agent.held`). */
 export type HeldRow = Wire<AgentCircuit>;
+/** What `memory.browse` has found; `filter` is what was asked for. */
+export type Memories = Api['memory.browse']['output'] & { filter: string };
+export type MemoryRow = Memories['memories'][number];
 /** What a session has reported about its work, and whether that still holds (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
+/** Usage of one UTC day (`gateway.today`). */
+export type UsageDay = Api['gateway.today']['output'];
 
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
@@ -116,23 +122,29 @@ export interface Data {
   /** Oldest first. */
   events: readonly EventRow[];
   notices: readonly Notice[];
+  /** Null while it is not known. */
+  usage: UsageDay | null;
   status: Status | null;
   choices: Choices | null;
+  /** Null until the list of memories has been looked at. */
+  memories: Memories | null;
   /** False while older tasks are still being fetched. */
   complete: boolean;
 }
 
-/** In the order of their digits. The last two have no digit and belong to Bus. */
+/** In the order of their digits. The last three have no digit: two belong to Bus, and M opens the memories. */
 export const PANE_IDS = [
   'tasks',
   'decisions',
   'asks',
   'workers',
   'bus',
+  'usage',
   'events',
   'deliveries',
   'peers',
   'locks',
+  'memories',
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
@@ -186,7 +198,7 @@ export interface Armed {
 }
 
 export interface Subject {
-  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent';
+  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory';
   id: string;
 }
 

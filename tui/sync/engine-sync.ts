@@ -4,9 +4,10 @@ import type { DataChange } from '../state/data.ts';
 import type { Store } from '../store.ts';
 import { keepConnected } from './connection.ts';
 import { fetchDetails } from './fetch-details.ts';
-import { fetchDeliveries, fetchMessages, fetchSessions } from './fetch-rows.ts';
+import { fetchDeliveries, fetchMessages, fetchSessions, fetchUsage } from './fetch-rows.ts';
 import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
+import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
 import { pollWorkers } from './poll-workers.ts';
 import { watchNotices } from './watch-notices.ts';
@@ -15,6 +16,8 @@ import { watchNotices } from './watch-notices.ts';
 const TICK_MS = 10_000;
 /** How often to ask for what changes without an event: deliveries, message notices, details. */
 const POLL_MS = 2000;
+/** Usage is asked for at every so manieth of them while another pane has the focus. */
+const USAGE_POLLS = 5;
 
 export interface EngineSync {
   /** Sends a call that the reducer requested, and sends the answer to the store. */
@@ -120,17 +123,28 @@ export function createEngineSync(options: {
     getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
+  const memories = followMemories({
+    client: connection.client,
+    getState: store.getState,
+    onMemories: (found) => sendDataChange({ memories: found }),
+    onFailed: (error) => {
+      const { message, hint } = asSvcError(error);
+      sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
+    },
+  });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
     logs.onStateChange();
     refs.onStateChange();
     workers.onStateChange();
+    memories.onStateChange();
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
   let polledEvents = store.getState().data.events;
+  let polls = 0;
   async function pollPending(): Promise<void> {
-    const { link: now, data } = store.getState();
+    const { link: now, data, focus } = store.getState();
     if (now.phase !== 'live') return;
     details.retryUnsettled();
     const isPending = [...data.deliveries.values()].some((each) => each.state === 'pending');
@@ -140,6 +154,11 @@ export function createEngineSync(options: {
     if (messages.length > 0) {
       const ids = messages.map((each) => each.message_id);
       sendDataChange({ messages: await fetchMessages(connection.client(), ids) });
+    }
+    polls += 1;
+    if (focus === 'usage' || hasNew || polls % USAGE_POLLS === 0) {
+      const usage = await fetchUsage(connection.client());
+      if (JSON.stringify(usage) !== JSON.stringify(store.getState().data.usage)) sendDataChange({ usage });
     }
     if (isPending || hasNew) sendDataChange({ deliveries: await fetchDeliveries(connection.client()) });
   }
@@ -168,6 +187,7 @@ export function createEngineSync(options: {
       details.close();
       logs.close();
       workers.close();
+      memories.close();
       for (const timer of timers) clearInterval(timer);
       try {
         connection.client().close();

@@ -8,6 +8,7 @@ import type {
   MessageRow,
   SessionRow,
   TaskRow,
+  UsageDay,
 } from '../state/model.ts';
 import { WINDOWS } from '../state/windows.ts';
 
@@ -44,21 +45,26 @@ export async function fetchFirstRows(client: EngineClient): Promise<DataChange> 
 export const fetchDeliveries = (client: EngineClient): Promise<DeliveryRow[]> =>
   client.call('notify.deliveries', { limit: WINDOWS.deliveries.first });
 
+/** Calls of models are no events, so their sums are polled. */
+export const fetchUsage = (client: EngineClient): Promise<UsageDay> => client.call('gateway.today', {});
+
 const fetchHeldAgents = (client: EngineClient): Promise<HeldRow[]> => client.call('agent.held');
 
 /** Fetches what can arrive a moment after the first screen. */
 export async function fetchLaterRows(client: EngineClient): Promise<DataChange> {
-  const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks] = await Promise.all([
-    client.call('event.list', { limit: WINDOWS.events.first }),
-    fetchDeliveries(client),
-    client.call('task.choices'),
-    client.call('session.list', { limit: WINDOWS.sessions.first }),
-    fetchAsks(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
-    client.call('msg.list', { limit: WINDOWS.messages.first }),
-    client.call('msg.list', { unread: true, limit: WINDOWS.messages.first }),
-    fetchPeers(client),
-    fetchLocks(client),
-  ]);
+  const [events, deliveries, choices, sessions, asks, messages, unread, peers, locks, usage] =
+    await Promise.all([
+      client.call('event.list', { limit: WINDOWS.events.first }),
+      fetchDeliveries(client),
+      client.call('task.choices'),
+      client.call('session.list', { limit: WINDOWS.sessions.first }),
+      fetchAsks(client, { status: 'all', limit: WINDOWS.closedAsks.first }),
+      client.call('msg.list', { limit: WINDOWS.messages.first }),
+      client.call('msg.list', { unread: true, limit: WINDOWS.messages.first }),
+      fetchPeers(client),
+      fetchLocks(client),
+      fetchUsage(client),
+    ]);
   return {
     events,
     deliveries,
@@ -68,6 +74,7 @@ export async function fetchLaterRows(client: EngineClient): Promise<DataChange> 
     messages: [...messages, ...unread],
     peers,
     locks,
+    usage,
   };
 }
 

@@ -1,3 +1,4 @@
+import { findRouteLimits } from '../../models/index.ts';
 import { createClaudeReader } from '../streams/claude.ts';
 import { escapeSlashCommand } from './escape-prompt.ts';
 import { groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
@@ -50,7 +51,10 @@ export const claude: Preset = {
     if (hooks !== null) settings.hooks = groupHookEntries(HOOKS, hooks);
     if (gateway !== null) {
       // `env` in a person's settings file overrides the environment; only these settings override that.
+      const { context, output } = findRouteLimits(gateway.models);
       settings.env = { ANTHROPIC_BASE_URL: gateway.url, ...OTHERS };
+      if (context !== null) more.CLAUDE_CODE_AUTO_COMPACT_WINDOW = String(context);
+      if (output !== null) more.CLAUDE_CODE_MAX_OUTPUT_TOKENS = String(output);
       settings.apiKeyHelper = `printenv ${KEY_VARIABLE}`;
       Object.assign(more, {
         ...Object.fromEntries(Object.keys(OTHERS).flatMap((name) => (env[name] ? [[name, '']] : []))),

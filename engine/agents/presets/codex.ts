@@ -1,3 +1,4 @@
+import { findRouteLimits } from '../../models/index.ts';
 import { createCodexReader } from '../streams/codex.ts';
 import { groupedHooks, groupHookEntries } from './hooks.ts';
 import { TO_FILE } from './notify.ts';
@@ -94,9 +95,10 @@ function formatServer({ command, args, env }: McpServer): string {
 }
 
 /**
- * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name.
+ * Builds a custom provider. The model stays the person's or codex's: a route has none, and the gateway maps its name. Where
+ * another model answers than the one that codex knows, it is told the window of that one, at which it compacts.
  */
-function buildCodexRoute({ url }: GatewayRoute): string[] {
+function buildCodexRoute({ url, models }: GatewayRoute): string[] {
   const provider = {
     name: 'svc',
     base_url: `${url}/v1`,
@@ -104,7 +106,12 @@ function buildCodexRoute({ url }: GatewayRoute): string[] {
     wire_api: 'responses',
     supports_websockets: false,
   };
-  return ['model_provider="svc"', `model_providers.svc=${formatTomlValue(provider)}`];
+  const { context } = findRouteLimits(models);
+  return [
+    'model_provider="svc"',
+    `model_providers.svc=${formatTomlValue(provider)}`,
+    ...(context === null ? [] : [`model_context_window=${context}`]),
+  ];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { findRouteLimits } from '../../models/index.ts';
 import { createCopilotReader } from '../streams/copilot.ts';
 import { findCopilotSession } from './copilot-sessions.ts';
 import { groupedHooks, groupHookEntries, type HookLines } from './hooks.ts';
@@ -40,17 +41,25 @@ export const copilot: Preset = {
       setup.args.push(formatServerFlag('--additional-mcp-config', mcp, { type: 'local', tools: ['*'] }));
     }
     if (gateway !== null) {
+      const model = env.COPILOT_MODEL || 'svc';
+      const { context, output } = findRouteLimits(gateway.models, model);
       Object.assign(setup.env, {
         COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
         COPILOT_PROVIDER_TYPE: 'openai',
         COPILOT_PROVIDER_API_KEY: gateway.key,
         // It wants the name of a model and has none of its own for a provider that it does not know.
-        COPILOT_MODEL: env.COPILOT_MODEL || 'svc',
+        COPILOT_MODEL: model,
         // No login, no telemetry and no update: nothing but the route.
         COPILOT_OFFLINE: 'true',
         // Either would go before the key.
         COPILOT_PROVIDER_BEARER_TOKEN: '',
         COPILOT_PROVIDER_API_KEY_COMMAND: '',
+        ...(context === null || env.COPILOT_PROVIDER_MAX_PROMPT_TOKENS
+          ? {}
+          : { COPILOT_PROVIDER_MAX_PROMPT_TOKENS: String(context - (output ?? 0)) }),
+        ...(output === null || env.COPILOT_PROVIDER_MAX_OUTPUT_TOKENS
+          ? {}
+          : { COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: String(output) }),
       });
     }
     if (gateway !== null || hooks !== null) setup.env.COPILOT_AUTO_UPDATE = 'false';

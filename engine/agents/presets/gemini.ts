@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { findRouteLimits } from '../../models/index.ts';
 import { createGeminiReader } from '../streams/gemini.ts';
 import { escapeCommandAndFiles } from './escape-prompt.ts';
 import { buildShellHook, groupedHooks, groupHookEntries, HOOK_TIMEOUT_SEC } from './hooks.ts';
@@ -21,6 +22,9 @@ const HOOKS = groupedHooks(
 
 const MOST_ATTEMPTS = 3;
 
+/** What it takes every model to have, in tokens; half of it is where it compresses. */
+const ASSUMED_WINDOW = 1_048_576;
+
 export const gemini: Preset = {
   name: 'gemini',
   programs: ['gemini'],
@@ -38,11 +42,15 @@ export const gemini: Preset = {
     // Settings and login are in the same home: another home only where no login is needed.
     if (gateway === null) return NOTHING;
     const home = join(folder, 'gemini');
+    const { context } = findRouteLimits(gateway.models);
     const settings = {
       security: { auth: { selectedType: 'gemini-api-key' } },
       // Its default is ten attempts: minutes in which nobody hears of a limit.
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: MOST_ATTEMPTS },
       privacy: { usageStatisticsEnabled: false },
+      ...(context === null || context >= ASSUMED_WINDOW
+        ? {}
+        : { model: { compressionThreshold: context / ASSUMED_WINDOW / 2 } }),
       ...(mcp === null
         ? {}
         : { mcpServers: { svc: { command: mcp.command, args: mcp.args, env: mcp.env } } }),

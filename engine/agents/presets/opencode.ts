@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SvcError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json-object.ts';
+import { findRouteLimits, type ModelLimits } from '../../models/index.ts';
 import { createOpencodeReader } from '../streams/opencode.ts';
 import { TO_OPENCODE } from './notify.ts';
 import { buildOpencodePlugin, OPENCODE_HOOKS } from './opencode-plugin.ts';
@@ -69,7 +70,7 @@ type Config = Record<string, unknown>;
 
 /** A route names no model: use the person's choice, requested at the gateway, else `svc`. */
 function buildOpencodeRoute(
-  { url }: GatewayRoute,
+  { url, models }: GatewayRoute,
   { model: chosen, small_model: chosenSmall }: Config,
 ): Config {
   const keepModel = (value: unknown): string =>
@@ -84,11 +85,21 @@ function buildOpencodeRoute(
         npm: '@ai-sdk/openai-compatible',
         name: 'svc',
         options: { baseURL: `${url}/v1`, apiKey: `{env:${KEY_VARIABLE}}` },
-        models: { [model]: {}, [small]: {} },
+        models: Object.fromEntries(
+          [model, small].map((name) => [name, describeLimits(findRouteLimits(models, name))]),
+        ),
       },
     },
   };
 }
+
+const MOST_OUTPUT = 32_000;
+
+/** Without a window it never compacts. It wants both numbers, and keeps what an answer may have free of the window. */
+const describeLimits = ({ context, output }: ModelLimits): Config =>
+  context === null
+    ? {}
+    : { limit: { context, output: output ?? Math.min(MOST_OUTPUT, Math.floor(context / 4)) } };
 
 /** Without the provider before it. */
 const trimProvider = (model: string): string => model.slice(model.indexOf('/') + 1);

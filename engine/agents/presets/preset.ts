@@ -1,3 +1,4 @@
+import type { RouteModels } from '../../models/index.ts';
 import type { AgentNotify } from '../notify-entry.ts';
 import type { StreamReader } from '../streams/stream.ts';
 import type { CommandLine } from './hook-event.ts';
@@ -14,6 +15,8 @@ export interface GatewayRoute {
   /** Without a path, such as `http://127.0.0.1:8788`; protocols are below it: `/v1/messages`, `/v1/responses`, … */
   url: string;
   key: string;
+  /** What is known of the models there; left out for nothing. */
+  models?: RouteModels;
 }
 
 /** The variable that a run's virtual key is in, for agents that take the name of one. */

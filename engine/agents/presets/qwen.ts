@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { findRouteLimits } from '../../models/index.ts';
 import { createQwenReader } from '../streams/claude.ts';
 import { escapeCommandAndFiles } from './escape-prompt.ts';
 import { groupedHooks, groupHookEntries } from './hooks.ts';
@@ -40,15 +41,19 @@ export const qwen: Preset = {
     const defaults: { hooks?: object; model?: object } = {};
     if (gateway !== null) {
       const url = `${gateway.url}/v1`;
+      const model = env.OPENAI_MODEL || MODEL;
+      const { context } = findRouteLimits(gateway.models, model);
       setup.args.push('--auth-type=openai', `--openai-base-url=${url}`);
       Object.assign(setup.env, {
         OPENAI_BASE_URL: url,
         OPENAI_API_KEY: gateway.key,
-        OPENAI_MODEL: env.OPENAI_MODEL || MODEL,
+        OPENAI_MODEL: model,
         QWEN_USAGE_STATISTICS_ENABLED: 'false',
       });
       // After its first few attempts it would silently wait for minutes, ten times.
-      defaults.model = { generationConfig: { maxRetries: 0 } };
+      defaults.model = {
+        generationConfig: { maxRetries: 0, ...(context === null ? {} : { contextWindowSize: context }) },
+      };
     }
     if (hooks !== null) defaults.hooks = groupHookEntries(HOOKS, hooks);
     // A machine's own defaults, where it has some, are not to be hidden.

@@ -14,14 +14,16 @@ export interface MetBudget {
   task_id: number | null;
 }
 
-/** By what usage is summed. */
-export const USAGE_GROUPS = ['session', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
-
-/** What calls have used together. Tokens as in `TokenUsage`. */
-export interface UsageSum {
-  /** Of the group; null where calls have none. */
-  key: string | number | null;
+/** What calls of the same day that differ in none of these have used together. Tokens as in `TokenUsage`. */
+export interface UsagePart {
+  session_id: number | null;
+  task_id: number | null;
+  person: string | null;
+  provider: string | null;
+  model: string | null;
+  protocol: string;
+  /** UTC, `2026-11-22`. */
+  day: string;
   calls: number;
   failed: number;
   denied: number;
@@ -31,67 +33,123 @@ export interface UsageSum {
   cache_write: number;
   /** Of all tokens: those that no upstream has told. */
   estimated: number;
+  /** Of all tokens: those that an upstream has worked on, and not the stub or the cache. */
+  spent: number;
+}
+
+/** One call, without its content. */
+export interface RecentCall {
+  started_at: number;
+  session_id: number | null;
+  provider: string | null;
+  model: string | null;
+  outcome: string;
+  tokens: number;
+  total_ms: number | null;
+}
+
+/** Of one session: how its requests and answers were, without their content. */
+export interface SessionHabits {
+  session_id: number;
+  calls: number;
+  /** Whose tools and instructions no earlier call of the session had, while nothing came from a prompt cache. */
+  fresh_calls: number;
+  /** Tokens that those sent. */
+  fresh_tokens: number;
 }
 
 /** What the engine reads of the gateway's books, whether that runs or not. */
 export interface BooksReader {
-  /** Of calls that began then, Unix ms, or later. */
-  sumUsage(since: number, group: UsageGroup | null): UsageSum[];
+  /** Of calls that began on that UTC day or later. */
+  listUsage(sinceDay: string): UsagePart[];
+  /** Tokens of a UTC day by the hour in which their calls began: 24 numbers. */
+  listHours(day: string): number[];
+  /** The newest first. */
+  listRecent(most: number): RecentCall[];
+  /** Another number whenever something was written since; the same while nothing was. */
+  readVersion(): number;
   /** Until when a session's calls are refused, Unix ms; null when they are not. */
   limitedUntil(sessionId: number): number | null;
   listMetBudgets(after: number): MetBudget[];
-  /** Of requests that were sent again as they were. */
-  countRepeated(since: number): { calls: number; tokens: number };
+  /** Of requests that a client sent again as they were, and of those that an upstream was asked again for. */
+  countRepeated(sinceDay: string): { calls: number; tokens: number; retries: number };
+  /** Calls of runs that began after their session had ended, given as its number and Unix ms. */
+  countAfterEnd(
+    sinceDay: string,
+    endedAt: (sessionId: number) => number | null,
+  ): { calls: number; tokens: number };
+  /** Of the answers of tools that requests have brought: those beyond the threshold that nobody had shortened. */
+  countLongToolOutputs(sinceDay: string): { calls: number; bytes: number };
+  listSessionHabits(sinceDay: string): SessionHabits[];
   countOpen(): number;
   close(): void;
 }
 
-const COLUMN: Readonly<Record<UsageGroup, string>> = {
-  session: 'session_id',
-  task: 'task_id',
-  person: 'person',
-  provider: 'provider',
-  model: 'model',
-  protocol: 'protocol',
-  day: 'day',
-};
+const TOKENS = 'input + output + cache_read + cache_write';
 
-const SUMS = `count(*) AS calls,
-  coalesce(sum(outcome IN ('failed', 'cut')), 0) AS failed, coalesce(sum(outcome = 'denied'), 0) AS denied,
-  coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
-  coalesce(sum(cache_read), 0) AS cache_read, coalesce(sum(cache_write), 0) AS cache_write,
-  coalesce(sum(CASE is_estimated WHEN 1 THEN input + output + cache_read + cache_write END), 0) AS estimated`;
+/** As what is said of a session, a call to a stub, to the cache or beyond a budget costs nothing. */
+const IS_SPENT = "outcome NOT IN ('stub', 'cached', 'denied')";
+
+/** The first version that has columns about requests themselves. */
+const WITH_HABITS = 2;
 
 /** Opens the file once it is there. */
 export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
   let opened: Database.Database | null = null;
 
-  function read<T>(work: (db: Database.Database) => T, otherwise: T): T {
+  function read<T>(work: (db: Database.Database) => T, otherwise: T, from = 1): T {
     if (opened === null) {
       if (!existsSync(path)) return otherwise;
       opened = new Database(path, { readonly: true, timeout: 1000 });
       opened.pragma('trusted_schema = OFF');
     }
-    // Just being made by a gateway that starts.
-    if (opened.pragma('user_version', { simple: true }) === 0) return otherwise;
+    // Just being made by a gateway that starts, or an earlier one's that still runs.
+    if ((opened.pragma('user_version', { simple: true }) as number) < from) return otherwise;
     return work(opened);
   }
 
   return {
-    sumUsage(since, group) {
-      const column = group === null ? 'NULL' : COLUMN[group];
-      const grouping = group === null ? '' : `GROUP BY ${column} ORDER BY sum(input + output) DESC`;
-      return read(
+    listUsage: (sinceDay) =>
+      read(
         (db) =>
           db
-            .prepare<[number], UsageSum>(
-              `SELECT ${column} AS key, ${SUMS} FROM call WHERE started_at >= ? ${grouping}`,
+            .prepare<[string], UsagePart>(
+              `SELECT session_id, task_id, person, provider, model, protocol, day, count(*) AS calls,
+                 sum(outcome IN ('failed', 'cut')) AS failed, sum(outcome = 'denied') AS denied,
+                 sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write,
+                 sum(iif(is_estimated, ${TOKENS}, 0)) AS estimated, sum(iif(${IS_SPENT}, ${TOKENS}, 0)) AS spent
+               FROM call WHERE day >= ? GROUP BY 1, 2, 3, 4, 5, 6, 7`,
             )
-            .all(since),
+            .all(sinceDay),
+        [],
+      ),
+    listHours(day) {
+      const hours = new Array<number>(24).fill(0);
+      const rows = read(
+        (db) =>
+          db
+            .prepare<[number, string], { hour: number; tokens: number }>(
+              `SELECT CAST((started_at - ?) / 3600000 AS INTEGER) AS hour, sum(${TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
+            )
+            .all(Date.parse(day), day),
         [],
       );
+      for (const { hour, tokens } of rows) if (hour in hours) hours[hour] = tokens;
+      return hours;
     },
+    listRecent: (most) =>
+      read(
+        (db) =>
+          db
+            .prepare<[number], RecentCall>(
+              `SELECT started_at, session_id, provider, model, outcome, ${TOKENS} AS tokens, total_ms
+               FROM call ORDER BY id DESC LIMIT +?`,
+            )
+            .all(most),
+        [],
+      ),
+    readVersion: () => read((db) => db.pragma('data_version', { simple: true }) as number, -1),
     limitedUntil: (sessionId) =>
       read(
         (db) =>
@@ -106,18 +164,72 @@ export function createBooksReader(data: string): BooksReader {
           db.prepare<[number], MetBudget>('SELECT * FROM exhausted WHERE id > ? ORDER BY id').all(after),
         [],
       ),
-    countRepeated: (since) =>
+    countRepeated: (sinceDay) =>
       read(
         (db) =>
           db
-            .prepare<[number], { calls: number; tokens: number }>(
-              `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens FROM (
-                 SELECT count(*) AS n, sum(input + output + cache_read + cache_write) AS tokens FROM call
-                 WHERE started_at >= ? AND kind = 'generate' AND outcome NOT IN ('denied', 'stub', 'cached')
-                 GROUP BY prompt_hash HAVING n > 1)`,
+            .prepare<[string, string], { calls: number; tokens: number; retries: number }>(
+              `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens,
+                 (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= ? AND attempts > 1) AS retries FROM (
+                 SELECT count(*) AS n, sum(${TOKENS}) AS tokens FROM call
+                 WHERE day >= ? AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
             )
-            .get(since) ?? { calls: 0, tokens: 0 },
-        { calls: 0, tokens: 0 },
+            .get(sinceDay, sinceDay)!,
+        { calls: 0, tokens: 0, retries: 0 },
+      ),
+    countAfterEnd(sinceDay, endedAt) {
+      const rows = read(
+        (db) =>
+          db
+            .prepare<[string], { session_id: number; last: number }>(
+              'SELECT session_id, max(started_at) AS last FROM call WHERE day >= ? AND session_id IS NOT NULL GROUP BY 1',
+            )
+            .all(sinceDay),
+        [],
+      );
+      const found = { calls: 0, tokens: 0 };
+      for (const { session_id: id, last } of rows) {
+        const end = endedAt(id);
+        if (end === null || last <= end) continue;
+        const late = read(
+          (db) =>
+            db
+              .prepare<[number, number], { calls: number; tokens: number }>(
+                `SELECT count(*) AS calls, coalesce(sum(${TOKENS}), 0) AS tokens FROM call WHERE session_id = ? AND started_at > ?`,
+              )
+              .get(id, end)!,
+          { calls: 0, tokens: 0 },
+        );
+        found.calls += late.calls;
+        found.tokens += late.tokens;
+      }
+      return found;
+    },
+    countLongToolOutputs: (sinceDay) =>
+      read(
+        (db) =>
+          db
+            .prepare<[string], { calls: number; bytes: number }>(
+              `SELECT count(*) AS calls, coalesce(sum(tool_bytes), 0) AS bytes FROM call WHERE day >= ? AND tool_bytes > 0`,
+            )
+            .get(sinceDay)!,
+        { calls: 0, bytes: 0 },
+        WITH_HABITS,
+      ),
+    listSessionHabits: (sinceDay) =>
+      read(
+        (db) =>
+          db
+            .prepare<[string], SessionHabits>(
+              `SELECT session_id, count(*) AS calls, sum(is_fresh) AS fresh_calls, sum(iif(is_fresh, sent, 0)) AS fresh_tokens FROM (
+                 SELECT session_id, input + cache_write AS sent, cache_read = 0
+                   AND row_number() OVER (PARTITION BY session_id, prefix_hash ORDER BY id) = 1 AS is_fresh
+                 FROM call WHERE day >= ? AND session_id IS NOT NULL AND prefix_hash IS NOT NULL AND ${IS_SPENT})
+               GROUP BY session_id`,
+            )
+            .all(sinceDay),
+        [],
+        WITH_HABITS,
       ),
     countOpen: () =>
       read(

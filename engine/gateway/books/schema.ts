@@ -55,6 +55,10 @@ export interface CallRow {
   bytes_out: number;
   /** Of the whole request, to find repeated ones; not of its text. */
   prompt_hash: string;
+  /** Of its tools and instructions, with which every turn of a conversation begins; null for none. */
+  prefix_hash: string | null;
+  /** Of the answers of tools that it brings anew: those beyond the threshold that nobody has shortened, bytes. */
+  tool_bytes: number;
 }
 
 export const CALL_COLUMNS = [
@@ -86,6 +90,8 @@ export const CALL_COLUMNS = [
   'bytes_in',
   'bytes_out',
   'prompt_hash',
+  'prefix_hash',
+  'tool_bytes',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** Its versions in order; `user_version` is how many of them a file has. */
@@ -123,5 +129,9 @@ CREATE TABLE exhausted (
 ) STRICT;
 -- Sessions that were refused, and until when.
 CREATE TABLE refused_session (session_id INTEGER PRIMARY KEY, until INTEGER NOT NULL) STRICT;
+`,
+  `
+ALTER TABLE call ADD COLUMN prefix_hash TEXT;
+ALTER TABLE call ADD COLUMN tool_bytes INTEGER NOT NULL DEFAULT 0;
 `,
 ];

@@ -132,6 +132,8 @@ export function beginRow(
     bytes_in: call.body.length,
     bytes_out: 0,
     prompt_hash: hash('sha1', call.body, 'base64url'),
+    prefix_hash: null,
+    tool_bytes: 0,
   };
 }
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../../base/values/address.ts';
+import type { RouteModels } from '../../models/index.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { sendBody, sendJson } from './answer.ts';
 
@@ -17,6 +18,8 @@ export interface ProviderStatus {
   lastSuccessAt: number | null;
   /** How many models its list has; null while it is not known. */
   models: number | null;
+  /** What a trial asks it for: its model, else of its list the one that costs least; null where none has a known price. */
+  trialModel: string | null;
 }
 
 /** How a gateway does. */
@@ -36,16 +39,6 @@ export interface GatewayState {
   providers: ProviderStatus[];
 }
 
-/** One call to a provider, tried on request. */
-export interface ProviderTrial {
-  provider: string;
-  model: string;
-  ok: boolean;
-  ms: number;
-  /** What failed; null for nothing. */
-  problem: string | null;
-}
-
 /** What the engine asks of its gateway, below `/-/`, with the token of the record; and `/metrics`. */
 export interface Control {
   handles(path: string): boolean;
@@ -59,7 +52,7 @@ export function createControl({
   state,
   apply,
   stop,
-  tryProviders,
+  models,
   metrics,
 }: {
   token: string;
@@ -67,7 +60,7 @@ export function createControl({
   apply(settings: GatewaySettings): void;
   /** Listens no longer, and ends when the calls are over. */
   stop(): void;
-  tryProviders(): Promise<ProviderTrial[]>;
+  models(): Promise<RouteModels>;
   metrics(): string;
 }): Control {
   const expected = Buffer.from(token);
@@ -90,7 +83,7 @@ export function createControl({
           'content-type': 'text/plain; version=0.0.4; charset=utf-8',
         });
       if (path === '/-/status' && method === 'GET') return sendJson(response, 200, state());
-      if (path === '/-/try' && method === 'POST') return sendJson(response, 200, await tryProviders());
+      if (path === '/-/models' && method === 'GET') return sendJson(response, 200, await models());
       if (path === '/-/settings' && method === 'POST') {
         apply(JSON.parse(await readText(request)) as GatewaySettings);
         return sendJson(response, 200, state());

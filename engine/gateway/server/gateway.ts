@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
@@ -9,7 +10,8 @@ import { createAnswerCache } from './cache.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
-import { probeModels, tryProviders } from './probe.ts';
+import { findCheapest, listModelNames } from './model-names.ts';
+import { probeModels } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
 import { createUpstreams, type ProxySettings } from './upstream.ts';
@@ -43,6 +45,8 @@ export interface GatewayOptions extends GatewayStart {
 }
 
 const DRAIN_LOOK_MS = 50;
+/** How long a run waits for the lists of models of a gateway that has just started. */
+const LISTS_MS = 2000;
 const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
@@ -62,6 +66,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   /** Who was asked until now, as JSON. */
   let lastAsked = '';
   let probing: NodeJS.Timeout | null = null;
+  /** The look at the lists of models that was begun last. */
+  let probed: Promise<void> = Promise.resolve();
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -78,7 +84,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (probing !== null) clearInterval(probing);
     probing = null;
     if (next.mode !== 'live') return;
-    if (!isSame || next.probeIntervalSec > 0) void probeModels(upstreams, routing);
+    if (!isSame || next.probeIntervalSec > 0) probed = probeModels(upstreams, routing);
     if (next.probeIntervalSec > 0)
       probing = setInterval(() => void probeModels(upstreams, routing), next.probeIntervalSec * 1000);
   }
@@ -96,6 +102,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         lastFailure,
         lastSuccessAt,
         models: models?.length ?? null,
+        trialModel: model || findCheapest(models ?? []),
       };
     });
   let bound = { host: options.host, port: options.port };
@@ -119,7 +126,21 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     state: describeState,
     apply,
     stop: () => stopAsked(),
-    tryProviders: () => tryProviders(upstreams, routing.providers()),
+    async models() {
+      // Who asks is about to start an agent: the lists are worth a moment, but no more.
+      await Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
+      const providers = settings.mode === 'live' ? routing.providers() : [];
+      const { listed, other } = listModelNames(providers, (name) => routing.healthOf(name).models);
+      const told = listed.filter(({ contextWindow, maxOutput }) => (contextWindow ?? maxOutput) !== null);
+      return {
+        named: told.map(({ id, contextWindow, maxOutput }) => ({
+          name: id,
+          context: contextWindow,
+          output: maxOutput,
+        })),
+        other,
+      };
+    },
     metrics: () =>
       metrics.format({
         svc_gateway_active_calls: server.active(),

@@ -121,3 +121,30 @@ export function replaceBytes(text: Buffer, edits: readonly JsonEdit[]): Buffer {
   }
   return Buffer.concat([...parts, text.subarray(at)]);
 }
+
+/** The strings of a JSON text from there on that take more than so many bytes. `from` is no byte of a string. */
+export function listLongStrings(
+  text: Buffer,
+  from: number,
+  bytes: number,
+): Pick<JsonMember, 'start' | 'end'>[] {
+  const found: Pick<JsonMember, 'start' | 'end'>[] = [];
+  for (let at = text.indexOf(QUOTE, from); at >= 0; at = text.indexOf(QUOTE, at)) {
+    const end = skipString(text, at);
+    if (end < 0) break;
+    if (end - at > bytes) found.push({ start: at, end });
+    at = end;
+  }
+  return found;
+}
+
+/** The first element of a JSON list; null for an empty one, and for what is no list. */
+export function findFirstElement(
+  text: Buffer,
+  list: Pick<JsonMember, 'start'>,
+): Pick<JsonMember, 'start' | 'end'> | null {
+  if (text[list.start] !== OPEN_LIST) return null;
+  const start = skipSpace(text, list.start + 1);
+  const end = text[start] === CLOSE_LIST ? -1 : skipValue(text, start);
+  return end < 0 ? null : { start, end };
+}

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Provider } from '../settings.ts';
-import { TIERS } from '../settings.ts';
 import { estimateTokens, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
 import { type Call, setUsage } from './call.ts';
@@ -81,31 +79,6 @@ export function answerCount(call: Call): void {
   const tokens = estimateTokens(call.body.length);
   const body = call.route.protocol === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
   sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
-}
-
-/** Every name that can be asked for. */
-export function listModelNames(
-  providers: readonly Provider[],
-  modelsOf: (name: string) => readonly ListedModel[] | null,
-): ListedModel[] {
-  const found = new Map<string, ListedModel>();
-  const add = (model: ListedModel): void => {
-    const known = found.get(model.id);
-    if (known === undefined || known.contextWindow === null) found.set(model.id, model);
-  };
-  const own = providers.map(({ name, model }): ListedModel => {
-    const listed = modelsOf(name)?.find(({ id }) => id === model);
-    return listed ?? { id: model, contextWindow: null, maxOutput: null };
-  });
-  // Of a choice it is known who answers first, and so how much that takes.
-  const first = own[0] ?? { contextWindow: null, maxOutput: null };
-  add({ ...first, id: 'svc' });
-  add({ ...first, id: 'svc/auto' });
-  for (const tier of TIERS)
-    if (providers.some((each) => each.tier === tier)) add({ ...first, id: `svc/${tier}` });
-  for (const each of own) if (each.id !== '') add(each);
-  for (const { name } of providers) for (const each of modelsOf(name) ?? []) add(each);
-  return [...found.values()];
 }
 
 /** The list of models, or one of them, as the caller's protocol has it. */

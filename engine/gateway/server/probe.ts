@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { Provider } from '../settings.ts';
 import { readCount } from '../tokens.ts';
-import type { ProviderTrial } from './control.ts';
 import type { ListedModel, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
 
@@ -117,60 +116,4 @@ export async function probeModels(upstreams: Upstreams, routing: Routing): Promi
       }
     }),
   );
-}
-
-/** Asks each provider for one short answer, in what it speaks first. */
-export function tryProviders(upstreams: Upstreams, providers: readonly Provider[]): Promise<ProviderTrial[]> {
-  return Promise.all(
-    providers.map(async (provider): Promise<ProviderTrial> => {
-      const startedAt = performance.now();
-      const model = provider.model || 'svc';
-      const told = (problem: string | null): ProviderTrial => ({
-        provider: provider.name,
-        model,
-        ok: problem === null,
-        ms: Math.round(performance.now() - startedAt),
-        problem,
-      });
-      try {
-        const { status, body } = await ask(upstreams, provider.baseUrl, buildTrial(provider, model));
-        if (status === 200 && body !== null) return told(null);
-        const error = isJsonObject(body) && isJsonObject(body.error) ? body.error.message : undefined;
-        const said = typeof error === 'string' ? `: ${hide(error, provider.key).slice(0, 200)}` : '';
-        return told(`status ${status}${said}`);
-      } catch (error) {
-        return told((error as Error).message);
-      }
-    }),
-  );
-}
-
-const hide = (text: string, key: string | null): string =>
-  key === null ? text : text.replaceAll(key, '[key]');
-
-function buildTrial(provider: Provider, model: string): Omit<UpstreamRequest, 'limits'> {
-  const [first] = provider.protocols;
-  const messages = [{ role: 'user', content: 'Say ok.' }];
-  const hasVersion = /\/v1(?:beta)?$/.test(provider.baseUrl);
-  const paths: Record<string, string> = {
-    messages: hasVersion ? '/messages' : '/v1/messages',
-    gemini: `${hasVersion ? '' : '/v1beta'}/models/${encodeURIComponent(model)}:generateContent`,
-    responses: '/responses',
-  };
-  const bodies: Record<string, object> = {
-    messages: { model, max_tokens: 16, messages },
-    gemini: { contents: [{ role: 'user', parts: [{ text: 'Say ok.' }] }] },
-    responses: { model, input: 'Say ok.' },
-  };
-  return {
-    method: 'POST',
-    path: paths[first ?? ''] ?? '/chat/completions',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      ...credentialsOf(provider),
-    },
-    body: Buffer.from(JSON.stringify(bodies[first ?? ''] ?? { model, messages })),
-  };
 }

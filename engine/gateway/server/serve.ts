@@ -27,7 +27,9 @@ import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
 import { replaceBytes } from './json-members.ts';
-import { answerCount, answerModels, answerStub, listModelNames } from './local.ts';
+import { answerCount, answerModels, answerStub } from './local.ts';
+import { listModelNames } from './model-names.ts';
+import { readRequestHabits } from './request-habits.ts';
 import type { Routing } from './routing.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -148,12 +150,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   function serveModels(response: ServerResponse, route: Route): void {
-    const { mode, providers } = settings();
-    const models =
-      mode === 'live'
-        ? listModelNames(providers, (name) => routing.healthOf(name).models)
-        : listModelNames([], () => null);
-    answerModels({ face: FACES[route.protocol], response, route }, models);
+    const providers = settings().mode === 'live' ? routing.providers() : [];
+    const { listed } = listModelNames(providers, (name) => routing.healthOf(name).models);
+    answerModels({ face: FACES[route.protocol], response, route }, listed);
   }
 
   async function serveCall(
@@ -277,6 +276,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         bytes: Buffer.concat(sent),
       });
     if (isFree) return;
+    if (route.kind === 'generate') Object.assign(row, readRequestHabits(call, settings().longToolBytes));
     settleCall(call, { books, reservation, now: now() }, ended);
     log.info(describeCall(call), 'call');
     if (!response.writableEnded && !response.destroyed && ended.outcome === 'client_gone') response.destroy();

@@ -78,6 +78,7 @@ export function createMemory(deps: MemoryDeps) {
       });
     opened ??= load();
     const memory = await opened;
+    if (!memory.store.isIndexCurrent()) await storage.write(() => memory.store.rebuildIndex());
     if (memory.store.isSweepDue())
       await storage.write(() => memory.store.sweep({ actor: 'svc', via: 'engine' }));
     return memory;
@@ -130,7 +131,7 @@ export function createMemory(deps: MemoryDeps) {
         const { composeBundle, replaceBundle } = await import('./okf/export.ts');
         const { top, folder } = locateBundle(dir);
         const memories = store.listForExport(all, limit);
-        await replaceBundle({ top, folder, files: composeBundle(memories), knows: store.knows });
+        await replaceBundle({ top, folder, files: await composeBundle(memories), knows: store.knows });
         return { dir: folder, memories: memories.length };
       }),
     /** Reads a bundle, which `OpenMemory.store` then takes in. Throws `not_found`, `path_outside`. */
@@ -153,13 +154,25 @@ export function createMemory(deps: MemoryDeps) {
       const doubt = sessionId === null ? null : `${sessionId} imported it, and nobody has looked at it`;
       return { ...author, unreviewed: unreviewed ?? doubt };
     },
-    /** What is remembered about a task, as the file that its worker reads; null for nothing. */
-    async writeBrief({ prompt }: { prompt: string }): Promise<string | null> {
+    /** What is remembered about a task, as the file that its worker reads, recorded with its session; null for nothing. */
+    async writeBrief(
+      { taskId, prompt }: { taskId: string; prompt: string },
+      sessionId: string,
+    ): Promise<string | null> {
       const { enabled, briefLimit } = settings();
       if (!enabled || briefLimit === 0) return null;
-      const { recall } = await open();
+      const { store, recall } = await open();
       const found = recall(prompt, { limit: briefLimit, onlyReviewed: true });
-      return composeNotes(found, clock.now());
+      const notes = composeNotes(found, clock.now());
+      await storage.write(() =>
+        store.recordBrief({
+          sessionId,
+          taskId,
+          ids: notes?.ids ?? [],
+          bytes: notes === null ? 0 : Buffer.byteLength(notes.text),
+        }),
+      );
+      return notes?.text ?? null;
     },
     start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
     close: timer.close,

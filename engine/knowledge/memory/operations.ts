@@ -10,6 +10,9 @@ import type { Imported } from './store.ts';
 
 /** Of each memory in an answer; by its id one is answered whole. */
 const SHOWN_TEXT = 2000;
+/** Of a list for people, who may edit what they see whole. */
+const BROWSED_TEXT = 8000;
+const MOST_AGAINST = 8;
 
 const bounded = (most: number) =>
   z.string().refine((text) => text.length <= most, `is longer than ${most} characters`);
@@ -268,6 +271,48 @@ export function memoryOperations({
       run: async (input) => (await memory.open()).store.resolve(input.id),
     }),
     operation({
+      name: 'memory.browse',
+      about:
+        'Memories with what contradicts each and what waits for a person, newest first or the best for a query, and what the last worker was given of them.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ limit: limit(500, 200), query: z.string().optional(), type }),
+      async run(input) {
+        const { store, recall } = await memory.open();
+        const query = input.query?.trim() ?? '';
+        const found =
+          query === ''
+            ? store.list(input.limit, input.type)
+            : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
+        const brief = store.findBrief();
+        return {
+          memories: found.map((each) => ({
+            ...cutText(each),
+            isInBrief: brief?.ids.includes(each.id) ?? false,
+            against: store.listAgainst(each).slice(0, MOST_AGAINST).map(cutText),
+          })),
+          active: store.countActive(),
+          unreviewed: store.countUnreviewed(),
+          conflicts: store.conflicts().length,
+          brief,
+        };
+      },
+    }),
+    operation({
+      name: 'memory.brief',
+      about:
+        'What a worker was given of the memory when its run began, and about how many tokens that is; the last one when no session is named.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: z.string().min(1).optional() }),
+      async run(input) {
+        const { store } = await memory.open();
+        const brief = store.findBrief(input.session);
+        if (brief === null) throw new SvcError('not_found', 'no worker was given anything yet');
+        return { ...brief, memories: brief.ids.map((id) => cutText(store.resolve(id))) };
+      },
+    }),
+    operation({
       name: 'memory.review',
       about: 'Memories that enter no brief before a person has kept them, oldest first.',
       seat: 'any',
@@ -317,6 +362,13 @@ export function memoryOperations({
     }),
   ];
 }
+
+/** A row of a list. */
+const cutText = (each: Memory): Memory & { textChars: number } => ({
+  ...each,
+  textChars: each.text.length,
+  text: each.text.length > BROWSED_TEXT ? each.text.slice(0, BROWSED_TEXT).toWellFormed() : each.text,
+});
 
 const answerRemembered = (done: ReturnType<OpenMemory['store']['remember']>) => ({
   id: done.memory.id,

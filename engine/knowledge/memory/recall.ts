@@ -1,12 +1,21 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Storage } from '../../storage/index.ts';
-import { nearWords, quoteForMatch, readQuery } from '../search/index.ts';
+import { listKeys, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
 import { type Memory, type MemoryRow, toMemory } from './rows.ts';
 
-/** What is looked for: a term with the share of its rows. */
+/** Another term that may be meant, and how much it counts beside the word itself. */
+interface Near {
+  term: string;
+  weight: number;
+  /** Rows that hold it. */
+  count: number;
+}
+
+/** What is looked for: a term with the number of its rows. */
 interface Wanted {
+  word: string;
   forms: readonly string[];
-  near: readonly string[];
+  near: readonly Near[];
   weight: number;
   /** Rows that hold one of its forms. */
   count: number;
@@ -32,158 +41,232 @@ const FIELDS = [
 /** Saturation by repetition and by length, as in BM25. */
 const K = 1.2;
 const B = 0.5;
-/** What another word that may mean the same counts for, and what stands inside of a longer word. */
-const NEAR = 0.55;
+/** What another word counts for: one that may mean the same, a part of a compound, one with a word inside it, one spelled nearly so. */
+const SYNONYM = 0.55;
+const PART = 0.75;
 const INSIDE = 0.6;
+const MISTYPED = 0.7;
 /** A row that holds all that is asked for goes before one that says a part of it often. */
 const COVERAGE = 0.6;
+/** What two words count more for that stand together in the question and in the row, as a share of the lesser; within so many terms. */
+const TOGETHER = 0.5;
+const NEIGHBOURS = 6;
 /** Decisions and traps are what one looks for. */
 const TYPE_BOOST: Readonly<Record<string, number>> = { decision: 1.04, gotcha: 1.04 };
 const RECENCY = 0.04;
 const RECENCY_MS = 30 * 86_400_000;
-/** Rows that are compared in full, and rows that may be ranked by the index to find them. */
-const MOST_CANDIDATES = 60;
-const MOST_RANKED = 2500;
+/** Rows that are compared in full. */
+const MOST_CANDIDATES = 80;
+/** Rows that are read of one term, and of all; a term with more of them is looked for in titles and together with others. */
+const MOST_ROWS = 800;
+const MOST_ROWS_TOGETHER = 4000;
+const MOST_COMMON_ROWS = 150;
+const MOST_COMMON = 5;
+/** A word of the title says so much more than one of the text. */
+const IN_TITLE = 1.7;
 /** Of a text given as a query, the rarest terms count. */
 const MOST_TERMS = 24;
-/** Rows that hold a part of a longer word. */
-const MOST_INSIDE = 20;
-/** Counts of terms that are kept; they are read anew when the memory has grown or shrunk by a fiftieth. */
-const MOST_COUNTS = 5000;
+/** A word of more rows needs no help from longer words that hold it. */
+const RARE = 20;
+const MOST_INSIDE = 12;
+const MOST_GUESSED = 6;
+/** Words of like beginning that are compared with a mistyped one. */
+const MOST_BESIDE = 4000;
 
-/** Finds what is remembered about something, best first. */
+/** Finds what is remembered about something, best first. Reads a bounded number of rows, however many there are. */
 export function createRecall({ storage, clock }: { storage: Storage; clock: Clock }) {
   const { db } = storage;
-  const countOf = db.prepare<unknown[], { doc: number }>('SELECT doc FROM memory_vocabulary WHERE term = ?');
-  const vocabulary = db
+  const countsOf = db.prepare<unknown[], { term: string; rows: number }>(
+    'SELECT term, rows FROM memory_terms WHERE term IN (SELECT value FROM json_each(?))',
+  );
+  const beside = db
     .prepare<unknown[], string>(
-      'SELECT term FROM memory_vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?',
+      'SELECT term FROM memory_terms WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ? LIMIT +?',
     )
     .pluck();
-  const total = db.prepare<unknown[], number>("SELECT count(*) FROM memory WHERE state = 'active'").pluck();
-  const selectRows = (table: string, order: string, most: number, filter: string) =>
+  const holding = db.prepare<unknown[], { term: string; rows: number }>(
+    `SELECT term, rows FROM memory_terms WHERE id IN
+      (SELECT rowid FROM memory_term_parts WHERE memory_term_parts MATCH ? LIMIT 500)
+    ORDER BY length(term) LIMIT +?`,
+  );
+  const selectRows = (filter: string) =>
     db
       .prepare<unknown[], number>(
-        `SELECT found.rowid FROM ${table} AS found ${filter} WHERE ${table} MATCH @match ORDER BY ${order} LIMIT ${most}`,
+        `SELECT found.rowid FROM memory_words AS found ${filter}
+        WHERE memory_words MATCH @match ORDER BY found.rowid DESC LIMIT +@most`,
       )
       .pluck();
-  const statementsWith = (filter: string) => ({
-    ranked: selectRows('memory_words', 'bm25(memory_words, 4, 2.5, 1)', MOST_CANDIDATES, filter),
-    inside: selectRows('memory_grams', 'found.rowid DESC', MOST_INSIDE, filter),
-  });
-  const all = statementsWith('');
-  // A join reads each row that is ranked.
-  const filtered =
-    statementsWith(`JOIN memory ON memory.number = found.rowid AND (@type IS NULL OR memory.type = @type)
-    AND (NOT @onlyReviewed OR memory.unreviewed IS NULL)`);
+  const all = selectRows('');
+  const filtered = selectRows(`JOIN memory ON memory.number = found.rowid
+    AND (@type IS NULL OR memory.type = @type) AND (NOT @onlyReviewed OR memory.unreviewed IS NULL)`);
   const load = db.prepare<unknown[], Candidate>(`SELECT memory.*, memory_words.title AS title_words,
     memory_words.tags AS tag_words, memory_words.text AS text_words
     FROM json_each(?) AS wanted JOIN memory ON memory.number = wanted.value
     JOIN memory_words ON memory_words.rowid = wanted.value WHERE memory.state = 'active'`);
 
-  const counts = new Map<string, number>();
-  let countedAt = 0;
+  const countRows = (terms: readonly string[]): Map<string, number> =>
+    new Map(countsOf.all(JSON.stringify(terms)).map(({ term, rows }) => [term, rows]));
 
-  /** The index counts by reading all places of a term. A term that is nowhere is looked up each time. */
-  function countRows(term: string): number {
-    const known = counts.get(term);
-    if (known !== undefined) return known;
-    const count = countOf.get(term)?.doc ?? 0;
-    if (count > 0 && counts.size < MOST_COUNTS) counts.set(term, count);
-    return count;
+  /** What a word that is nowhere may be made of: two known words, or a known one behind a syllable. */
+  function splitCompound(word: string): Near[] {
+    if (word.length < 6) return [];
+    const cuts = Array.from({ length: word.length - 5 }, (_, at) => at + 3);
+    const parts = cuts.map((at) => {
+      const left = word.slice(0, at).replace(/-$/, '');
+      // German joins its words by an s or an n.
+      const lefts = at > 5 ? [left, left.replace(/(?:e?s|e?n)$/, '')] : [left];
+      return { left: lefts, right: listKeys(word.slice(at)) };
+    });
+    const counts = countRows(parts.flatMap(({ left, right }) => [...left, ...right]));
+    const known = (terms: readonly string[]): string[] => terms.filter((term) => counts.has(term));
+    const of = (terms: readonly string[]): Near[] =>
+      [...new Set(terms)].map((term) => ({ term, weight: PART, count: counts.get(term) ?? 0 }));
+    const whole = parts
+      .map(({ left, right }) => ({ left: known(left), right: known(right) }))
+      .filter(({ left, right }) => left.length > 0 && right.length > 0);
+    if (whole.length > 0) return of(whole.slice(0, 2).flatMap(({ left, right }) => [...left, ...right]));
+    // The longest that is known at either end.
+    const ends = parts.flatMap(({ left, right }) => [...known(left), ...known(right)]);
+    return of(
+      ends
+        .filter((term) => term.length >= 4)
+        .sort((one, other) => other.length - one.length)
+        .slice(0, 3),
+    );
   }
 
-  function countAll(): number {
-    const rows = total.get() ?? 0;
-    if (Math.abs(rows - countedAt) * 50 > rows) {
-      counts.clear();
-      countedAt = rows;
-    }
-    return rows;
+  /** Known terms in which a word stands, and which it stands for when it is not known itself. */
+  function guessNear({ word, forms, count }: Wanted): Near[] {
+    if (word.length < 3 || count > RARE || !/^[a-z]+$/.test(word)) return [];
+    if (word.length === 3 && count > 0) return [];
+    const part = shortest(forms);
+    const inside = holding
+      .all(quoteForMatch(part), MOST_INSIDE)
+      // Of three letters it is the beginning of a word, as one types it.
+      .filter(({ term }) => !forms.includes(term) && (word.length > 3 || term.startsWith(word)))
+      .map(({ term, rows }) => ({ term, weight: INSIDE, count: rows }));
+    if (count > 0 || inside.length > 0) return inside;
+    const compound = splitCompound(word);
+    if (compound.length > 0) return compound;
+    const [first, second] = [word.slice(0, 2), `${word[0]}${String.fromCharCode(word.charCodeAt(1) + 1)}`];
+    const known = beside.all(first, second, word.length - 2, word.length + 6, MOST_BESIDE);
+    const meant = nearWords(word, known, MOST_GUESSED);
+    const counts = countRows(meant);
+    return meant.map((term) => ({ term, weight: MISTYPED, count: counts.get(term) ?? 0 }));
   }
 
-  const countForms = (forms: readonly string[]): number => Math.max(0, ...forms.map(countRows));
-
-  /** Known words of about its length with the same first letter: the index is read for each of them. */
-  function listBeside(word: string): Iterable<string> {
-    const first = word.charCodeAt(0);
-    const range = [String.fromCharCode(first), String.fromCharCode(first + 1)];
-    return vocabulary.iterate(...range, word.length - 2, word.length + 6);
-  }
-
-  /** What the query asks for; a word that occurs nowhere is taken for the ones that it may have been meant to be. */
-  function readWanted(query: string): Wanted[] {
-    const rows = countAll();
-    const found = readQuery(query).map((term) => ({ ...term, count: countForms(term.forms) }));
-    return found
-      .map((term) => {
-        if (term.count > 0 || term.word.length < 4 || rows === 0 || !/^[a-z]+$/.test(term.word)) return term;
-        const guessed = nearWords(term.word, listBeside(term.word));
-        return { ...term, near: [...term.near, ...guessed] };
+  /** What the query asks for, in its order. */
+  function readWanted(query: string): { wanted: Wanted[]; rows: number } {
+    const read = readQuery(query);
+    const counts = countRows(['', ...read.flatMap(({ forms }) => forms)]);
+    const rows = counts.get('') ?? 0;
+    if (rows === 0) return { wanted: [], rows };
+    const found = read
+      .map(({ near, ...term }, place) => {
+        const count = Math.max(0, ...term.forms.map((form) => counts.get(form) ?? 0));
+        return { ...term, place, synonyms: near, near: [], count };
       })
       .sort((one, other) => (one.count || rows) - (other.count || rows))
-      .slice(0, MOST_TERMS);
+      .slice(0, MOST_TERMS)
+      .sort((one, other) => one.place - other.place);
+    const others = countRows(found.flatMap(({ synonyms }) => synonyms));
+    return {
+      rows,
+      wanted: found.map(({ synonyms, ...term }) => ({
+        ...term,
+        near: [
+          ...synonyms
+            .filter((each) => others.has(each) && !term.forms.includes(each))
+            .map((each) => ({ term: each, weight: SYNONYM, count: others.get(each) ?? 0 })),
+          ...guessNear(term),
+        ],
+      })),
+    };
   }
 
-  const anyOf = (words: readonly string[]): string => words.map(quoteForMatch).join(' OR ');
+  const rarityOf = (count: number, rows: number): number =>
+    Math.log(1 + (rows - count + 0.5) / (count + 0.5));
+  const anyOf = (words: readonly string[]): string => `(${words.map(quoteForMatch).join(' OR ')})`;
 
-  /** Rows that may be meant: by the rarest words, by all words, by words that mean the same, and by parts of words. */
-  function findCandidates(wanted: readonly Wanted[], filter: Filter): Set<number> {
-    const found = new Set<number>();
+  /** The rows that are most likely meant, by what their terms are worth together. */
+  function findCandidates(wanted: readonly Wanted[], rows: number, filter: Filter): number[] {
     const isFiltered = filter.type !== null || filter.onlyReviewed === 1;
-    const { ranked, inside } = isFiltered ? filtered : all;
-    const add = (statement: typeof ranked, match: string): void => {
-      if (match === '') return;
-      for (const row of statement.all(isFiltered ? { match, ...filter } : { match })) found.add(row);
+    /** What each row holds of each term at best. */
+    const gains = new Map<number, number[]>();
+    let read = 0;
+    const add = (match: string, most: number, told: readonly { of: number; gain: number }[]): void => {
+      const numbers = (isFiltered ? filtered : all).all({ match, most, ...(isFiltered ? filter : {}) });
+      read += numbers.length;
+      for (const number of numbers) {
+        const its = gains.get(number) ?? new Array<number>(wanted.length).fill(0);
+        gains.set(number, its);
+        for (const { of, gain } of told) its[of] = Math.max(its[of] ?? 0, gain);
+      }
     };
-    const known = wanted.filter(({ count }) => count > 0);
-    let ranking = 0;
-    const rare = known.filter(({ count }, at) => {
-      ranking += count;
-      return at === 0 || ranking <= MOST_RANKED;
-    });
-    const isRanked = (rare[0]?.count ?? 0) <= 4 * MOST_RANKED || filter.type !== null;
-    if (isRanked) add(ranked, anyOf(rare.flatMap(({ forms }) => forms)));
-    if (rare.length < known.length || !isRanked) {
-      // What all rows hold tells only together.
-      const groups = known.map(({ forms }) => `(${anyOf(forms)})`);
-      for (const size of new Set([groups.length, Math.min(4, groups.length), Math.min(2, groups.length)])) {
-        const before = found.size;
-        if (size < 2 && rare.length > 0) break;
-        add(ranked, groups.slice(0, size).join(' AND '));
-        if (found.size > before + 8) break;
+    const lists = wanted
+      .flatMap(({ forms, near, weight, count }, of) => [
+        { of, match: anyOf(forms), count, gain: weight * rarityOf(count, rows) },
+        ...near.map((each) => ({
+          of,
+          match: anyOf([each.term]),
+          count: each.count,
+          gain: each.weight * weight * rarityOf(Math.max(each.count, count), rows),
+        })),
+      ])
+      .filter(({ count }) => count > 0)
+      .sort((one, other) => other.gain - one.gain);
+    const common: typeof lists = [];
+    for (const list of lists)
+      if (list.count <= MOST_ROWS && read < MOST_ROWS_TOGETHER) add(list.match, MOST_ROWS, [list]);
+      else common.push(list);
+    // What many rows hold tells where it is the title, and together with another.
+    const inTitle = (list: (typeof lists)[number]) => ({ of: list.of, gain: IN_TITLE * list.gain });
+    const told = common.slice(0, MOST_COMMON);
+    for (const [at, one] of told.entries()) {
+      add(`title : ${one.match}`, MOST_COMMON_ROWS, [inTitle(one)]);
+      for (const other of told.slice(at + 1)) {
+        if (other.of === one.of) continue;
+        add(`title : ${one.match} AND title : ${other.match}`, MOST_COMMON_ROWS, [
+          inTitle(one),
+          inTitle(other),
+        ]);
+        add(`${one.match} AND ${other.match}`, MOST_COMMON_ROWS, [one, other]);
       }
     }
-    let reading = 0;
-    const near = [...new Set(wanted.flatMap((term) => term.near))]
-      .map((word) => ({ word, count: countRows(word) }))
-      .filter(({ count }) => count > 0)
-      .sort((one, other) => one.count - other.count)
-      .filter(({ count }) => {
-        reading += count;
-        return reading <= MOST_RANKED;
-      });
-    add(ranked, anyOf(near.map(({ word }) => word)));
-    const grams = wanted.filter(({ count, forms }) => count <= 20 && longest(forms).length >= 4).slice(0, 6);
-    for (const { forms } of grams) add(inside, quoteForMatch(shortest(forms)));
-    return found;
+    return [...gains]
+      .map(([number, its]) => ({ number, worth: its.reduce((sum, each) => sum + each, 0) }))
+      .sort((one, other) => other.worth - one.worth || other.number - one.number)
+      .slice(0, MOST_CANDIDATES)
+      .map(({ number }) => number);
   }
 
   function score(row: Candidate, wanted: readonly Wanted[], rows: number): number {
-    const words = FIELDS.map(({ name }) => countWords(row[name]));
+    const words = FIELDS.map(({ name }) => placeWords(row[name]));
     let sum = 0;
     let covered = 0;
     let asked = 0;
-    for (const { forms, near, weight, count } of wanted) {
-      const rarity = Math.log(1 + (rows - count + 0.5) / (count + 0.5)) * weight;
+    let before: { each: Wanted; value: number } | null = null;
+    for (const each of wanted) {
+      const { forms, near, weight, count } = each;
+      const rarity = rarityOf(count, rows) * weight;
       asked += rarity;
-      const own = fieldScore(words, forms);
-      const other = own > 0 || near.length === 0 ? 0 : NEAR * fieldScore(words, near);
-      const part = own > 0 || other > 0 ? 0 : INSIDE * insideScore(row, forms);
-      const value = Math.max(own, other, part);
-      if (value === 0) continue;
-      sum += (rarity * value * (K + 1)) / (value + K);
-      covered += rarity * (own > 0 ? 1 : NEAR);
+      const value = saturate(fieldScore(words, forms)) * rarity;
+      if (value > 0) {
+        covered += rarity;
+        if (before !== null && areTogether(words, before.each, each))
+          sum += TOGETHER * Math.min(value, before.value);
+        before = { each, value };
+        sum += value;
+        continue;
+      }
+      before = null;
+      let other = 0;
+      for (const { term, weight: share, count: its } of near) {
+        const rare = rarityOf(Math.max(its, count), rows) * weight * share;
+        other = Math.max(other, saturate(fieldScore(words, [term])) * rare);
+      }
+      sum += other;
+      covered += other / (K + 1);
     }
     if (sum === 0) return 0;
     const age = Math.max(0, clock.now() - row.changed_at);
@@ -205,12 +288,11 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
         onlyReviewed = false,
       }: { limit: number; type?: string | undefined; onlyReviewed?: boolean },
     ): { memory: Memory; score: number }[] {
-      const wanted = readWanted(query);
+      const { wanted, rows } = readWanted(query);
       if (wanted.length === 0) return [];
-      const rows = countAll();
-      const found = findCandidates(wanted, { type: type ?? null, onlyReviewed: onlyReviewed ? 1 : 0 });
+      const filter: Filter = { type: type ?? null, onlyReviewed: onlyReviewed ? 1 : 0 };
       return load
-        .all(JSON.stringify([...found]))
+        .all(JSON.stringify(findCandidates(wanted, rows, filter)))
         .map((row) => ({ row, score: score(row, wanted, rows) }))
         .filter((each) => each.score > 0)
         .sort((one, other) => other.score - one.score || other.row.number - one.row.number)
@@ -226,34 +308,46 @@ const longest = (forms: readonly string[]): string =>
 const shortest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length >= 4 && each.length < best.length ? each : best), longest(forms));
 
-interface CountedWords {
-  counts: Map<string, number>;
+const saturate = (value: number): number => (value * (K + 1)) / (value + K);
+
+interface PlacedWords {
+  /** Where each word stands. */
+  places: Map<string, number[]>;
   length: number;
 }
 
-function countWords(text: string): CountedWords {
-  const counts = new Map<string, number>();
-  let length = 0;
-  for (const word of text.split(' ')) {
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-    length += 1;
+function placeWords(text: string): PlacedWords {
+  const places = new Map<string, number[]>();
+  const words = text.split(' ');
+  for (const [at, word] of words.entries()) {
+    const found = places.get(word);
+    if (found === undefined) places.set(word, [at]);
+    else found.push(at);
   }
-  return { counts, length };
+  return { places, length: words.length };
 }
 
-function fieldScore(words: readonly CountedWords[], forms: readonly string[]): number {
+/** Whether two terms stand beside one another somewhere; all forms of a word stand in an index in a row. */
+const areTogether = (words: readonly PlacedWords[], one: Wanted, other: Wanted): boolean =>
+  words.some(({ places }) =>
+    one.forms.some((form) =>
+      places
+        .get(form)
+        ?.some((at) =>
+          other.forms.some((next) =>
+            places.get(next)?.some((there) => there > at && there - at <= NEIGHBOURS),
+          ),
+        ),
+    ),
+  );
+
+function fieldScore(words: readonly PlacedWords[], forms: readonly string[]): number {
   let sum = 0;
   for (const [at, { weight, usual }] of FIELDS.entries()) {
-    const { counts, length } = words[at] ?? { counts: new Map<string, number>(), length: 0 };
+    const { places, length } = words[at] ?? { places: new Map<string, number[]>(), length: 0 };
     let times = 0;
-    for (const form of forms) times = Math.max(times, counts.get(form) ?? 0);
+    for (const form of forms) times = Math.max(times, places.get(form)?.length ?? 0);
     if (times > 0) sum += (weight * times) / (1 - B + (B * length) / usual);
   }
   return sum;
-}
-
-function insideScore(row: Candidate, forms: readonly string[]): number {
-  const part = shortest(forms);
-  if (part.length < 4) return 0;
-  return FIELDS.reduce((sum, { name, weight }) => sum + (row[name].includes(part) ? weight : 0), 0);
 }

@@ -85,3 +85,34 @@ export const toMemory = (row: MemoryRow): Memory => ({
   keptBy: row.kept_by,
   keptAt: timeOrNull(row.kept_at),
 });
+
+export interface BriefRow {
+  session_id: string;
+  task_id: string;
+  at: number;
+  ids: string;
+  bytes: number;
+}
+
+/** What a worker was given of the memory, and about how many tokens it reads there. */
+export interface Brief {
+  sessionId: string;
+  taskId: string;
+  at: string;
+  /** In the order of the file. */
+  ids: string[];
+  bytes: number;
+  tokens: number;
+}
+
+/** Bytes of plain text to a token, roughly. */
+const BYTES_PER_TOKEN = 4;
+
+export const toBrief = (row: BriefRow): Brief => ({
+  sessionId: row.session_id,
+  taskId: row.task_id,
+  at: rfc3339(row.at),
+  ids: JSON.parse(row.ids) as string[],
+  bytes: row.bytes,
+  tokens: Math.ceil(row.bytes / BYTES_PER_TOKEN),
+});

@@ -4,28 +4,26 @@ import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { foldText, indexText } from '../search/index.ts';
+import { foldText } from '../search/index.ts';
 import type { SkippedFile } from './okf/bundle.ts';
-import {
-  type Concept,
-  forgetContent,
-  isSameAbout,
-  readDescription,
-  writeFrontmatter,
-} from './okf/concept.ts';
+import { type Concept, forgetContent, isSameAbout, writeFrontmatter } from './okf/concept.ts';
 import type { Exported } from './okf/export.ts';
 import { nameOf, placeConcept } from './okf/folder-text.ts';
 import type { FoundConcept } from './okf/import.ts';
 import { describeRow, type WritingDeps } from './okf/written.ts';
 import { redactSecrets } from './redact.ts';
 import {
+  type Brief,
+  type BriefRow,
   LONGEST_TEXT,
   LONGEST_TITLE,
   type Memory,
   type MemoryRow,
   type MemoryState,
+  toBrief,
   toMemory,
 } from './rows.ts';
+import { createWordIndex } from './word-index.ts';
 
 /** What is to be remembered. */
 export interface NewMemory {
@@ -91,6 +89,7 @@ export interface MemoryStoreDeps extends WritingDeps {
 export type MemoryStore = ReturnType<typeof createMemoryStore>;
 
 const DAY_MS = 86_400_000;
+const MOST_BRIEFS = 1000;
 export const DEFAULT_TYPE = 'fact';
 const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 /** Of a memory id after its `m-`. */
@@ -108,15 +107,12 @@ const digestOf = (parts: readonly string[]): string =>
 export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
   const { retentionDays } = writing;
+  const words = createWordIndex(db);
   const insert = db.prepare<
     unknown[]
   >(`INSERT INTO memory (id, type, title, title_key, text, tags, source, digest,
     unreviewed, actor, seat, via, session_id, task_id, agent, created_at, changed_at, okf_path, okf_frontmatter)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
-  const addGrams = db.prepare('INSERT INTO memory_grams (rowid, text) VALUES (?, ?)');
-  const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
-  const removeGrams = db.prepare('DELETE FROM memory_grams WHERE rowid = ?');
   const byId = db.prepare<unknown[], MemoryRow>('SELECT * FROM memory WHERE id = ?');
   const byPrefix = db.prepare<unknown[], MemoryRow>(
     'SELECT * FROM memory WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
@@ -157,6 +153,14 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     "SELECT 1 AS n FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ? LIMIT 1",
   );
   const end = db.prepare('UPDATE memory SET state = ?, superseded_by = ?, ended_at = ? WHERE number = ?');
+  const putBrief = db.prepare(`INSERT INTO memory_briefs (session_id, task_id, at, ids, bytes)
+    VALUES (@sessionId, @taskId, @at, @ids, @bytes) ON CONFLICT (session_id) DO UPDATE
+    SET at = excluded.at, ids = excluded.ids, bytes = excluded.bytes`);
+  const dropBriefs = db.prepare(
+    'DELETE FROM memory_briefs WHERE at < (SELECT at FROM memory_briefs ORDER BY at DESC LIMIT 1 OFFSET +?)',
+  );
+  const lastBrief = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs ORDER BY at DESC LIMIT 1');
+  const briefOf = db.prepare<unknown[], BriefRow>('SELECT * FROM memory_briefs WHERE session_id = ?');
   const keepOkf = db.prepare('UPDATE memory SET okf_path = ?, okf_frontmatter = ? WHERE number = ?');
   const markKept = db.prepare(
     'UPDATE memory SET unreviewed = NULL, kept_by = ?, kept_at = ? WHERE number = ?',
@@ -197,8 +201,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
   function endRow(row: MemoryRow, state: MemoryState, supersededBy: string | null = null): void {
     end.run(state, supersededBy, clock.now(), row.number);
-    removeWords.run(row.number);
-    removeGrams.run(row.number);
+    words.remove(row.number);
   }
 
   /** A text without its secrets; what they were is added to `redacted`. */
@@ -222,14 +225,6 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     return resolve(id);
   }
 
-  function indexRow({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
-    const labels = JSON.parse(tags) as string[];
-    const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
-    const body = about === null ? text : `${text}\n${about}`;
-    addWords.run(number, indexText(title), indexText([type, ...labels].join(' ')), indexText(body));
-    addGrams.run(number, foldText([title, ...labels, body.slice(0, 65_536)].join('\n')));
-  }
-
   function remember(
     wanted: NewMemory,
     author: Author,
@@ -250,7 +245,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       { id: makeMemoryId(), type, title, text, tags, source, changedAt: clock.now(), ...okf },
       author,
     );
-    indexRow(row);
+    words.add(row);
     tell(row, 'remembered', by);
     return {
       memory: toMemory(row),
@@ -275,6 +270,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
   /** Whether a row would be written with the same frontmatter, but for what its state says. */
   const saysSame = (row: MemoryRow, frontmatter: string, path: string): boolean =>
+    row.okf_frontmatter === frontmatter ||
     isSameAbout(writeFrontmatter(describeRow(row, writing), row.okf_frontmatter, nameOf(path)), frontmatter);
 
   function adopt(
@@ -325,10 +321,20 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     const isUsual = okfPath === null && writeFrontmatter(usual, null, '') === frontmatter;
     keepOkf.run(okfPath, isUsual ? null : frontmatter, row.number);
     const kept = resolve(id);
-    if (!isEnded) indexRow(kept);
+    if (!isEnded) words.add(kept);
     if (known === undefined) return 'added';
     endRow(known, 'superseded', id);
     return 'replaced';
+  }
+
+  /** A person has looked at it: it may enter briefs. */
+  function keep(id: string, by: { actor: string; via: string }): Memory {
+    const row = resolveActive(id);
+    if (row.unreviewed !== null) {
+      markKept.run(by.actor, clock.now(), row.number);
+      tell(row, 'kept', by);
+    }
+    return toMemory(resolve(row.id));
   }
 
   const limits = (): [type: string, before: number][] =>
@@ -361,11 +367,13 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     ): Imported {
       const done: Imported = { added: 0, replaced: 0, unchanged: 0, skipped: [], redacted: [] };
       const redacted = new Set<string>();
-      for (const each of concepts) {
-        const came = adopt(each, author, { mayReplace, redacted });
-        if (typeof came === 'string') done[came] += 1;
-        else done.skipped.push({ path: each.path, reason: came.skipped });
-      }
+      words.inBulk(() => {
+        for (const each of concepts) {
+          const came = adopt(each, author, { mayReplace, redacted });
+          if (typeof came === 'string') done[came] += 1;
+          else done.skipped.push({ path: each.path, reason: came.skipped });
+        }
+      });
       const { added, replaced } = done;
       if (added + replaced > 0)
         events.append({ kind: 'memory_changed', ...by, data: { change: 'imported', added, replaced } });
@@ -394,25 +402,17 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       return toMemory(resolve(row.id));
     },
 
-    /** A person has looked at it: it may enter briefs. */
-    keep(id: string, by: { actor: string; via: string }): Memory {
-      const row = resolveActive(id);
-      if (row.unreviewed !== null) {
-        markKept.run(by.actor, clock.now(), row.number);
-        tell(row, 'kept', by);
-      }
-      return toMemory(resolve(row.id));
-    },
+    keep,
 
-    /** Ends the others of its type and title; the one that is left says what counts. */
+    /** Ends the others of its type and title; the one that is left says what counts, and so is kept. */
     settle(id: string, by: { actor: string; via: string }): { memory: Memory; superseded: string[] } {
-      const row = resolveActive(id);
-      const others = sameTitle.all(row.type, row.title_key, row.id);
+      const memory = keep(id, by);
+      const others = sameTitle.all(memory.type, normalizeTitle(memory.title), memory.id);
       for (const each of others) {
-        endRow(each, 'superseded', row.id);
+        endRow(each, 'superseded', memory.id);
         tell(each, 'superseded', by);
       }
-      return { memory: toMemory(row), superseded: others.map((each) => each.id) };
+      return { memory, superseded: others.map((each) => each.id) };
     },
 
     /** Another wording: a new row in place of the old one. */
@@ -437,11 +437,31 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       const done = remember(next, author, by, { okfPath: row.okf_path, okfFrontmatter });
       if (done.memory.id === row.id) return done;
       end.run('superseded', done.memory.id, clock.now(), number);
-      removeWords.run(number);
-      removeGrams.run(number);
+      words.remove(number);
       tell(row, 'superseded', by);
       return { ...done, conflicts: done.conflicts.filter((each) => each !== row.id) };
     },
+
+    /** What a session's worker was given; only of the last thousand sessions is it kept. */
+    recordBrief(given: { sessionId: string; taskId: string; ids: readonly string[]; bytes: number }): void {
+      putBrief.run({ ...given, ids: JSON.stringify(given.ids), at: clock.now() });
+      dropBriefs.run(MOST_BRIEFS);
+    },
+
+    /** The newest, or that of a session. */
+    findBrief(sessionId?: string): Brief | null {
+      const row = sessionId === undefined ? lastBrief.get() : briefOf.get(sessionId);
+      return row === undefined ? null : toBrief(row);
+    },
+
+    /** Other active rows of its type and title, newest last. */
+    listAgainst: ({ id, type, title }: Memory): Memory[] =>
+      sameTitle.all(type, normalizeTitle(title), id).map(toMemory),
+
+    countUnreviewed: (): number => unreviewed.all(1000).length,
+
+    isIndexCurrent: words.isCurrent,
+    rebuildIndex: words.rebuild,
 
     /** Whether something is past its retention and still active. */
     isSweepDue: (): boolean => limits().some(([type, before]) => anyOverdue.get(type, before) !== undefined),

@@ -1,20 +1,27 @@
-import { stemEnglish, stemOther } from './stem.ts';
+import { stemEnglish } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
-import { listSynonyms } from './synonyms.ts';
-import { type Found, listTerms } from './terms.ts';
+import { listSynonyms, listSynonymsWithin } from './synonyms.ts';
+import { type Found, foldText, listKeys, listTerms } from './terms.ts';
 
 /** One thing that is looked for. */
 export interface QueryTerm {
   word: string;
   /** Any of these in an index is the word itself. */
   forms: readonly string[];
-  /** Other words that may mean the same. */
+  /** Terms of other words that may mean the same. */
   near: readonly string[];
   /** How much finding it says, beside how rare it is: a whole identifier more than its parts, a character less than a pair. */
   weight: number;
 }
 
-const WEIGHTS: Record<Found['kind'], number> = { word: 1, joined: 1.6, part: 0.8, pair: 1, character: 0.3 };
+const WEIGHTS: Record<Found['kind'], number> = {
+  word: 1,
+  joined: 1.6,
+  part: 0.8,
+  pair: 1,
+  syllables: 0.4,
+  character: 0.3,
+};
 /** Of a text that is given as a query, such as a task's. */
 const LONGEST_QUERY = 16_384;
 
@@ -26,19 +33,23 @@ export const quoteForMatch = (term: string): string => `"${term.replaceAll('\0',
  * nothing are left out, unless there are no others.
  */
 export function readQuery(text: string, mostTerms = 48): QueryTerm[] {
-  const found = listTerms(text.slice(0, LONGEST_QUERY));
+  const read = text.slice(0, LONGEST_QUERY);
+  const found = listTerms(read);
   const telling = found.filter(({ word }) => !STOP_WORDS.has(word));
   const used = telling.length > 0 ? telling : found;
   const terms = new Map<string, QueryTerm>();
   for (const { word, forms, kind } of used) {
     if (terms.has(word) || (kind === 'part' && word.length < 2)) continue;
     if (terms.size >= mostTerms) break;
-    terms.set(word, { word, forms, near: listNear(word), weight: WEIGHTS[kind] });
+    terms.set(word, { word, forms, near: listNear(listSynonyms(word, stemEnglish)), weight: WEIGHTS[kind] });
+  }
+  for (const { word, others } of listSynonymsWithin(foldText(read), stemEnglish)) {
+    const term = listKeys(word)
+      .map((key) => terms.get(key))
+      .find((each) => each !== undefined);
+    if (term !== undefined) terms.set(term.word, { ...term, near: [...term.near, ...listNear(others)] });
   }
   return [...terms.values()];
 }
 
-function listNear(word: string): string[] {
-  const others = listSynonyms(word, stemEnglish);
-  return [...new Set(others.flatMap((each) => [each, stemEnglish(each), stemOther(each)]))];
-}
+const listNear = (others: readonly string[]): string[] => [...new Set(others.flatMap(listKeys))];

@@ -41,7 +41,7 @@ export interface Found {
   word: string;
   /** All forms under which it is indexed, `word` among them. */
   forms: string[];
-  kind: 'word' | 'part' | 'joined' | 'pair' | 'character';
+  kind: 'word' | 'part' | 'joined' | 'pair' | 'character' | 'syllables';
 }
 
 const PURE_WORD = /^[a-z]+$/;
@@ -59,16 +59,39 @@ function listForms(raw: string): string[] {
   return [...forms];
 }
 
+/** Foreign words of Japanese stand in a script of their own, and so are words as they are. */
+const KATAKANA = /[\p{sc=Katakana}\u30fc]{3,}/gu;
+
 /** Pairs of neighbours and single characters: a word of such a script is a pair or more. */
 function findUnspaced(run: string): Found[] {
-  const characters = [...foldText(run)];
-  return characters.flatMap((character, at): Found[] => {
+  const folded = foldText(run);
+  const characters = [...folded];
+  const pairs = characters.flatMap((character, at): Found[] => {
     const next = characters[at + 1];
     const single: Found = { word: character, forms: [character], kind: 'character' };
-    return next === undefined
-      ? [single]
-      : [single, { word: character + next, forms: [character + next], kind: 'pair' }];
+    if (next === undefined) return [single];
+    const isSyllables = KATAKANA.test(`${character}${next}ー`);
+    KATAKANA.lastIndex = 0;
+    const pair: Found = {
+      word: character + next,
+      forms: [character + next],
+      kind: isSyllables ? 'syllables' : 'pair',
+    };
+    return [single, pair];
   });
+  const words = (folded.match(KATAKANA) ?? []).map(
+    (word): Found => ({ word, forms: [word], kind: 'joined' }),
+  );
+  return [...words, ...pairs];
+}
+
+/** The terms of an index by which a word is found best, of whatever script. */
+export function listKeys(word: string): string[] {
+  const folded = foldText(word);
+  if (!IS_UNSPACED.test(folded)) return listForms(folded);
+  if (folded.length <= 2 || /^[\p{sc=Katakana}\u30fc]+$/u.test(folded)) return [folded];
+  // What a word of three is of stands last; of four it is two words, and the first says which.
+  return [folded.length === 3 ? folded.slice(1) : folded.slice(0, 2)];
 }
 
 function findInWord(word: string): Found[] {

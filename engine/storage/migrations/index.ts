@@ -12,7 +12,9 @@ import { calls } from './0011-calls.ts';
 import { memory } from './0012-memory.ts';
 import { boundKeys } from './0013-bound-keys.ts';
 import { okf } from './0014-okf.ts';
-import { context } from './0016-context.ts';
+import { memoryTerms } from './0015-memory-terms.ts';
+import { memoryBriefs } from './0016-memory-briefs.ts';
+import { context } from './0017-context.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -30,5 +32,7 @@ export const migrations: readonly string[] = [
   memory,
   boundKeys,
   okf,
+  memoryTerms,
+  memoryBriefs,
   context,
 ];

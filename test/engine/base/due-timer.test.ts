@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createDueTimer } from '../../../engine/base/due-timer.ts';
+import { fakeClock } from '../../support/clock.ts';
 
 /** A clock that can be set apart from the timers. */
 function setUp(t: TestContext, longestSleepMs?: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const clock = { at: 1_000_000, now: () => clock.at };
+  const clock = fakeClock(1_000_000);
   const seen: number[] = [];
   const timer = createDueTimer({
     clock,
-    onDue: () => seen.push(clock.at),
+    onDue: () => seen.push(clock.now()),
     ...(longestSleepMs === undefined ? {} : { longestSleepMs }),
   });
   t.after(() => timer.close());
@@ -19,7 +20,7 @@ function setUp(t: TestContext, longestSleepMs?: number) {
     timer,
     /** Both go on. */
     pass(ms: number) {
-      clock.at += ms;
+      clock.advance(ms);
       t.mock.timers.tick(ms);
     },
     /** Only timers go on: the clock was set back by as much. */
@@ -71,12 +72,12 @@ test('a month is waited for in steps, as no timer is that long', (t) => {
 test('a clock that is set forward is noticed within a minute, one that is set back is waited for', (t) => {
   const { clock, seen, timer, tick, pass } = setUp(t);
   timer.sleepUntil(1_000_000 + 3_600_000);
-  clock.at += 3_600_000;
+  clock.set(clock.now() + 3_600_000);
   assert.equal(timer.isDue(), true);
   tick(60_000);
   assert.equal(seen.length, 1);
-  timer.sleepUntil(clock.at + 50_000);
-  clock.at -= 100_000;
+  timer.sleepUntil(clock.now() + 50_000);
+  clock.set(clock.now() - 100_000);
   tick(50_000);
   assert.equal(seen.length, 1);
   pass(150_000);

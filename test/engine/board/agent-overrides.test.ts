@@ -120,7 +120,7 @@ test('the run is of the command that was bound at its dispatch, also by a later 
 });
 
 test('a command line sends its own environment, and the engine keeps none of it', async (t) => {
-  const ws = await makeWorkspace();
+  const ws = await makeWorkspace({ hosted: true });
   t.after(ws.close);
   await ws.svc(['up']);
   const run = async (env: Record<string, string>): Promise<string> => {

@@ -7,8 +7,8 @@ import type { NewTask } from '../../../engine/board/tasks/index.ts';
 import type { Decision, Edited, SvcError, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
+import { openSpine } from '../../support/spine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
-import { openSpine } from '../receiver/rig.ts';
 
 describe('editing the prompt of what waits', () => {
   let ws: TestWorkspace;

@@ -5,18 +5,10 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
 import { createWorkflow, type Dispatch, type Workflow } from '../../../engine/board/workflow/index.ts';
 import { createReceiver } from '../../../engine/receiver/index.ts';
+import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import {
-  CONFIG,
-  decide,
-  fakeClock,
-  fakeSettings,
-  lookup,
-  openSpine,
-  SECRET,
-  type Spine,
-  task,
-} from '../receiver/rig.ts';
+import { fakeSettings, openSpine, type Spine } from '../../support/spine.ts';
+import { CONFIG, decide, lookup, SECRET, task } from '../receiver/rig.ts';
 import { refusal } from './holding.ts';
 
 /** The gate where its answer is given: requests from outside name no ledger of their own. */

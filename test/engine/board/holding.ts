@@ -6,8 +6,9 @@ import type { SvcError } from '../../../engine/index.ts';
 import type { Peer } from '../../../engine/sessions/peers.ts';
 import type { LoggedEvent } from '../../../engine/storage/index.ts';
 import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
+import { openSpine, type Spine } from '../../support/spine.ts';
 
 export const BY = { actor: 'ada', via: 'tool' };
 export const MINUTE = 60_000;

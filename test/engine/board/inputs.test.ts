@@ -10,9 +10,9 @@ import {
   readPromptInputs,
 } from '../../../engine/board/decisions/inputs.ts';
 import { engineHere } from '../../support/engine.ts';
+import { fakeSettings } from '../../support/spine.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
-import { fakeSettings } from '../receiver/rig.ts';
 
 const text = { title: 'a', body: 'do it', context: null, acceptanceCriteria: ['done'], ledger: null };
 const inputs: RunInputs = {
@@ -67,8 +67,7 @@ test('decisions of an older svc stay answerable: bound when it opens first, pend
   const ws = await makeWorkspace();
   let here = await engineHere(ws, { workerCap: 0 });
   t.after(async () => {
-    await here.call('engine.stop', { stop_workers: true });
-    await here.close();
+    await here?.end();
     await ws.close();
   });
   const pending = await here.ask('#agent: no-change');

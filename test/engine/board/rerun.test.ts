@@ -51,8 +51,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     await here.call('project.trust', { id: 'own', digest });
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await host?.close();
+    await here?.end();
     await ws?.close();
   });
 
@@ -193,14 +192,12 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
 describe('under a lite guard', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
   before(async () => {
     ws = await makeWorkspace();
-    ({ here, host } = await openHere(ws));
+    ({ here } = await openHere(ws));
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await host?.close();
+    await here?.end();
     await ws?.close();
   });
 

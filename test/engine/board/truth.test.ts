@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Host } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { takePart } from '../../support/seats.ts';
@@ -13,7 +12,6 @@ import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 describe('answers of the board', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
   let programs: string;
   before(async () => {
     programs = temporaryFolder('svc-programs-');
@@ -22,11 +20,10 @@ describe('answers of the board', () => {
     ws = await makeWorkspace({
       commands: { gone: '/nowhere/at-all {{prompt}}', broken: `${broken} {{prompt}}` },
     });
-    ({ here, host } = await openHere(ws));
+    ({ here } = await openHere(ws));
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await host?.close();
+    await here?.end();
     await ws?.close();
     rmSync(programs, { recursive: true, force: true });
   });

@@ -20,8 +20,7 @@ describe('evidence', () => {
     here = await engineHere(ws, { workerCap: 100 });
   });
   after(async () => {
-    await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await here?.close();
+    await here?.end();
     await ws.close();
   });
 

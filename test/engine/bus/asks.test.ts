@@ -42,8 +42,7 @@ describe('a question', () => {
     chair.sessionId = sessionId;
   });
   after(async () => {
-    await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await here?.close();
+    await here?.end();
     await ws.close();
   });
 

@@ -7,10 +7,11 @@ import type { Caller } from '../../../engine/api/operation.ts';
 import { createMessages } from '../../../engine/bus/messages/index.ts';
 import { createPeers } from '../../../engine/sessions/peers.ts';
 import { createSeats } from '../../../engine/sessions/seats/index.ts';
+import { fakeClock } from '../../support/clock.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/git.ts';
+import { openSpine } from '../../support/spine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
-import { fakeClock, openSpine } from '../receiver/rig.ts';
 import { dispatched, type Inbox, join, type Sent, worker } from './rig.ts';
 
 describe('messages', () => {

@@ -10,8 +10,9 @@ import type { MessageKind } from '../../../engine/bus/messages/rows.ts';
 import { createNotices } from '../../../engine/bus/notices/index.ts';
 import { createPeers } from '../../../engine/sessions/peers.ts';
 import { createSeats } from '../../../engine/sessions/seats/index.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
+import { openSpine, type Spine } from '../../support/spine.ts';
 
 const HOUR = 3_600_000;
 

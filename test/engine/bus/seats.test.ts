@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createReaper } from '../../../engine/sessions/reaper.ts';
 import { createSeats, type NewSeat, type Seats } from '../../../engine/sessions/seats/index.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
+import { openSpine, type Spine } from '../../support/spine.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -7,11 +7,11 @@ import { load } from './support.ts';
 const beside = (key: string): boolean => /^(?:webhook|notify)\./.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('83 keys in 20 sections stand beside webhook and notify', () => {
+test('84 keys in 20 sections stand beside webhook and notify', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
-  // Those of the document, and agents.permissions: what an agent on transport acp may do unasked is nowhere else.
-  assert.equal(documented.length, 83);
+  // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else) and ai.prices.
+  assert.equal(documented.length, 84);
   assert.equal(new Set(documented.map((key) => key.split('.')[0])).size, 20);
   assert.deepEqual(keys.filter(beside), [
     'webhook.secret_env',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Host, Session, SvcError, Task, Wire } from '../../../engine/index.ts';
+import type { Session, SvcError, Task, Wire } from '../../../engine/index.ts';
 import type { EngineHere } from '../../support/engine.ts';
 import { ended, openHere } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
@@ -16,14 +16,12 @@ interface Run {
 describe("a worker's word of its task, and the end of its run", () => {
   let ws: TestWorkspace;
   let here: EngineHere;
-  let host: Host;
   before(async () => {
     ws = await makeWorkspace();
-    ({ here, host } = await openHere(ws));
+    ({ here } = await openHere(ws));
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-    await host?.close();
+    await here?.end();
     await ws?.close();
   });
 

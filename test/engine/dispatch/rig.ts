@@ -96,8 +96,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     },
     log: (id) => readFileSync(join(ws.root, '.svc', 'agents', id, 'log'), 'utf8'),
     async close() {
-      await here.call('engine.stop', { stop_workers: true }).catch(() => undefined);
-      await here.close();
+      await here?.end();
       await ws.close();
     },
   };

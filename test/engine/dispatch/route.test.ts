@@ -81,6 +81,24 @@ describe('the way to the gateway', () => {
     assert.notEqual(row.revoked_at, null);
   });
 
+  test('is not the way that all calls went, when an agent tells of tokens that the books do not have', async () => {
+    const { session_id } = await rig.run(['no-change', claudeSays.init('c-9'), claudeSays.result()]);
+    assert.equal((await rig.settled(session_id)).auth, 'gateway');
+    const leaks = (await rig.here().call('usage.status', { view: 'leaks' })) as {
+      bypassing_sessions: { session_id: string; tokens: number }[];
+    };
+    assert.deepEqual(
+      leaks.bypassing_sessions.find((each) => each.session_id === session_id),
+      { session_id, agent: 'claude', tokens: 147 },
+    );
+    const rules = await rig.here().call('usage.status', { view: 'governance' });
+    assert.deepEqual(
+      [rules.mode, rules.budget_tokens_day, rules.spent_tokens_day, rules.cost_usd_day, rules.policy],
+      ['stub', 0, 0, null, 'solo'],
+    );
+    assert.deepEqual(rules.routed_agents, ['claude']);
+  });
+
   test('is there for a person who enters too, with a key that holds until they leave, or are gone', async () => {
     const { session_id } = await rig.run(['no-change']);
     await rig.settled(session_id);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -30,9 +30,9 @@ describe('the gateway as a process', () => {
 ai:
   mode: live
   providers:
-    - { name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY, tier: local }
-    - { name: home, base_url: "${upstream.url}/v1", api_key_env: HOME_KEY }
-    - { name: file, base_url: "${upstream.url}/v1", api_key: ${PLANTED.svcYaml} }
+    - { name: up, base_url: "${upstream.url}/v1", api_key_env: PLANTED_KEY, tier: local, model: "${MODEL}", context: 9000 }
+    - { name: home, base_url: "${upstream.url}/v1", api_key_env: HOME_KEY, context: 9000 }
+    - { name: file, base_url: "${upstream.url}/v1", api_key: ${PLANTED.svcYaml}, context: 9000 }
 `,
       env: { PLANTED_KEY: PLANTED.environment },
     });
@@ -101,7 +101,8 @@ ai:
       // Where it is a whole answer that quotes the key.
       upstream.plan('status_401_with_key');
     }
-    seen.push(JSON.stringify(await client.call('gateway.try', {})));
+    const live = await ws.svc(['doctor', '--live']);
+    seen.push(live.stdout, live.stderr);
     upstream.plan('none');
     seen.push(JSON.stringify(await client.call('gateway.status', {})));
     const { text } = await client.call('gateway.metrics', {});
@@ -169,6 +170,55 @@ ai:
     assert.equal((await post(url, key, CHAT)).status, 200, 'at the same address');
   });
 
+  test('svc doctor asks each provider once, with --live only', async () => {
+    const asked = (): number =>
+      upstream.asked.filter(
+        ({ path, headers }) =>
+          path.endsWith('/chat/completions') && headers.authorization === `Bearer ${PLANTED.environment}`,
+      ).length;
+    const before = asked();
+    const find = (text: string) =>
+      (JSON.parse(text) as { check: string; state: string; found: string }[]).filter(({ check }) =>
+        check.startsWith('provider up'),
+      );
+    assert.deepEqual(find((await ws.svc(['doctor', '--json'])).stdout), []);
+    assert.equal(asked(), before);
+    const [found, ...others] = find((await ws.svc(['doctor', '--live', '--json'])).stdout);
+    assert.deepEqual([found?.check, found?.state, others], ['provider up', 'ok', []]);
+    assert.match(found?.found ?? '', new RegExp(`^${MODEL} by chat answered in \\d+ ms$`));
+    assert.equal(asked(), before + 1);
+    upstream.plan('status_401_with_key');
+    const { stdout, code } = await ws.svc(['doctor', '--live', '--json']);
+    upstream.plan('none');
+    assert.equal(code, 1);
+    assert.match(
+      find(stdout)[0]?.found ?? '',
+      /up refuses the key that the gateway has for it \(status 401\)/,
+    );
+    for (const secret of Object.values(PLANTED)) assert.ok(!stdout.includes(secret));
+    assert.ok(
+      (await client.call('gateway.keys', {})).every(({ name }) => !name.startsWith('doctor')),
+      'its key ends with it',
+    );
+  });
+
+  test('where the gateway is told with how much its models take', async () => {
+    const { models } = await client.call('gateway.serve', {});
+    // Whatever else is asked for goes to a provider that says nothing of it.
+    assert.equal(models?.other, null);
+    assert.deepEqual(
+      models?.named.find(({ name }) => name === MODEL),
+      { name: MODEL, context: 9000, output: null },
+    );
+    const today = await client.call('gateway.today', {});
+    assert.deepEqual([today.mode, today.is_running, today.hours.length], ['live', true, 24]);
+    assert.equal(
+      today.hours.reduce((sum, each) => sum + each, 0),
+      today.total.tokens,
+    );
+    assert.deepEqual(today.groups.provider[0]?.key, 'up');
+  });
+
   test('what svc.yaml says is in use at once, and svc gateway test tries every protocol', async () => {
     await ws.svc(['config', 'set', 'ai.mode', 'stub']);
     await until(async () => (await client.call('gateway.status', {}))?.mode === 'stub');
@@ -181,7 +231,7 @@ ai:
     );
   });
 
-  test('svc gateway run starts an agent of a person’s own, whose key ends with it', async () => {
+  test('svc gateway run starts an agent of a person’s own, whose key ends with it; svc gateway env tells a shell of one', async () => {
     const bin = join(ws.repository.folder, 'bin');
     mkdirSync(bin);
     const ask = `const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
@@ -204,6 +254,34 @@ process.exit(7);`;
     assert.deepEqual(words.slice(-2), ['-p', 'say "it"']);
     assert.ok(!words.join(' ').includes(key), 'no argument has the key');
     assert.equal((await post(url, key, CHAT)).status, 401);
+    const told = await ws.svc(['gateway', 'env', 'claude', '--name', 'shell']);
+    assert.equal(told.code, 0, told.stderr);
+    const line = `eval "$ROUTE"; claude -p 'say "it"'`;
+    const sh = (): { key: string; status: number; words: string[] } =>
+      JSON.parse(
+        spawnSync('sh', ['-c', line], { env: { PATH, ROUTE: told.stdout }, encoding: 'utf8' }).stdout,
+      );
+    const first = sh();
+    assert.deepEqual([first.status, first.words.slice(-2)], [200, ['-p', 'say "it"']]);
+    assert.ok(first.words.some((word) => word.startsWith('--settings=')));
+    assert.ok(!first.words.join(' ').includes(first.key) && !told.stderr.includes(first.key));
+    assert.match(told.stderr, /the key shell lasts until svc gateway keys remove shell/);
+    await ws.svc(['gateway', 'keys', 'remove', 'shell']);
+    assert.equal(sh().status, 401);
+
+    const gemini = (await ws.svc(['gateway', 'env', 'gemini', '--name', 'g', '--json'])).json() as {
+      env: Record<string, string>;
+      files: string[];
+    };
+    assert.ok(gemini.files[0]?.startsWith(gemini.env.GEMINI_CLI_HOME ?? '-') && existsSync(gemini.files[0]));
+    await ws.svc(['gateway', 'keys', 'remove', 'g']);
+    assert.ok(!existsSync(gemini.files[0]!));
+    const fish = await ws.svc(['gateway', 'env', 'codex', '--shell', 'fish']);
+    assert.match(
+      fish.stdout,
+      /^set -gx SVC_VKEY 'svc-vkey-[\w-]+'\nfunction codex; command codex '-c' .* \$argv; end\n$/,
+    );
+    assert.match((await ws.svc(['gateway', 'env', 'cursor'])).stderr, /cannot be sent through the gateway/);
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
     assert.match(unknown.stderr, /no interactive command for nobody/);
   });

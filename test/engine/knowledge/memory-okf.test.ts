@@ -399,7 +399,10 @@ describe('a bundle of the Open Knowledge Format', () => {
       const done = await caller.call('memory.import', {});
       assert.match(done.skipped[0]?.reason ?? '', /only the Chair/);
     }
-    assert.doesNotMatch((await rig.memory.writeBrief({ prompt: 'heron' })) ?? '', /rm -rf/);
+    assert.doesNotMatch(
+      (await rig.memory.writeBrief({ taskId: 't-9', prompt: 'heron' }, 's-9')) ?? '',
+      /rm -rf/,
+    );
     assert.equal((await rig.person.call('memory.review', {})).length, 1);
     await assert.rejects(rig.stranger.call('memory.import', { dir: 'okf' }), { code: 'path_outside' });
     await assert.rejects(rig.stranger.call('memory.export', { dir: 'okf2' }), { code: 'path_outside' });

@@ -4,8 +4,9 @@ import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
 import { createMemory } from '../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
 import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
+import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { fakeClock, openSpine } from '../receiver/rig.ts';
+import { openSpine } from '../../support/spine.ts';
 
 type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 
@@ -64,6 +65,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     worker: as('s-1'),
     stranger: as('s-2'),
     folder,
+    storage: spine.storage,
     close() {
       memory.close();
       spine.storage.close();

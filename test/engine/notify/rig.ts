@@ -3,9 +3,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createNotify, type Notify, type NotifyDeps, type Target } from '../../../engine/notify/index.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
+import { openSpine, type Spine } from '../../support/spine.ts';
 import { until } from '../../support/wait.ts';
-import { type FakeClock, fakeClock, openSpine, type Spine } from '../receiver/rig.ts';
 
 export interface Caught {
   path: string;

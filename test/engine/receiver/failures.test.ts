@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFailures } from '../../../engine/receiver/failures.ts';
-import { fakeClock } from './rig.ts';
+import { fakeClock } from '../../support/clock.ts';
 
 test('the counter of failures holds a bounded number of addresses', () => {
   const failures = createFailures({ clock: fakeClock(), limit: 1, addresses: 3 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createReplayCache, REPLAY_MS } from '../../../engine/receiver/replay.ts';
-import { codehost, decide, makeRig, NOW, type Rig, svcHeaders, task } from './rig.ts';
+import { NOW } from '../../support/clock.ts';
+import { codehost, decide, makeRig, type Rig, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
 beforeEach(() => {

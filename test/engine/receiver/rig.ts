@@ -1,111 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../../engine/base/clock.ts';
 import { SvcError } from '../../../engine/base/errors.ts';
 import { isLoopback } from '../../../engine/base/values/address.ts';
-import { createDecisions } from '../../../engine/board/decisions/index.ts';
-import type { RunSettings } from '../../../engine/board/decisions/inputs.ts';
-import { createTasks, type Task } from '../../../engine/board/tasks/index.ts';
-import { createWorkflow, type Dispatch } from '../../../engine/board/workflow/index.ts';
 import { createReceiver, type Receiver, type WebhookConfig } from '../../../engine/receiver/index.ts';
 import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
-import { createSessions } from '../../../engine/sessions/index.ts';
-import { createEventLog, openStorage } from '../../../engine/storage/index.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
+import { openSpine, type Spine } from '../../support/spine.ts';
 
 export const SECRET = 'a shared secret of the tests';
-/** 2026-01-02T03:04:05Z. */
-export const NOW = 1_767_323_045_000;
-
-export interface FakeClock extends Clock {
-  /** The wall clock is set; no time passes. */
-  set(ms: number): void;
-  /** Time passes. */
-  advance(ms: number): void;
-}
-
-export function fakeClock(start = NOW): FakeClock {
-  let now = start;
-  let passed = 1_000_000;
-  return {
-    now: () => now,
-    monotonic: () => passed,
-    set: (ms) => {
-      now = ms;
-    },
-    advance: (ms) => {
-      now += ms;
-      passed += ms;
-    },
-  };
-}
-
-/** What a run would be made from, in a configuration that never changes. */
-export const fakeSettings = (task: Pick<Task, 'agent' | 'project'>): RunSettings => ({
-  agent: task.agent,
-  command: 'scripted {{prompt}}',
-  long: null,
-  transport: 'subprocess',
-  auth: 'account',
-  route: null,
-  permissions: null,
-  profile: 'lite',
-  project: task.project,
-  folder: '/',
-  inplace: false,
-  base: 'main',
-  setup: null,
-  continues: null,
-});
-
-/** Storage, board and sessions as the engine composes them; workers are queued and never started. */
-export function openSpine(path: string, clock: Clock) {
-  const storage = openStorage({ path });
-  const events = createEventLog({ storage, clock });
-  const tasks = createTasks({ storage, events, clock });
-  const decisions = createDecisions({ storage, events, clock });
-  const sessions = createSessions({ storage, clock });
-  const dispatch: Dispatch = {
-    settings: fakeSettings,
-    enqueue(task, decision) {
-      const session = sessions.create({
-        taskId: task.taskId,
-        decisionId: decision.decisionId,
-        title: task.title,
-        agent: task.agent ?? 'scripted',
-        project: task.project,
-        inplace: false,
-        keepWorktree: false,
-        base: null,
-        name: null,
-        timeoutSec: task.timeoutSec ?? 600,
-        idleTimeoutSec: 0,
-        priority: 0,
-        gatewayBypass: false,
-        continues: null,
-        tokenBudget: null,
-        parent: null,
-      });
-      events.append({
-        kind: 'dispatched',
-        taskId: task.taskId,
-        decisionId: decision.decisionId,
-        sessionId: session.sessionId,
-        data: { title: task.title, agent: task.agent },
-      });
-      return session;
-    },
-    stop: () => undefined,
-    drop: () => true,
-    checkProgram: () => undefined,
-    recordOwnWord: () => false,
-    isLive: () => false,
-  };
-  const workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append });
-  return { storage, events, tasks, decisions, sessions, workflow };
-}
-
-export type Spine = ReturnType<typeof openSpine>;
 
 export const CONFIG: WebhookConfig = {
   allow: ['task', 'codehost', 'chat'],

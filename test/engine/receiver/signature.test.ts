@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
 import { createVerifier, SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
-import { chat, codehost, makeRig, NOW, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
+import { NOW } from '../../support/clock.ts';
+import { chat, codehost, makeRig, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
 beforeEach(() => {

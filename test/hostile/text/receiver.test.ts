@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
 import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
-import { makeRig, NOW, task } from '../../engine/receiver/rig.ts';
+import { makeRig, task } from '../../engine/receiver/rig.ts';
+import { NOW } from '../../support/clock.ts';
 import { hostile } from '../../support/hostile.ts';
 
 hostile(

@@ -47,8 +47,7 @@ async function open(
   const here = await engineHere(ws, { workerCap: 1, svc: [process.execPath, SVC], graceMs: 500 });
   const { address } = await here.engine.listen({ host: '127.0.0.1', port: 0, secrets: [SECRET] });
   t.after(async () => {
-    await here.call('engine.stop', { stop_workers: true });
-    await here.close();
+    await here?.end();
     await ws.close();
   });
   const post: Rig['post'] = async (route, body, headers) => {

@@ -42,8 +42,7 @@ async function open(t: TestContext, { yaml = '', cap = 0 } = {}): Promise<Rig> {
     ...(cap === 0 ? { clock } : {}),
   });
   t.after(async () => {
-    await here.call('engine.stop', { stop_workers: true });
-    await here.close();
+    await here?.end();
     await ws.close();
   });
   const decision = (id: string) => here.call('decision.show', { id });

@@ -19,8 +19,7 @@ before(async () => {
   here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
 });
 after(async () => {
-  await here?.call('engine.stop', { stop_workers: true });
-  await here?.close();
+  await here?.end();
   await ws?.close();
 });
 

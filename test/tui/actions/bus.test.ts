@@ -99,7 +99,7 @@ describe('who is here, and locks', () => {
     assert.deepEqual(dash.state().lists.peers.ids, ['chair-1', 's-1']);
     assert.equal(dash.keys('L').state().focus, 'locks');
     assert.equal(dash.keys('esc').state().focus, 'bus');
-    assert.equal(dash.keys('w', 'tab').state().focus, 'events');
+    assert.equal(dash.keys('w', 'tab').state().focus, 'usage');
   });
 
   it('n writes to the one under the cursor', () => {

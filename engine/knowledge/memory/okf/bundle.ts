@@ -13,6 +13,10 @@ export interface SkippedFile {
   reason: string;
 }
 
+/** Files between two looks at what else the engine has to do. */
+export const IN_A_ROW = 50;
+export const letOthersRun = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 const MOST_ENTRIES = 120_000;
 const MOST_DEPTH = 32;
 const MOST_FILE_BYTES = 1024 * 1024;

@@ -283,7 +283,8 @@ const readHeading = (text: string): string => /^\s*#{1,6} +(.+?)[ \t]*\r?(?:\n|$
  */
 export function writeFrontmatter(each: WrittenConcept, kept: string | null, name: string): string {
   const there = kept === null ? null : readConcept(joinConcept(kept, each.text), name);
-  const has = kept === null ? () => false : (key: string) => parseFrontmatter(kept).has(key);
+  const document = kept === null ? null : parseFrontmatter(kept);
+  const has = (key: string): boolean => document?.has(key) ?? false;
   const changes = new Map<string, unknown>();
   const status = each.state !== 'active' ? 'deprecated' : each.isDraft ? 'draft' : 'stable';
   if (there?.type !== each.type) changes.set('type', quote(each.type));

@@ -7,7 +7,7 @@ import { exchangeFolders } from '../../../base/exchange-folders.ts';
 import { mapLimit } from '../../../base/map-limit.ts';
 import { makePrivateFolder } from '../../../base/private-files.ts';
 import type { MemoryRow } from '../rows.ts';
-import { listFiles, readBundleFile } from './bundle.ts';
+import { IN_A_ROW, letOthersRun, listFiles, readBundleFile } from './bundle.ts';
 import {
   ConceptFault,
   describeText,
@@ -37,7 +37,7 @@ export interface Exported {
 }
 
 /** The files of a bundle by their paths: a concept for each memory, an index in each folder, and the log. */
-export function composeBundle(memories: readonly Exported[]): Map<string, string> {
+export async function composeBundle(memories: readonly Exported[]): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const taken = new Set<string>();
   const placed: Placed[] = [];
@@ -46,7 +46,8 @@ export function composeBundle(memories: readonly Exported[]): Map<string, string
     ({ row: one }, { row: other }) =>
       Number(one.state !== 'active') - Number(other.state !== 'active') || (one.id < other.id ? -1 : 1),
   );
-  for (const { row, written } of inOrder) {
+  for (const [at, { row, written }] of inOrder.entries()) {
+    if (at % IN_A_ROW === 0) await letOthersRun();
     const usual = placeConcept(written);
     const wished = row.okf_path ?? usual;
     const path = isPlainPath(wished) && !taken.has(comparePathKey(wished)) ? wished : usual;
@@ -97,7 +98,8 @@ async function findUnsaved(
   const { files, skipped } = await listFiles(folder);
   const [other] = skipped;
   if (other !== undefined) return other;
-  for (const path of files) {
+  for (const [at, path] of files.entries()) {
+    if (at % IN_A_ROW === 0) await letOthersRun();
     try {
       const text = readBundleFile(folder, path);
       const isKnown = isReservedName(path)
@@ -171,7 +173,15 @@ const AT_ONCE = 16;
 async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   const folders = new Set([...files.keys()].map((path) => dirname(join(folder, path))));
   for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
-  await mapLimit([...files], AT_ONCE, ([path, text]) =>
-    writeFile(join(folder, path), text, { mode: 0o600, flag: 'wx' }),
-  );
+  // All writes have ended before a failure is told: the folder is removed then.
+  let failure: unknown;
+  await mapLimit([...files], AT_ONCE, async ([path, text]) => {
+    if (failure !== undefined) return;
+    try {
+      await writeFile(join(folder, path), text, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      failure ??= error;
+    }
+  });
+  if (failure !== undefined) throw failure;
 }

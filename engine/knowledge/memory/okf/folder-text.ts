@@ -95,8 +95,7 @@ export function writeIndexes(concepts: readonly Placed[]): Map<string, string> {
         .sort(([one], [other]) => byPath(one, other))
         .map(([name, count]) => `* ${writeLink(name, `${name}/`).replace(/%2F\)$/, '/)')} - ${count} in it`),
       ...(below.size === 0 ? [] : ['']),
-      '# Concepts',
-      '',
+      ...(files.length === 0 && below.size > 0 ? [] : ['# Concepts', '']),
       ...files
         .sort((one, other) => byPath(one.path, other.path))
         .map(

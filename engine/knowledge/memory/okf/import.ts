@@ -1,5 +1,5 @@
 import { SvcError } from '../../../base/errors.ts';
-import { listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
+import { IN_A_ROW, letOthersRun, listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
 import { type Concept, ConceptFault, readConcept } from './concept.ts';
 import { isReservedName, nameOf } from './folder-text.ts';
 
@@ -9,19 +9,27 @@ export interface FoundConcept extends Concept {
 }
 
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** Files between two looks at what else waits. */
-const IN_A_ROW = 50;
+/** What comes in is one transaction, and the engine does nothing else meanwhile. */
+const MOST_CONCEPTS = 20_000;
 
 /** Reads all concepts of a folder, and what it leaves out. Throws `fields_invalid` for a folder beyond all measure. */
 export async function readBundle(
   folder: string,
 ): Promise<{ concepts: FoundConcept[]; skipped: SkippedFile[] }> {
   const { files, skipped } = await listFiles(folder);
+  if (files.length > MOST_CONCEPTS)
+    throw new SvcError(
+      'fields_invalid',
+      `${folder} has ${files.length} files, and ${MOST_CONCEPTS} are read at most`,
+      {
+        hint: 'import its folders one by one',
+      },
+    );
   const concepts: FoundConcept[] = [];
   let characters = 0;
   for (const [at, path] of files.entries()) {
     if (isReservedName(path)) continue;
-    if (at % IN_A_ROW === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at % IN_A_ROW === 0) await letOthersRun();
     try {
       const text = readBundleFile(folder, path);
       characters += text.length;

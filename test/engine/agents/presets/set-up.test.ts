@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'smol-toml';
 import { HOOK_EVENTS, type HookEvent } from '../../../../engine/agents/presets/hook-event.ts';
 import { type RunWish, withArguments } from '../../../../engine/agents/presets/index.ts';
+import type { RouteModels } from '../../../../engine/models/index.ts';
 import { presetOf } from '../../../support/agent-run.ts';
 
 const KEY = 'vk-of-this-run';
@@ -109,6 +110,50 @@ test('kimi is told of its model by variables, of the rest in a home of its own',
     },
   );
   assert.deepEqual(JSON.parse(text('mcp.json')), { mcpServers: { svc: mcp } });
+});
+
+test('an agent is told how much the model behind its route takes, and nothing where nobody knows', () => {
+  const limits = { context: 40_960, output: 8192 };
+  const told = (name: string, models: RouteModels | undefined, env = {}) =>
+    presetOf(name).setUpRun({
+      ...NONE,
+      env,
+      gateway: { ...gateway, ...(models === undefined ? {} : { models }) },
+    });
+  const other: RouteModels = { named: [], other: limits };
+  const named = (model: string): RouteModels => ({ named: [{ name: model, ...limits }], other: null });
+
+  assert.ok(told('codex', other).args.includes('model_context_window=40960'));
+  const config = (models?: RouteModels, chosen?: string) => {
+    const env = chosen === undefined ? {} : { OPENCODE_CONFIG_CONTENT: JSON.stringify({ model: chosen }) };
+    return JSON.parse(told('opencode', models, env).env.OPENCODE_CONFIG_CONTENT!).provider.svc.models;
+  };
+  assert.deepEqual(config(named('svc')), { svc: { limit: limits } });
+  assert.deepEqual(config(undefined, 'openai/gpt-4o'), {
+    'gpt-4o': { limit: { context: 128_000, output: 16_384 } },
+  });
+  assert.deepEqual(config({ named: [{ name: 'svc', context: 8000, output: null }], other: null }), {
+    svc: { limit: { context: 8000, output: 2000 } },
+  });
+  const qwen = JSON.parse(told('qwen', named('mine'), { OPENAI_MODEL: 'mine' }).files[0]!.text);
+  assert.equal(qwen.model.generationConfig.contextWindowSize, 40_960);
+  const { env: copilot } = told('copilot', named('svc'));
+  assert.deepEqual(
+    [copilot.COPILOT_PROVIDER_MAX_PROMPT_TOKENS, copilot.COPILOT_PROVIDER_MAX_OUTPUT_TOKENS],
+    ['32768', '8192'],
+  );
+  const gemini = JSON.parse(told('gemini', other).files[0]!.text);
+  assert.equal(gemini.model.compressionThreshold, 40_960 / 1_048_576 / 2);
+  assert.equal(told('claude', other).env.CLAUDE_CODE_AUTO_COMPACT_WINDOW, '40960');
+
+  const silent: RouteModels = { named: [], other: null };
+  for (const name of ['codex', 'opencode', 'qwen', 'copilot', 'gemini', 'claude'])
+    for (const models of [undefined, silent])
+      assert.doesNotMatch(
+        JSON.stringify(told(name, models)),
+        /context_window|"limit\\?"|contextWindowSize|MAX_PROMPT|compressionThreshold|COMPACT_WINDOW/,
+        name,
+      );
 });
 
 test('a session goes on with an option before the prompt', () => {

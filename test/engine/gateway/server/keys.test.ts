@@ -51,7 +51,7 @@ describe('who may call', () => {
   });
 
   test('a worker’s key opens model calls and nothing else', async () => {
-    for (const path of ['/metrics', '/-/status', '/-/settings', '/-/stop', '/-/try']) {
+    for (const path of ['/metrics', '/-/status', '/-/settings', '/-/stop', '/-/models']) {
       const answer = await fetch(`${rig.url}${path}`, { headers: { authorization: `Bearer ${rig.runKey}` } });
       assert.equal(answer.status, 403, path);
       await answer.text();

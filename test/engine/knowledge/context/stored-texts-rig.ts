@@ -5,8 +5,8 @@ import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
 import { createStoredTexts, type StoredTextsSettings } from '../../../../engine/knowledge/context/index.ts';
 import { contextOperations } from '../../../../engine/knowledge/context/operations.ts';
 import { openStorage } from '../../../../engine/storage/index.ts';
+import { fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
-import { fakeClock } from '../../receiver/rig.ts';
 
 type ContextApi = ApiOf<OperationsOf<typeof contextOperations>>;
 

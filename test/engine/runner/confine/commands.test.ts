@@ -36,8 +36,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     await here.call('project.trust', { id: 'own', digest });
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true });
-    await here?.close();
+    await here?.end();
     await ws?.close();
   });
 

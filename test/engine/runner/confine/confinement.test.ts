@@ -33,8 +33,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     ({ here, host } = await openHere(ws));
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true });
-    await host?.closed;
+    await here?.end();
     await ws?.close();
   });
 

@@ -63,8 +63,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     here = await engineHere(ws, { svc: [process.execPath, SVC], graceMs: 500 });
   });
   after(async () => {
-    await here?.call('engine.stop', { stop_workers: true });
-    await here?.close();
+    await here?.end();
     await ws?.close();
   });
 

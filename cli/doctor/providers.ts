@@ -1,0 +1,80 @@
+import type { GatewayState, Wire } from '../../engine/index.ts';
+import type { Context } from '../command.ts';
+import {
+  TRIED_PROTOCOLS,
+  type Trial,
+  type TriedProtocol,
+  tryProtocol,
+  withTrialKey,
+} from '../commands/gateway-trials.ts';
+import { type Check, readMessage, reportFailure, reportPass, reportWarning } from './check.ts';
+
+type ProviderState = Wire<GatewayState>['providers'][number];
+
+/**
+ * Asks each provider once for a few words, through the gateway like any other call: it is booked, and counts against the
+ * budget. Starts the engine and the gateway.
+ */
+export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise<Check[]> {
+  try {
+    const client = await engine();
+    const { url } = await client.call('gateway.serve', {});
+    const state = await client.call('gateway.status', {});
+    if (state === null)
+      return [reportFailure('providers', 'the gateway does not answer', 'see .svc/log/gateway.out')];
+    if (state.mode !== 'live')
+      return [
+        reportWarning(
+          'providers',
+          `ai.mode is ${state.mode}: no provider is asked anything`,
+          'svc config set ai.mode live',
+        ),
+      ];
+    if (state.providers.length === 0)
+      return [
+        reportFailure(
+          'providers',
+          'ai.mode is live, and there is no provider',
+          'name one under ai.providers, ai.ollama or ai.passthrough; svc config keys ai says how',
+        ),
+      ];
+    return await withTrialKey(client, 'doctor', (key) =>
+      Promise.all(state.providers.map((provider) => tryProvider(url, key, provider))),
+    );
+  } catch (error) {
+    return [reportFailure('providers', readMessage(error), 'svc gateway serve says why')];
+  }
+}
+
+async function tryProvider(url: string, key: string, provider: ProviderState): Promise<Check> {
+  const { name, protocols, trial_model: model } = provider;
+  const check = `provider ${name}`;
+  if (model === null)
+    return reportWarning(
+      check,
+      'not tried: it names no model, and none of its list has a known price',
+      `svc gateway test --model svc/${name}/MODEL asks one of your choice`,
+    );
+  const spoken = TRIED_PROTOCOLS.find((each) => protocols.includes(each)) ?? 'chat';
+  return describeTrial(check, spoken, model, await tryProtocol(url, key, spoken, `svc/${name}/${model}`));
+}
+
+function describeTrial(
+  check: string,
+  spoken: TriedProtocol,
+  model: string,
+  { status, ms, problem }: Trial,
+): Check {
+  const asked = `${model} by ${spoken}`;
+  if (problem === null) return reportPass(check, `${asked} answered in ${ms} ms`);
+  const found = `${asked} failed after ${ms} ms: ${problem}`;
+  return reportFailure(
+    check,
+    status === 0 ? found : `${found} (status ${status})`,
+    status === 401 || status === 403
+      ? 'correct its key: api_key_env names a variable of the engine or a line of keys.env; then svc down and svc up'
+      : status === 402
+        ? 'svc gateway usage shows what was spent; ai.budget_tokens_day, or the account at the provider'
+        : 'correct its base_url and model in ai.providers; svc gateway status shows its last fault',
+  );
+}

@@ -1,0 +1,48 @@
+import { findKnownModel, type ModelPrice } from '../../models/index.ts';
+import type { GatewayConfig } from '../build-settings.ts';
+
+/** What a model costs at a provider, both as they are in the books; null where that is not known. */
+export type Pricing = (provider: string | null, model: string | null) => ModelPrice | null;
+
+const NOTHING: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+const escapeForPattern = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+
+/** A name of `ai.prices` as a pattern for `provider/model` and for the model alone. */
+function compileName(name: string): RegExp {
+  const pattern = name.split('*').map(escapeForPattern).join('.*');
+  return new RegExp(`^(?:[^/]*/)?${pattern}$`, 'i');
+}
+
+/**
+ * Finds prices as the configuration says now, for calls of any age: the person's own by model, nothing for providers of the
+ * tiers local and free, else what svc knows of the model's name.
+ */
+export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
+  const own = Object.entries(ai.prices)
+    .sort(([one], [other]) => other.length - one.length)
+    .map(([name, { input, output, cache_read, cache_write }]) => ({
+      pattern: compileName(name),
+      price: { input, output, cacheRead: cache_read ?? input, cacheWrite: cache_write ?? input },
+    }));
+  const costless = new Set(
+    ai.providers.filter(({ tier }) => tier === 'local' || tier === 'free').map(({ name }) => name),
+  );
+  // The one that `ai.ollama` makes.
+  if (ai.ollama.host !== '') costless.add('ollama');
+  return (provider, model) => {
+    if (model === null) return null;
+    const found = own.find(({ pattern }) => pattern.test(`${provider ?? ''}/${model}`));
+    if (found !== undefined) return found.price;
+    if (provider !== null && costless.has(provider)) return NOTHING;
+    return findKnownModel(model)?.price ?? null;
+  };
+}
+
+/** US dollars. */
+export const costOf = (
+  row: { input: number; output: number; cache_read: number; cache_write: number },
+  { input, output, cacheRead, cacheWrite }: ModelPrice,
+): number =>
+  (row.input * input + row.output * output + row.cache_read * cacheRead + row.cache_write * cacheWrite) /
+  1_000_000;

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { CallRow } from '../books/schema.ts';
+import type { Protocol } from '../protocol.ts';
+import type { Call } from './call.ts';
+import { findFirstElement, type JsonMember, listLongStrings } from './json-members.ts';
+
+interface Shape {
+  /** Members with which every turn of a conversation begins anew. */
+  opening: readonly string[];
+  /** The list of turns, whose first may be the instructions. */
+  turns: string;
+  /** What stands in every turn of the model, and in every answer of a tool; as it is written in JSON. */
+  model: string;
+  tool: string;
+}
+
+const SHAPES: Readonly<Record<Protocol, Shape>> = {
+  chat: { opening: ['tools'], turns: 'messages', model: '"assistant"', tool: '"tool"' },
+  responses: {
+    opening: ['tools', 'instructions'],
+    turns: 'input',
+    model: '"function_call"',
+    tool: '_call_output"',
+  },
+  messages: {
+    opening: ['tools', 'system'],
+    turns: 'messages',
+    model: '"assistant"',
+    tool: '"tool_result"',
+  },
+  gemini: {
+    opening: ['tools', 'systemInstruction', 'system_instruction'],
+    turns: 'contents',
+    model: '"model"',
+    tool: '"functionResponse"',
+  },
+};
+
+/** What is longer is no instruction, and not worth a look. */
+const MOST_OPENING_BYTES = 256 * 1024;
+const INSTRUCTIONS = /"role"\s*:\s*"(?:system|developer)"/;
+/** What was shortened says so, see engine/knowledge/context. */
+const SHORTENED = '[svc-crush: ';
+
+/** What a request tells of how its agent works, without its content: a hash and a size. */
+export function readRequestHabits(
+  { body, members, route }: Pick<Call, 'body' | 'members' | 'route'>,
+  longBytes: number,
+): Pick<CallRow, 'prefix_hash' | 'tool_bytes'> {
+  const shape = SHAPES[route.protocol];
+  return {
+    prefix_hash: hashOpening(body, members, shape),
+    tool_bytes: longBytes === 0 ? 0 : sumLongToolOutputs(body, shape, longBytes),
+  };
+}
+
+function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, turns }: Shape): string | null {
+  const parts: Pick<JsonMember, 'start' | 'end'>[] = members.filter(({ key }) => opening.includes(key));
+  const list = members.findLast(({ key }) => key === turns);
+  const first = list === undefined ? null : findFirstElement(body, list);
+  // Of a conversation the first turn stays; of the others it is said anew each time.
+  const isShort = first !== null && first.end - first.start < MOST_OPENING_BYTES;
+  if (isShort && INSTRUCTIONS.test(body.toString('latin1', first.start, first.end))) parts.push(first);
+  if (parts.length === 0) return null;
+  const hash = createHash('sha1');
+  for (const { start, end } of parts) hash.update(body.subarray(start, end));
+  return hash.digest('base64url');
+}
+
+/**
+ * Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has
+ * shortened. Words of JSON that stand in a text have backslashes there, so that none of them is mistaken for its frame.
+ */
+function sumLongToolOutputs(body: Buffer, { model, tool }: Shape, longBytes: number): number {
+  if (body.length <= longBytes) return 0;
+  const from = body.indexOf(tool, Math.max(0, body.lastIndexOf(model)));
+  if (from < 0) return 0;
+  return listLongStrings(body, from + tool.length, longBytes)
+    .map(({ start, end }) => body.subarray(start, end))
+    .filter((text) => text.includes(' ') && !text.includes(SHORTENED))
+    .reduce((sum, { length }) => sum + length, 0);
+}

@@ -1,0 +1,107 @@
+import type { Db } from '../../storage/index.ts';
+import { indexText } from '../search/index.ts';
+import { readDescription } from './okf/concept.ts';
+import type { MemoryRow } from './rows.ts';
+
+/** Changes when the same text would be indexed otherwise. */
+const VERSION = '2';
+/** Terms of one row that can be looked up by a part of them, and of which rows are counted. */
+const LONGEST_TERM = 64;
+
+/** Owns what active memories are found by: their words by field, and of each term how many rows hold it. Works inside `storage.write`. */
+export function createWordIndex(db: Db) {
+  const addWords = db.prepare('INSERT INTO memory_words (rowid, title, tags, text) VALUES (?, ?, ?, ?)');
+  const removeWords = db.prepare('DELETE FROM memory_words WHERE rowid = ?');
+  const wordsOf = db.prepare<unknown[], { title: string; tags: string; text: string }>(
+    'SELECT title, tags, text FROM memory_words WHERE rowid = ?',
+  );
+  const count = db.prepare<unknown[], { id: number; rows: number }>(
+    'INSERT INTO memory_terms (term, rows) VALUES (?, ?) ON CONFLICT (term) DO UPDATE SET rows = rows + excluded.rows RETURNING id, rows',
+  );
+  const removeTerm = db.prepare('DELETE FROM memory_terms WHERE id = ?');
+  const addParts = db.prepare('INSERT INTO memory_term_parts (rowid, term) VALUES (?, ?)');
+  const removeParts = db.prepare('DELETE FROM memory_term_parts WHERE rowid = ?');
+  const versionOf = db
+    .prepare<unknown[], string>("SELECT value FROM meta WHERE key = 'memory_index'")
+    .pluck();
+  const setVersion = db.prepare(
+    "INSERT INTO meta (key, value) VALUES ('memory_index', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  );
+  const active = db.prepare<unknown[], MemoryRow>(
+    "SELECT * FROM memory WHERE state = 'active' AND number > ? ORDER BY number LIMIT 500",
+  );
+
+  const listOnce = (fields: readonly string[]): string[] => [
+    '',
+    ...new Set(fields.flatMap((field) => field.split(' ')).filter((term) => term !== '')),
+  ];
+  const hasParts = (term: string): boolean => term.length >= 3 && term.length <= LONGEST_TERM;
+
+  function add({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
+    const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
+    const labels = [type, ...(JSON.parse(tags) as string[])].join(' ');
+    const fields = [title, labels, about === null ? text : `${text}\n${about}`].map((field) =>
+      indexText(field),
+    );
+    addWords.run(number, ...fields);
+    countTerms(fields, 1);
+  }
+
+  /** While many rows are changed, what each term has gained is counted here, and written once. */
+  let pending: Map<string, number> | null = null;
+
+  function countTerms(fields: readonly string[], by: 1 | -1): void {
+    for (const term of listOnce(fields))
+      if (pending === null) writeCount(term, by);
+      else pending.set(term, (pending.get(term) ?? 0) + by);
+  }
+
+  function writeCount(term: string, by: number): void {
+    if (by === 0) return;
+    const counted = count.get(term, by);
+    if (counted === undefined) return;
+    if (counted.rows === by && by > 0 && hasParts(term)) addParts.run(counted.id, term);
+    if (counted.rows > 0) return;
+    removeTerm.run(counted.id);
+    if (hasParts(term)) removeParts.run(counted.id);
+  }
+
+  /** For work that changes many rows. */
+  function inBulk<T>(work: () => T): T {
+    pending = new Map();
+    try {
+      const done = work();
+      for (const [term, by] of pending) writeCount(term, by);
+      return done;
+    } finally {
+      pending = null;
+    }
+  }
+
+  return {
+    add,
+    inBulk,
+
+    remove(number: number): void {
+      const words = wordsOf.get(number);
+      if (words === undefined) return;
+      removeWords.run(number);
+      countTerms([words.title, words.tags, words.text], -1);
+    },
+
+    isCurrent: (): boolean => versionOf.get() === VERSION,
+
+    /** Reads all texts anew. */
+    rebuild(): void {
+      db.exec('DELETE FROM memory_words; DELETE FROM memory_terms; DELETE FROM memory_term_parts');
+      inBulk(() => {
+        for (let last = 0, rows = active.all(last); rows.length > 0; rows = active.all(last))
+          for (const row of rows) {
+            add(row);
+            last = row.number;
+          }
+      });
+      setVersion.run(VERSION);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createRecall } from '../../../engine/knowledge/memory/recall.ts';
+import { createMemoryStore } from '../../../engine/knowledge/memory/store.ts';
+import { fakeClock } from '../../support/clock.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import { openSpine } from '../../support/spine.ts';
+
+const ADA = {
+  actor: 'ada',
+  seat: 'chair',
+  via: 'cli',
+  sessionId: null,
+  taskId: null,
+  agent: null,
+  unreviewed: null,
+};
+
+function recallRig() {
+  const clock = fakeClock();
+  const spine = openSpine(join(temporaryFolder('svc-recall-'), 'svc.db'), clock);
+  const { db } = spine.storage;
+  const store = createMemoryStore({ ...spine, clock, retentionDays: () => ({}), modelOf: () => null });
+  const { recall } = createRecall({ storage: spine.storage, clock });
+  return {
+    store,
+    write: spine.storage.write,
+    add: (titles: readonly string[], text = 'x') =>
+      spine.storage.write(() => titles.map((title) => store.remember({ title, text }, ADA, ADA).memory.id)),
+    find: (query: string, limit = 8) => recall(query, { limit }).map(({ memory }) => memory.title),
+    terms: () => db.prepare('SELECT term, rows FROM memory_terms ORDER BY term').all(),
+    parts: () => db.prepare<unknown[], number>('SELECT count(*) FROM memory_term_parts').pluck().get(),
+    close: () => spine.storage.close(),
+  };
+}
+
+test('a word is found in a compound, a compound by its parts, and what means the same in any language', async () => {
+  const rig = recallRig();
+  await rig.add([
+    'Datenbankverbindung schliessen',
+    'Sätze der Umsatzsteuer',
+    'The index is rebuilt nightly',
+    'Passwords are hashed',
+    '认证使用令牌',
+    'サーバーの再起動',
+    'Something else',
+  ]);
+  for (const [query, title] of [
+    ['Verbindung', 'Datenbankverbindung schliessen'],
+    ['Steuersätze', 'Sätze der Umsatzsteuer'],
+    ['reindexing', 'The index is rebuilt nightly'],
+    ['Kennwort', 'Passwords are hashed'],
+    ['login', '认证使用令牌'],
+    ['restart the server', 'サーバーの再起動'],
+    ['pasword', 'Passwords are hashed'],
+    ['reb', 'The index is rebuilt nightly'],
+  ] as const)
+    assert.equal(rig.find(query)[0], title, query);
+  rig.close();
+});
+
+test('of what all rows hold, the row with all of it in its title is found among many', async () => {
+  const rig = recallRig();
+  await rig.add(['Commit messages name their reason']);
+  for (let each = 0; each < 22; each += 1) {
+    const numbers = Array.from({ length: 40 }, (_, at) => at);
+    await rig.add(
+      numbers.map((at) => `Commit ${at}`),
+      `about a message ${each}`,
+    );
+    await rig.add(
+      numbers.map((at) => `Message ${at}`),
+      `about a commit ${each}`,
+    );
+  }
+  assert.equal(rig.find('commit message', 1)[0], 'Commit messages name their reason');
+  rig.close();
+});
+
+test('words that stand together in the question are found together first', async () => {
+  const rig = recallRig();
+  await rig.add(['The cache key of every old token', 'The cache of every old token key']);
+  assert.equal(rig.find('token key')[0], 'The cache of every old token key');
+  assert.equal(rig.find('cache key')[0], 'The cache key of every old token');
+  rig.close();
+});
+
+test('what has ended leaves no term behind, and an index that is read anew is the same', async () => {
+  const rig = recallRig();
+  const ids = await rig.add(['getHTTPUrl leaks', 'Größe der Datei', '数据库连接']);
+  const terms = rig.terms();
+  await rig.write(() => rig.store.rebuildIndex());
+  assert.deepEqual(rig.terms(), terms);
+  assert.ok(terms.length > 10);
+  assert.ok((rig.parts() ?? 0) > 5);
+  const [first = '', ...others] = ids;
+  await rig.write(() => rig.store.edit(first, { text: 'other words' }, ADA, ADA));
+  assert.deepEqual(rig.find('other words'), ['getHTTPUrl leaks']);
+  const { id } = rig.store.list(1)[0] ?? { id: '' };
+  await rig.write(() => [id, ...others].map((each) => rig.store.forget(each, ADA)));
+  assert.deepEqual(rig.find('Datei'), []);
+  assert.deepEqual(rig.terms(), [{ term: '', rows: 0 }].slice(0, rig.terms().length));
+  assert.equal(rig.parts(), 0);
+  rig.close();
+});

@@ -1,0 +1,27 @@
+import type { Clock } from '../../engine/base/clock.ts';
+
+/** 2026-01-02T03:04:05Z. */
+export const NOW = 1_767_323_045_000;
+
+export interface FakeClock extends Clock {
+  /** The wall clock is set; no time passes. */
+  set(ms: number): void;
+  /** Time passes. */
+  advance(ms: number): void;
+}
+
+export function fakeClock(start = NOW): FakeClock {
+  let now = start;
+  let passed = 1_000_000;
+  return {
+    now: () => now,
+    monotonic: () => passed,
+    set: (ms) => {
+      now = ms;
+    },
+    advance: (ms) => {
+      now += ms;
+      passed += ms;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { renderSparkline } from '../../../tui/panes/usage.ts';
+import { describeChanges } from '../../../tui/plain/describe-changes.ts';
+import type { UsageDay } from '../../../tui/state/model.ts';
+import { type Bench, bench, sessionRow, usageSum as sum, usageDay } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const nothing = (more: Partial<UsageDay> = {}): UsageDay =>
+  usageDay({
+    total: sum(null, { calls: 0, tokens: 0, spent: 0, cost_usd: null }),
+    hours: new Array<number>(24).fill(0),
+    groups: { session: [], model: [], provider: [], task: [] },
+    ...more,
+  });
+
+const CHOICES = { agents: [], default_agent: null, templates: [], projects: [] };
+const openUsage = (usage: UsageDay, columns = 80, rows = 24): Bench =>
+  bench(columns, rows).keys('6').data({ usage, choices: CHOICES });
+const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
+const rowsOf = (dash: Bench): readonly string[] => dash.state().lists.usage.ids;
+
+describe('the usage of the day', () => {
+  it('is listed by session, model, provider and task, with money beside tokens', () => {
+    const dash = openUsage(usageDay());
+    assert.deepEqual(rowsOf(dash), [
+      'all',
+      'session:s-1',
+      'session:',
+      'model:gpt-5',
+      'provider:up',
+      'task:t-1',
+    ]);
+    const text = screen(dash);
+    assert.match(text, /all +42\.0k +\$1\.25 +3 +0 +today/);
+    assert.match(text, /session +40\.0k .* s-1 Split store\.ts/);
+    assert.match(text, /agents of persons/);
+    assert.match(text, /provider .* \$1\.25\+ .* up/, 'some tokens of it have no price');
+  });
+
+  it('says what is left of the budget, when it is new, and how the hours were', () => {
+    const dash = openUsage(usageDay(), 80, 34);
+    const text = screen(dash);
+    assert.match(text, /42\.0k of 2\.0M · new at \d\d/);
+    assert.match(text, /·{9}█▁·{13}/);
+    assert.match(text, /busiest +09:00 UTC, 40\.0k/);
+    assert.match(text, /127\.0\.0\.1:8788, mode live/);
+    const spent = screen(openUsage(usageDay({ budget_tokens_day: 42_000 })));
+    assert.match(spent, /budget spent, new at/);
+    assert.match(spent, /\[6 Usage 1 42\.0k\]/);
+  });
+
+  it('is narrowed by b to one kind after the other, and shown whole again', () => {
+    const dash = openUsage(usageDay());
+    const kinds = ['session', 'model', 'provider', 'task'].map((kind) => {
+      dash.keys('b');
+      assert.ok(rowsOf(dash).every((id) => id.startsWith(`${kind}:`)));
+      return rowsOf(dash).length;
+    });
+    assert.deepEqual(kinds, [2, 1, 1, 1]);
+    assert.equal(rowsOf(dash.keys('b')).length, 6);
+  });
+
+  it('keeps the cursor on its row while numbers arrive', () => {
+    const dash = openUsage(usageDay()).keys('j', 'j', 'j');
+    assert.equal(dash.state().lists.usage.selected, 'model:gpt-5');
+    const { groups } = usageDay();
+    dash.data({
+      usage: usageDay({ groups: { ...groups, session: [sum('s-2'), sum('s-3'), ...groups.session] } }),
+    });
+    assert.equal(dash.state().lists.usage.selected, 'model:gpt-5');
+  });
+
+  it('leads to the worker of a session, and of nothing else', () => {
+    const dash = openUsage(usageDay()).data({ sessions: [sessionRow(1)] });
+    assert.equal(dash.keys('l').state().focus, 'usage');
+    assert.match(dash.state().message?.text ?? '', /no worker is chosen/);
+    const { focus, lists } = dash.keys('j').keys('l').state();
+    assert.deepEqual([focus, lists.workers.selected], ['workers', 's-1']);
+  });
+
+  it('says what to do while there is none', () => {
+    const said = (usage: UsageDay): string => screen(openUsage(usage));
+    assert.match(said(nothing()), /No model call went through the gateway today/);
+    assert.match(said(nothing()), /agents\.auth gateway are counted here/);
+    assert.match(said(nothing({ mode: 'stub' })), /canned until svc config set ai\.mode live/);
+    assert.match(said(nothing({ mode: 'off' })), /The gateway is off: ai\.mode is off/);
+    assert.match(said(nothing({ has_providers: false })), /svc doctor --live tries it/);
+    assert.match(screenOf(bench().keys('6').state()).join('\n'), /Still being fetched/);
+  });
+
+  it('is told in words where there is no screen', () => {
+    const before = bench(80, 24, { plain: true }).keys('6');
+    const first = before.state();
+    const after = before.data({ usage: usageDay() }).keys('enter').state();
+    const text = describeChanges(first, after).join('\n');
+    assert.match(text, /busiest +09:00 UTC/);
+    assert.doesNotMatch(text, /[▁▂▃▄▅▆▇█]/);
+  });
+
+  it('has a bar for each hour that is as high as its share of the busiest', () => {
+    assert.equal(renderSparkline([0, 1, 50, 100]), '·▁▄█');
+    assert.equal(renderSparkline([0, 0]), '··');
+  });
+});

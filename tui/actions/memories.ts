@@ -1,0 +1,118 @@
+import { findMemoryEdits, writeMemoryText } from '../../engine/index.ts';
+import type { MemoryRow, State } from '../state/model.ts';
+import { cleanText, truncateText } from '../text/text.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+const QUOTED_CELLS = 48;
+
+export function getSelectedMemory(state: State): MemoryRow | undefined {
+  const { selected } = state.lists.memories;
+  return selected === null ? undefined : state.data.memories?.memories.find((each) => each.id === selected);
+}
+
+export const openMemories = (state: State): Transition =>
+  transitionTo({ ...state, focus: 'memories', view: 'list' });
+
+export const checkIsSelected = (state: State): string | null =>
+  getSelectedMemory(state) === undefined ? 'no memory is selected' : null;
+
+export function checkCanKeep(state: State): string | null {
+  const memory = getSelectedMemory(state);
+  if (memory === undefined) return checkIsSelected(state);
+  return memory.unreviewed === null && memory.against.length === 0
+    ? `${memory.id} is kept already, and nothing contradicts it`
+    : null;
+}
+
+const quoteTitle = ({ title }: MemoryRow): string => `"${truncateText(cleanText(title), QUOTED_CELLS)}"`;
+
+export function askToKeep(state: State): Question {
+  const memory = getSelectedMemory(state)!;
+  const { id, against, unreviewed } = memory;
+  const others = against.map((each) => each.id).join(', ');
+  const isSettled = against.length > 0;
+  return {
+    subject: { kind: 'memory', id },
+    text: `Keep ${id} ${quoteTitle(memory)}?${unreviewed === null ? '' : ' It may enter briefs.'}${isSettled ? ` It supersedes ${others}.` : ''}`,
+    answers: [
+      {
+        key: 'y',
+        label: 'keep',
+        run: (now) =>
+          isSettled
+            ? callEngine(now, {
+                operation: 'memory.settle',
+                input: { id },
+                busy: id,
+                doing: `keeping ${id}`,
+                describeAnswer: ({ superseded }) => `${id} supersedes ${superseded.join(', ')}`,
+              })
+            : callEngine(now, {
+                operation: 'memory.keep',
+                input: { id },
+                busy: id,
+                doing: `keeping ${id}`,
+                describeAnswer: () => `${id} may enter briefs`,
+              }),
+      },
+    ],
+  };
+}
+
+export function askToForget(state: State): Question {
+  const memory = getSelectedMemory(state)!;
+  const { id } = memory;
+  return {
+    subject: { kind: 'memory', id },
+    text: `Forget ${id} ${quoteTitle(memory)}?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'forget',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'memory.forget',
+            input: { id },
+            busy: id,
+            doing: `forgetting ${id}`,
+            describeAnswer: () => `${id} is forgotten; svc memory show ${id} still reads it`,
+          }),
+      },
+    ],
+  };
+}
+
+export function checkCanEdit(state: State): string | null {
+  const memory = getSelectedMemory(state);
+  if (memory === undefined) return checkIsSelected(state);
+  return memory.text_chars > memory.text.length
+    ? `it is too long for this list: svc memory edit ${memory.id}`
+    : null;
+}
+
+/** Opens title and text in the person's editor. */
+export function editMemory(state: State): Transition {
+  const memory = getSelectedMemory(state)!;
+  const { id } = memory;
+  const before = writeMemoryText(memory);
+  return transitionTo(state, {
+    do: 'edit',
+    text: before,
+    name: `${id}.md`,
+    onEdited(now, edited) {
+      const edits = findMemoryEdits(memory, edited);
+      if (edits === null)
+        return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
+      if (edits.title?.trim() === '' || edits.text?.trim() === '')
+        return transitionTo(showMessage(now, `${id} is as it was: it needs a title and a text`, 'bad'));
+      return callEngine(now, {
+        operation: 'memory.edit',
+        input: { id, ...edits },
+        busy: id,
+        doing: `saving ${id}`,
+        describeAnswer: ({ memory: edit }) => `${edit.id} stands in the place of ${id}`,
+        onAnswer: (later, { memory: edit }) => ({ ...later, jump: { pane: 'memories', id: edit.id } }),
+      });
+    },
+  });
+}

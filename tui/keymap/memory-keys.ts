@@ -1,0 +1,53 @@
+import * as memories from '../actions/memories.ts';
+import type { Binding } from './binding.ts';
+
+const inMemory = { group: 'Memory', panes: ['memories'] } as const;
+
+/** Keys of what is remembered. */
+export const MEMORY_KEYS: readonly Binding[] = [
+  {
+    id: 'memories',
+    operation: 'memory.browse',
+    group: 'Memory',
+    keys: ['M'],
+    label: 'memory',
+    about:
+      'what is remembered, and what the last worker was given of it; / searches as one types, type:gotcha',
+    isHiddenInHints: true,
+    run: memories.openMemories,
+  },
+  {
+    id: 'keep-memory',
+    operation: 'memory.keep',
+    ...inMemory,
+    keys: ['K'],
+    label: 'keep',
+    about: 'let it enter briefs, or let it supersede what contradicts it',
+    disabledReason: memories.checkCanKeep,
+    ask: memories.askToKeep,
+    requiresReading: true,
+    confirm: ['y'],
+  },
+  {
+    id: 'edit-memory',
+    operation: 'memory.edit',
+    ...inMemory,
+    keys: ['e'],
+    label: 'edit',
+    about: 'edit its title and text in $EDITOR; the old wording is superseded',
+    disabledReason: memories.checkCanEdit,
+    acts: true,
+    run: memories.editMemory,
+  },
+  {
+    id: 'forget-memory',
+    operation: 'memory.forget',
+    ...inMemory,
+    keys: ['x'],
+    label: 'forget',
+    about: 'forget it; svc memory show still reads it',
+    disabledReason: memories.checkIsSelected,
+    ask: memories.askToForget,
+    confirm: ['y'],
+  },
+];

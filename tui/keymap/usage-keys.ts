@@ -1,0 +1,29 @@
+import * as usage from '../actions/usage.ts';
+import * as workers from '../actions/workers.ts';
+import type { Binding } from './binding.ts';
+
+const inUsage = { group: 'Usage', panes: ['usage'] } as const;
+
+/** Keys of what model calls have used. */
+export const USAGE_KEYS: readonly Binding[] = [
+  {
+    id: 'usage-kind',
+    ...inUsage,
+    view: 'list',
+    keys: ['b'],
+    label: 'by',
+    about: 'by session, model, provider or task; then all of them again',
+    offline: true,
+    run: usage.showNextUsageKind,
+  },
+  {
+    id: 'usage-worker',
+    ...inUsage,
+    keys: ['l'],
+    label: 'worker',
+    about: 'go to the worker of the session',
+    offline: true,
+    disabledReason: (state) => (usage.findUsingWorker(state) === null ? 'no worker is chosen here' : null),
+    run: (state) => workers.goToWorker(state, usage.findUsingWorker(state)!),
+  },
+];

@@ -1,0 +1,132 @@
+import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import type { Memories, MemoryRow, State } from '../state/model.ts';
+import { padText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
+import { type Line, span, toPlainText } from '../text/theme.ts';
+import { renderHeading, renderQuote } from './lines.ts';
+import { definePane } from './pane.ts';
+import { formatTimeSince } from './time.ts';
+
+/** Two texts are shown side by side when each gets so many cells. */
+const LEAST_SIDE = 30;
+
+const describeState = ({ unreviewed, against, is_in_brief: isInBrief }: MemoryRow): string =>
+  unreviewed !== null ? 'waits' : against.length > 0 ? 'conflict' : isInBrief ? 'brief' : '';
+
+const describeBrief = ({ brief }: Memories): string =>
+  brief === null
+    ? 'no worker was given any yet'
+    : `${formatCount(brief.ids.length, 'memory', 'memories')}, about ${formatCount(brief.tokens, 'token')} (${brief.bytes} bytes), to ${brief.session_id} for ${brief.task_id}, ${formatLocalTime(brief.at)}`;
+
+const describeAuthor = ({ session_id: session, agent, task_id: task, actor }: MemoryRow): string =>
+  session === null
+    ? actor
+    : `${session}${agent === null ? '' : ` (${agent})`}${task === null ? '' : ` for ${task}`}`;
+
+type Side = Pick<MemoryRow, 'id' | 'text' | 'changed_at'>;
+
+const renderSide = (side: Side, now: number, cells: number): Line[] => [
+  [span(`${side.id} (${formatTimeSince(side.changed_at, now)})`, 'title')],
+  ...splitCleanLines(side.text).flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)])),
+];
+
+/** Contradicting texts beside one another, or below where there is no room. */
+function renderConflict(row: MemoryRow, now: number, cells: number): Line[] {
+  const width = Math.floor((cells - 3) / 2);
+  return row.against.flatMap((other) => {
+    if (width < LEAST_SIDE)
+      return [...renderSide(row, now, cells), [], ...renderSide(other, now, cells), [] as Line];
+    const [left, right] = [renderSide(row, now, width), renderSide(other, now, width)];
+    const lines = Array.from(
+      { length: Math.max(left.length, right.length) },
+      (_, at): Line => [
+        span(padText(toPlainText(left[at] ?? []), width), at === 0 ? 'title' : undefined),
+        span(' │ ', 'border'),
+        ...(right[at] ?? []),
+      ],
+    );
+    return [...lines, [] as Line];
+  });
+}
+
+/** What is remembered beyond a session. */
+export const memoriesPane = definePane<MemoryRow>({
+  id: 'memories',
+  digit: 'M',
+  parent: 'tasks',
+  title: 'Memory',
+  dataParts: ['memories'],
+  listRows: ({ memories }) => memories?.memories ?? [],
+  getRowId: (row) => row.id,
+  findRow: (data, id) => data.memories?.memories.find((each) => each.id === id),
+  fields: { type: (row) => row.type, title: (row) => row.title, text: (row) => row.text },
+  isSearchedByEngine: true,
+  columns: [
+    { head: 'type', width: 10, text: (row) => row.type },
+    {
+      head: 'state',
+      width: 8,
+      text: describeState,
+      style: (row) => (row.unreviewed !== null || row.against.length > 0 ? 'warn' : 'dim'),
+    },
+    { head: 'age', width: 4, align: 'right', text: (row, { now }) => formatTimeSince(row.changed_at, now) },
+    { head: 'title', text: (row) => row.title },
+  ],
+  countUnfinished: ({ memories }) => memories?.unreviewed ?? 0,
+  empty: [
+    'Nothing is remembered about it.',
+    '',
+    'Agents remember what later sessions need with memory_remember, and people with svc memory add.',
+  ],
+  note({ data: { memories }, lists }: State) {
+    if (memories === null) return undefined;
+    const parts = [
+      `${lists.memories.ids.length} of ${memories.active}`,
+      ...(memories.unreviewed === 0 ? [] : [`${memories.unreviewed} wait`]),
+      ...(memories.conflicts === 0 ? [] : [formatCount(memories.conflicts, 'conflict')]),
+      'Esc: tasks',
+    ];
+    return parts.join(' · ');
+  },
+  renderPreview(state, row, cells) {
+    const essential = [
+      ...renderFacts(
+        [
+          ['title', row.title],
+          ['type', row.type],
+          ['waits', row.unreviewed, 'warn'],
+        ],
+        cells,
+      ),
+      [],
+      ...(row.against.length > 0
+        ? [
+            renderHeading('under the same title another text: K keeps this one'),
+            ...renderConflict(row, state.now, cells),
+          ]
+        : [...renderQuote(splitCleanLines(row.text), cells), []]),
+    ];
+    const { memories } = state.data;
+    const cut = row.text_chars - row.text.length;
+    return {
+      title: row.id,
+      note: row.type,
+      essential: { 'keep-memory': essential.length },
+      lines: [
+        ...essential,
+        ...(cut > 0 ? [renderHeading(`and ${cut} more characters: svc memory show ${row.id}`), []] : []),
+        ...renderFacts(
+          [
+            ['tags', row.tags.join(', ')],
+            ['source', row.source],
+            ['by', describeAuthor(row)],
+            ['changed', formatLocalTime(row.changed_at)],
+            ['kept', row.kept_by === null ? null : `by ${row.kept_by}, ${formatLocalTime(row.kept_at)}`],
+            ['last brief', memories === null ? null : describeBrief(memories)],
+            ['in it', memories?.brief == null ? null : row.is_in_brief ? 'yes' : 'no'],
+          ],
+          cells,
+        ),
+      ],
+    };
+  },
+});

@@ -1,0 +1,227 @@
+import { formatCount, formatDollars } from '../../engine/index.ts';
+import type { Data, UsageDay } from '../state/model.ts';
+import { cleanText, renderFacts } from '../text/text.ts';
+import { definePane } from './pane.ts';
+import { formatTokenCount } from './run-facts.ts';
+import { formatClockTime } from './time.ts';
+
+/** What the list can be narrowed to, in the order in which the key goes through it. */
+export const USAGE_KINDS = ['session', 'model', 'provider', 'task'] as const;
+type UsageKind = (typeof USAGE_KINDS)[number];
+
+type Fact = Parameters<typeof renderFacts>[0][number];
+type NamedUsage = UsageDay['groups'][UsageKind][number];
+
+/** What one session, model, provider or task has used today, or all of them. */
+export interface UsageLine {
+  id: string;
+  by: UsageKind | 'all';
+  name: string;
+  usage: NamedUsage;
+}
+
+/** For calls that belong to none of a kind. */
+const NOBODY: Readonly<Record<UsageKind, string>> = {
+  session: 'agents of persons',
+  task: 'agents of persons',
+  model: 'no model',
+  provider: 'the gateway itself',
+};
+
+function listLines({ total, groups }: UsageDay): UsageLine[] {
+  if (total.calls === 0) return [];
+  const all: UsageLine = {
+    id: 'all',
+    by: 'all',
+    name: 'today',
+    usage: { ...total, key: null, label: null },
+  };
+  return [
+    all,
+    ...USAGE_KINDS.flatMap((by) =>
+      groups[by].map((usage) => ({
+        id: `${by}:${usage.key ?? ''}`,
+        by,
+        name: cleanText(usage.key ?? NOBODY[by]),
+        usage,
+      })),
+    ),
+  ];
+}
+
+// The data is immutable, so each day is listed once.
+const linesOf = new WeakMap<UsageDay, readonly UsageLine[]>();
+
+function listUsageLines({ usage }: Pick<Data, 'usage'>): readonly UsageLine[] {
+  if (usage === null) return [];
+  const lines = linesOf.get(usage) ?? listLines(usage);
+  linesOf.set(usage, lines);
+  return lines;
+}
+
+/** What it has cost, and whether that is all. */
+function formatCost({ cost_usd: cost, unpriced }: Pick<NamedUsage, 'cost_usd' | 'unpriced'>): string {
+  if (cost === null) return '-';
+  return `${formatDollars(cost)}${unpriced > 0 ? '+' : ''}`;
+}
+
+/** Tokens of today, and of how many. */
+export function describeDay({ total, budget_tokens_day: budget }: UsageDay): string {
+  const spent = formatTokenCount(total.spent);
+  return budget === 0 ? spent : `${spent} of ${formatTokenCount(budget)}`;
+}
+
+const isSpent = ({ total, budget_tokens_day: budget }: UsageDay): boolean =>
+  budget > 0 && total.spent >= budget;
+
+/** Cells that a table takes at the sides of its two columns. */
+const TABLE_PADDING = 4;
+
+const BARS = '▁▂▃▄▅▆▇█';
+
+/** A bar for each hour, the highest for the busiest; a dot for an hour without calls. */
+export function renderSparkline(values: readonly number[]): string {
+  const most = Math.max(...values);
+  return values
+    .map((value) => (value === 0 ? '·' : BARS[Math.ceil((value / most) * BARS.length) - 1]))
+    .join('');
+}
+
+const formatHour = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
+
+function describeBusiestHour(hours: readonly number[]): string | null {
+  const most = Math.max(...hours);
+  if (most === 0) return null;
+  return `${formatHour(hours.indexOf(most))} UTC, ${formatTokenCount(most)}`;
+}
+
+/** What is said of the day beside its sums. */
+const listDayFacts = (day: UsageDay, isPlain: boolean, now: number): Fact[] => [
+  // Without a screen it would be read out bar by bar.
+  ['hours', isPlain ? null : renderSparkline(day.hours)],
+  ['busiest', describeBusiestHour(day.hours)],
+  [
+    'budget',
+    day.budget_tokens_day === 0
+      ? 'none: ai.budget_tokens_day is 0'
+      : `${describeDay(day)} tokens, new at ${formatClockTime(day.resets_at, now)}`,
+    isSpent(day) ? 'bad' : undefined,
+  ],
+  [
+    'gateway',
+    `${day.is_running ? day.address : 'does not run; the next routed run starts it'}, mode ${day.mode}`,
+  ],
+];
+
+/** What would fill the list, or why nothing can. */
+function explainEmptyUsage({ usage }: Data): string[] {
+  if (usage === null) return ['Nothing is known of it yet.'];
+  const { mode, has_providers: hasProviders } = usage;
+  if (mode === 'off')
+    return [
+      'The gateway is off: ai.mode is off.',
+      '',
+      'svc config set ai.mode stub answers without a model, live asks real ones.',
+    ];
+  if (mode === 'live' && !hasProviders)
+    return [
+      'ai.mode is live, and there is no provider.',
+      '',
+      'Name one under ai.providers, then svc doctor --live tries it.',
+    ];
+  return [
+    'No model call went through the gateway today.',
+    '',
+    mode === 'stub'
+      ? 'ai.mode is stub: answers are canned until svc config set ai.mode live.'
+      : 'Agents with agents.auth gateway are counted here.',
+    'Try: svc gateway test, or svc gateway run claude',
+  ];
+}
+
+/** Where each call through the gateway went, and what it cost. */
+export const usagePane = definePane<UsageLine>({
+  id: 'usage',
+  digit: '6',
+  title: 'Usage',
+  dataParts: ['usage'],
+  listRows: listUsageLines,
+  getRowId: (line) => line.id,
+  findRow: (data, id) => listUsageLines(data).find((each) => each.id === id),
+  fields: {
+    by: (line) => line.by,
+    name: (line) => line.name,
+    title: (line) => line.usage.label,
+  },
+  columns: [
+    { head: 'by', width: 8, text: ({ by }) => by },
+    {
+      head: 'tokens',
+      width: 6,
+      align: 'right',
+      isLively: true,
+      text: ({ usage }) => formatTokenCount(usage.tokens),
+    },
+    { head: 'cost', width: 8, align: 'right', isLively: true, text: ({ usage }) => formatCost(usage) },
+    {
+      head: 'calls',
+      width: 5,
+      align: 'right',
+      minWidth: 52,
+      isLively: true,
+      text: ({ usage }) => String(usage.calls),
+    },
+    {
+      head: 'failed',
+      width: 6,
+      align: 'right',
+      minWidth: 64,
+      isLively: true,
+      text: ({ usage }) => String(usage.failed + usage.denied),
+      style: ({ usage }) => (usage.failed + usage.denied > 0 ? 'bad' : undefined),
+    },
+    { head: 'name', text: ({ name, usage }) => [name, usage.label].filter(Boolean).join(' ') },
+  ],
+  countUnfinished: ({ usage }) => (usage !== null && isSpent(usage) ? 1 : 0),
+  isQuietAtZero: true,
+  describeTab: ({ data: { usage } }) =>
+    usage === null || usage.total.tokens === 0 ? '' : ` ${formatTokenCount(usage.total.tokens)}`,
+  note({ data: { usage }, now }) {
+    if (usage === null) return undefined;
+    const reset = `new at ${formatClockTime(usage.resets_at, now)}`;
+    return isSpent(usage) ? `budget spent, ${reset}` : `${describeDay(usage)} · ${reset}`;
+  },
+  empty: explainEmptyUsage,
+  renderPreview({ data, isPlain, now }, { by, name, usage }, cells) {
+    const day = data.usage;
+    const share = day === null || day.total.tokens === 0 ? 0 : usage.tokens / day.total.tokens;
+    return {
+      title: by === 'all' ? 'today' : name,
+      ...(by === 'all' ? {} : { note: `${Math.round(share * 100)}% of today` }),
+      lines: renderFacts(
+        [
+          ['by', by === 'all' ? null : by],
+          ['title', usage.label],
+          ['tokens', `${formatTokenCount(usage.tokens)} in ${formatCount(usage.calls, 'call')}`],
+          ['input', formatTokenCount(usage.input)],
+          ['from cache', formatTokenCount(usage.cache_read)],
+          ['to cache', formatTokenCount(usage.cache_write)],
+          ['output', formatTokenCount(usage.output)],
+          ['cost', usage.cost_usd === null ? null : formatDollars(usage.cost_usd)],
+          [
+            'no price',
+            usage.unpriced === 0
+              ? null
+              : `${formatTokenCount(usage.unpriced)} tokens; ai.prices can say what they cost`,
+            'warn',
+          ],
+          ['estimated', usage.estimated === 0 ? null : formatTokenCount(usage.estimated)],
+          ['failed', usage.failed === 0 ? null : formatCount(usage.failed, 'call'), 'bad'],
+          ['denied', usage.denied === 0 ? null : formatCount(usage.denied, 'call'), 'bad'],
+          ...(by === 'all' && day !== null ? listDayFacts(day, isPlain, now) : []),
+        ],
+        cells - TABLE_PADDING,
+      ),
+    };
+  },
+});
