@@ -311,7 +311,7 @@ const exportBundle = defineCommand({
 
 const importBundle = defineCommand({
   name: 'memory import',
-  about: 'take in a folder of OKF markdown; what svc exported and nobody has changed stays as it is',
+  about: 'take in a folder of OKF markdown; an export that nobody has changed since stays as it is',
   args: dirArg,
   examples: ['memory import docs/knowledge'],
   async run(context) {

@@ -28,6 +28,7 @@ function readings(key: string): RegExp[] {
   if (section === undefined) return [new RegExp(`\\bconfig(?:\\(\\))?\\.${name}\\b`)];
   const givenOn: Record<string, RegExp> = {
     bus: new RegExp(`\\bsection\\.${name}\\b`),
+    guidance: new RegExp(`^  ${name}: (?:GUIDED_SEATS|\\[)`, 'm'),
     policy: new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}: Policy\\b`),
   };
   return [

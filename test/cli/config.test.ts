@@ -32,12 +32,12 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 83 keys in 20 sections beside webhook and notify, for people and programs', async () => {
+  test('lists 84 keys in 20 sections beside webhook and notify, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
     const own = keys.filter(({ key }) => !/^(webhook|notify)\./.test(key));
-    assert.equal(own.length, 83);
+    assert.equal(own.length, 84);
     assert.equal(new Set(own.map(({ key }) => key.split('.')[0])).size, 20);
     assert.ok(keys.every(({ description }) => description.length > 0));
     assert.match((await ws.svc(['config', 'keys'])).stdout, /agents\.timeout_sec/);
@@ -87,18 +87,18 @@ describe('svc init and svc config', () => {
 
   test('a key that nothing uses yet says so, wherever keys are shown and where svc.yaml sets it', async () => {
     const own = await makeWorkspace({
-      yaml: 'chair: { guidance: { bus_only: false } }\nmemory: { okf_dir: notes }\n',
+      yaml: 'guard: { dup: { window: 50, min_tokens: 70 } }\n',
     });
     try {
       const { stdout } = await own.svc(['config', 'check']);
       assert.deepEqual(stdout.split('\n').slice(0, 2), [
-        'pending: chair.guidance.bus_only. Not used yet: it is for what agents are told.',
-        'pending: memory.okf_dir. Not used yet: it is for export and import of memories.',
+        'pending: guard.dup.window. Not used yet: it is for the search for copies of code.',
+        'pending: guard.dup.min_tokens. Not used yet: it is for the search for copies of code.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(
         unused.map(({ key }) => key),
-        ['chair.guidance.bus_only', 'memory.okf_dir'],
+        ['guard.dup.window', 'guard.dup.min_tokens'],
       );
     } finally {
       await own.close();
@@ -106,7 +106,7 @@ describe('svc init and svc config', () => {
     assert.doesNotMatch((await ws.svc(['config', 'check'])).stdout, /pending/);
     const listed = (await ws.svc(['config', 'keys'])).stdout.split('\n');
     for (const [key, isPending] of [
-      ['workspace.locale', true],
+      ['workspace.code_lang', true],
       ['workspace.name', false],
     ] as const)
       assert.equal(/Not used yet/.test(listed.find((line) => line.startsWith(`${key} `)) ?? ''), isPending);

@@ -3,6 +3,7 @@ import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SvcError } from '../../../base/errors.ts';
 import { withPrivate } from '../../../base/private-files.ts';
+import { formatCount } from '../../../base/text.ts';
 import { ConceptFault } from './concept.ts';
 
 // A folder of concept files, which a repository, a stranger or a worker may have filled.
@@ -40,7 +41,10 @@ export async function listFiles(folder: string): Promise<{ files: string[]; skip
       else if (entry.isDirectory()) waiting.push(path);
       else files.push(path);
       if (files.length + skipped.length + waiting.length > MOST_ENTRIES)
-        throw new SvcError('fields_invalid', `${folder} has more than ${MOST_ENTRIES} files and folders`);
+        throw new SvcError(
+          'fields_invalid',
+          `${folder} has more than ${formatCount(MOST_ENTRIES, 'file or folder', 'files and folders')}`,
+        );
     }
   }
   const byPath = (one: string, other: string): number => (one < other ? -1 : 1);

@@ -108,7 +108,7 @@ async function findUnsaved(
       if (!isKnown)
         return {
           path,
-          reason: isReservedName(path) ? 'svc did not write it' : 'the memory does not have it',
+          reason: isReservedName(path) ? 'it is not an export’s' : 'the memory does not have it',
         };
     } catch (error) {
       if (!(error instanceof ConceptFault)) throw error;

@@ -1,4 +1,5 @@
 import { SvcError } from '../../../base/errors.ts';
+import { formatCount } from '../../../base/text.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile, type SkippedFile } from './bundle.ts';
 import { type Concept, ConceptFault, readConcept } from './concept.ts';
 import { isReservedName, nameOf } from './folder-text.ts';
@@ -20,7 +21,7 @@ export async function readBundle(
   if (files.length > MOST_CONCEPTS)
     throw new SvcError(
       'fields_invalid',
-      `${folder} has ${files.length} files, and ${MOST_CONCEPTS} are read at most`,
+      `${folder} has ${formatCount(files.length, 'file')}, and ${MOST_CONCEPTS} are read at most`,
       {
         hint: 'import its folders one by one',
       },
