@@ -40,9 +40,9 @@ export const contextSchema = z.strictObject({
     })
     .prefault({}),
   threshold_bytes: z.int().min(0).default(4096).meta({
-    pending: 'the context hooks',
     notation: 'int',
-    description: 'Size in bytes from which text is externalized.',
+    description:
+      'Size in bytes from which the output of a tool counts as long: usage_status names it, and hooks are to store it.',
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
