@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openTerminal, type Terminal } from './terminal.ts';
+import { until } from './wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
 
 export interface Dash {
@@ -50,12 +51,21 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
 const NOT_NOW =
   /press again|press them one after the other|still being fetched|still under way|nothing was done|… ! for all/;
 
+/** As long as this a screen may stay as it was before a key shows in it. */
+const SAME_ANSWER_MS = 2000;
+
 /** The first key of a question, pressed until the question is there, as a person does who reads why it is not. */
 export async function ask(terminal: Terminal, key: string, question: string): Promise<void> {
-  const either = new RegExp(`${question.replace(/\W/g, '\\$&')}|${NOT_NOW.source}`);
   for (;;) {
+    const before = terminal.screen();
     terminal.keys(key);
-    const screen = await terminal.shows(either, question);
+    const pressedAt = performance.now();
+    const screen = await until(() => {
+      const now = terminal.screen();
+      // A message that stood there before is the answer to this key only when nothing else comes.
+      const isAnswer = now !== before || performance.now() - pressedAt > SAME_ANSWER_MS;
+      return now.includes(question) || (isAnswer && NOT_NOW.test(now)) ? now : null;
+    }, question);
     if (screen.includes(question)) return;
     await delay(LOOK_MS);
   }
