@@ -49,7 +49,8 @@ export function createReviews(deps: {
   async function findBranchState(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
     const { branch, base, repository, baseCommit } = session;
     const tip = branch === null ? undefined : tips.get(branch);
-    if (branch === null || tip === undefined) return 'gone';
+    // A branch that was deleted once its work was merged leaves that work merged.
+    if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
     const into = base === null ? undefined : tips.get(base);
     if (base === null || into === undefined || repository === null) return null;
     // Where it began it is merged, and says nothing of work that could not be read.
@@ -62,7 +63,12 @@ export function createReviews(deps: {
     for (const session of unpromoted) {
       const state = await findBranchState(session, tips);
       if (state === session.branchState) continue;
-      await storage.write(() => sessions.branchBecame(session.sessionId, state));
+      await storage.write(() => {
+        // Whoever has settled it meanwhile, such as a prune that deleted the branch, knows better.
+        const { branchState, promotedAt } = sessions.get(session.sessionId);
+        if (branchState !== session.branchState || promotedAt !== null) return;
+        sessions.branchBecame(session.sessionId, state);
+      });
     }
   }
 
