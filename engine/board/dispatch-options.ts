@@ -59,7 +59,7 @@ export type DispatchOptions = {
 
 /** The options of one call: its input and its caller's environment. Throws `config_invalid` for a variable of no use. */
 export function readDispatchOptions(input: DispatchInput, caller: Caller): DispatchOptions {
-  const asked = Object.entries(dispatchInput).map(([key]) => [
+  const asked = Object.keys(dispatchInput).map((key) => [
     key.replace(/_./g, (pair) => pair.slice(1).toUpperCase()),
     input[key as keyof DispatchInput],
   ]);
@@ -79,8 +79,8 @@ export const pickRequested = (options: DispatchOptions): DispatchOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false));
 
 /**
- * What the next run in the same worktree is asked for again: not what belongs to one call, to one approval or to a new worktree. Its
- * agent stays the one that its conversation is with.
+ * What the next run in the same worktree is asked for again: not what belongs to one call, to one approval or to a new
+ * worktree. Its agent stays the one that its conversation is with.
  */
 export const pickRepeatable = ({
   base: _base,

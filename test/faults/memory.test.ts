@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { memoryRig } from '../engine/knowledge/memory-rig.ts';
+import { readFilesBelow } from '../support/folder-files.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const FILES = 400;
 const ROUNDS = Number(process.env.SVC_FAULT_ROUNDS ?? 1);
 const CLIENTS = 16;
-
-const listBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => statSync(join(folder, path)).isFile())
-    .sort();
-const readAll = (folder: string): Record<string, string> =>
-  Object.fromEntries(listBelow(folder).map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
 
 const countConcepts = (files: Record<string, string>): number =>
   Object.keys(files).filter((path) => !/(?:^|\/)(?:index|log)\.md$/.test(path)).length;
@@ -47,7 +41,7 @@ describe('the memory, when the engine is killed', { timeout: 120_000 }, () => {
       const folder = join(ws.root, '.svc/memory');
       assert.equal((await ws.svc(['memory', 'export'])).code, 0);
       for (let round = 0; round < ROUNDS; round += 1) {
-        const before = readAll(join(folder, 'okf'));
+        const before = readFilesBelow(join(folder, 'okf'));
         await ws.svc(['memory', 'add', '--title', `Round ${round}`, `Words of ${round}`]);
         const exporting = ws.svc(['memory', 'export']);
         await until(
@@ -55,7 +49,7 @@ describe('the memory, when the engine is killed', { timeout: 120_000 }, () => {
           'the export to write',
         );
         await ws.killDaemon();
-        const left = readAll(join(folder, 'okf'));
+        const left = readFilesBelow(join(folder, 'okf'));
         const isNew = (files: Record<string, string>): boolean =>
           Object.keys(files).some((path) => path.startsWith(`fact/round-${round}-`)) &&
           countConcepts(files) === FILES + round + 1;
@@ -65,7 +59,7 @@ describe('the memory, when the engine is killed', { timeout: 120_000 }, () => {
         );
         await exporting;
         assert.equal((await ws.svc(['memory', 'export'])).code, 0);
-        assert.ok(isNew(readAll(join(folder, 'okf'))));
+        assert.ok(isNew(readFilesBelow(join(folder, 'okf'))));
         assert.deepEqual(readdirSync(folder), ['okf']);
       }
     } finally {
@@ -86,11 +80,11 @@ test('an export to a full disk leaves the old folder as it was', async (t) => {
   try {
     await rig.person.call('memory.remember', { title: 'Small', text: 'fits' });
     await rig.person.call('memory.export', { dir: 'small/okf' });
-    const before = readAll(join(mount, 'okf'));
+    const before = readFilesBelow(join(mount, 'okf'));
     for (let at = 0; at < 20; at += 1)
       await rig.person.call('memory.remember', { title: `Large ${at}`, text: 'x'.repeat(90_000) });
     await assert.rejects(rig.person.call('memory.export', { dir: 'small/okf' }), { code: 'storage_full' });
-    assert.deepEqual(readAll(join(mount, 'okf')), before);
+    assert.deepEqual(readFilesBelow(join(mount, 'okf')), before);
     assert.deepEqual(readdirSync(mount), ['okf']);
   } finally {
     rig.close();

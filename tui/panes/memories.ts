@@ -72,11 +72,15 @@ export const memoriesPane = definePane<MemoryRow>({
     { head: 'title', text: (row) => row.title },
   ],
   countUnfinished: ({ memories }) => memories?.unreviewed ?? 0,
-  empty: [
-    'Nothing is remembered about it.',
-    '',
-    'Agents remember what later sessions need with memory_remember, and people with svc memory add.',
-  ],
+  empty: ({ memories }) =>
+    memories !== null && memories.active > 0
+      ? ['Nothing is remembered about it.']
+      : [
+          'Nothing is remembered yet.',
+          '',
+          'Agents do with memory_remember what later sessions need to know,',
+          'people with svc memory add.',
+        ],
   note({ data: { memories }, lists }: State) {
     if (memories === null) return undefined;
     const parts = [

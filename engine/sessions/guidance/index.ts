@@ -23,7 +23,7 @@ export interface Guidance {
   /** What the seat is reminded of, a sentence each, in the words of `reader`. */
   listRules(seat: GuidedSeat, reader: Reader): string[];
   /** Every rule for the seat, also those that are off. */
-  describeRules(seat: GuidedSeat): GuidanceLine[];
+  describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[];
   describeLanguage(): { locale: string; language: string; isFallback: boolean };
 }
 
@@ -37,21 +37,20 @@ export function createGuidance(settings: () => GuidanceSettings): Guidance {
     const { rules, hasMemory } = settings();
     return rules[rule] && (rule !== 'disk_memory' || hasMemory);
   };
+  function describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[] {
+    const { texts } = chooseLanguage(settings().locale);
+    return listFor(seat).map((rule) => ({
+      key: `chair.guidance.${rule}`,
+      isOn: isOn(rule),
+      text: renderWords(texts[rule], reader),
+    }));
+  }
   return {
-    listRules(seat, reader) {
-      const { texts } = chooseLanguage(settings().locale);
-      return listFor(seat)
-        .filter(isOn)
-        .map((rule) => renderWords(texts[rule], reader));
-    },
-    describeRules(seat) {
-      const { texts } = chooseLanguage(settings().locale);
-      return listFor(seat).map((rule) => ({
-        key: `chair.guidance.${rule}`,
-        isOn: isOn(rule),
-        text: renderWords(texts[rule], 'tools'),
-      }));
-    },
+    listRules: (seat, reader) =>
+      describeRules(seat, reader)
+        .filter((line) => line.isOn)
+        .map(({ text }) => text),
+    describeRules,
     describeLanguage() {
       const { locale } = settings();
       const { language, isFallback } = chooseLanguage(locale);

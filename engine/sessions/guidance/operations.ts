@@ -14,7 +14,7 @@ export const guidanceOperations = ({ guidance }: { guidance: Guidance }) => [
       ...guidance.describeLanguage(),
       seats: GUIDED_SEATS.filter((seat) => only === undefined || seat === only).map((seat) => ({
         seat,
-        rules: guidance.describeRules(seat),
+        rules: guidance.describeRules(seat, 'tools'),
       })),
     }),
   }),

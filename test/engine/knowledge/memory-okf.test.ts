@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -14,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { readConcept } from '../../../engine/knowledge/memory/okf/concept.ts';
+import { readFilesBelow } from '../../support/folder-files.ts';
 import { memoryRig } from './memory-rig.ts';
 
 type Rig = ReturnType<typeof memoryRig>;
@@ -25,12 +25,6 @@ interface Imported {
   redacted: string[];
 }
 
-const listBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => statSync(join(folder, path)).isFile())
-    .sort();
-const readAll = (folder: string): Record<string, string> =>
-  Object.fromEntries(listBelow(folder).map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
 function writeAll(folder: string, files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -129,7 +123,7 @@ describe('a bundle of the Open Knowledge Format', () => {
           () => undefined,
         ][pick(4)]?.();
       await exportFrom(from, { all: true });
-      const first = readAll(bundleOf(from));
+      const first = readFilesBelow(bundleOf(from));
       const { to, done } = await moveBundle(from);
       assert.deepEqual(done.skipped, []);
       for (const [id, title] of titles)
@@ -141,7 +135,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       };
       for (const id of ids) assert.deepEqual(await shown(to, id), await shown(from, id));
       await exportFrom(to, { all: true });
-      assert.deepEqual(readAll(bundleOf(to)), first);
+      assert.deepEqual(readFilesBelow(bundleOf(to)), first);
       assert.equal(
         new Set(Object.keys(first).map((path) => path.normalize('NFC').toLowerCase())).size,
         Object.keys(first).length,
@@ -168,7 +162,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     const kept = await rig.stranger.call('memory.remember', { title: 'Kept', text: 'Five' });
     await rig.person.call('memory.keep', { id: kept.id });
     await exportFrom(rig);
-    const files = readAll(bundleOf(rig));
+    const files = readFilesBelow(bundleOf(rig));
     const concepts = Object.entries(files).filter(([path]) => !/(?:^|\/)(?:index|log)\.md$/.test(path));
     assert.equal(concepts.length, 4);
     const of = (title: string) =>
@@ -230,7 +224,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       ['playbook', 'old', 'https://x.example/guide'],
     ]);
     await exportFrom(rig);
-    const files = readAll(bundleOf(rig));
+    const files = readFilesBelow(bundleOf(rig));
     assert.deepEqual(Object.keys(files), [
       'index.md',
       'log.md',
@@ -260,7 +254,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     assert.match(files['tables/bare.md'] ?? '', /^---\ntype: 表\n/);
     const { to } = await moveBundle(rig);
     await exportFrom(to);
-    assert.deepEqual(readAll(bundleOf(to)), files);
+    assert.deepEqual(readFilesBelow(bundleOf(to)), files);
     assert.deepEqual(await importInto(to), {
       dir: bundleOf(to),
       added: 0,
@@ -340,15 +334,15 @@ describe('a bundle of the Open Knowledge Format', () => {
     const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     await exportFrom(rig);
     const file = `fact/heron-${id.slice(2)}.md`;
-    const before = readAll(bundleOf(rig));
+    const before = readFilesBelow(bundleOf(rig));
     const refuses = async (files: Record<string, string>, about: RegExp) => {
       writeAll(bundleOf(rig), files);
-      const there = readAll(bundleOf(rig));
+      const there = readFilesBelow(bundleOf(rig));
       await assert.rejects(
         exportFrom(rig),
         (error: Error & { code: string }) => error.code === 'exists' && about.test(error.message),
       );
-      assert.deepEqual(readAll(bundleOf(rig)), there);
+      assert.deepEqual(readFilesBelow(bundleOf(rig)), there);
       rmSync(bundleOf(rig), { recursive: true });
       writeAll(bundleOf(rig), before);
     };
@@ -383,7 +377,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     writeAll(join(rig.folder, 'kb'), { 'a.md': `---\ntype: fact\nnote: "${token}"\n---\nuse ${token}\n` });
     assert.deepEqual((await importInto(rig, { dir: 'kb' })).redacted, ['GitHub token']);
     await exportFrom(rig);
-    assert.ok(!JSON.stringify(readAll(bundleOf(rig))).includes(token));
+    assert.ok(!JSON.stringify(readFilesBelow(bundleOf(rig))).includes(token));
     rig.close();
   });
 
