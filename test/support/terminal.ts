@@ -43,7 +43,10 @@ export interface Terminal {
   colours(): string;
   /** Waits until the screen holds the text and returns that screen. */
   shows(text: string | RegExp, what?: string): Promise<string>;
-  /** Waits until the screen no longer holds the text and returns that screen. */
+  /**
+   * Waits until the screen does not hold the text and returns that screen. While one screen makes room for another it is
+   * empty for a moment: wait for what the next one shows first.
+   */
   gone(text: string | RegExp, what?: string): Promise<string>;
   resize(columns: number, rows: number): void;
   /** Whether a line that is too long goes on in the next one (DECAWM). */

@@ -90,6 +90,7 @@ for (const [columns, rows] of [
       await answer(terminal, 'T');
       await terminal.shows(QUESTION);
       typeText(terminal, 'yes');
+      await terminal.shows('policy.mode of svc.yaml is in use');
       await terminal.gone('svc.yaml waits');
       assert.deepEqual((await readConsents(ws)).state, 'given');
     });
@@ -105,6 +106,7 @@ for (const [columns, rows] of [
       for (const key of ['agents.cmds.scripted', 'notify.webhooks', 'ui.addr'])
         assert.ok(shown.includes(key), key);
       typeText(terminal, 'y');
+      await terminal.shows('svc.yaml is in use');
       await terminal.gone('svc.yaml was never agreed to');
       assert.deepEqual((await readConsents(ws)).state, 'given');
     });
