@@ -34,6 +34,7 @@ import {
   remindRules,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
+import { createSessionLogs, type SessionLogs } from './dispatch/session-logs.ts';
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
@@ -46,7 +47,6 @@ import { createWorktreeActions, type WorktreeActions } from './review/worktree-a
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
-import { createSessionLogs, type SessionLogs } from './runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
@@ -173,14 +173,6 @@ export function createRooms(ground: Ground): Rooms {
   closing(setup.close);
   const isStrict = () => config().guard.profile === 'strict';
 
-  const logs = createSessionLogs(paths, (sessionId) =>
-    createReader(
-      findOutputFormat(
-        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
-        sessions.get(sessionId),
-      ),
-    ),
-  );
   const runner = createLocalRunner({
     processes,
     worktrees,
@@ -197,6 +189,14 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     log,
   });
+  const logs = createSessionLogs(runner, (sessionId) =>
+    createReader(
+      findOutputFormat(
+        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+        sessions.get(sessionId),
+      ),
+    ),
+  );
   const visitors = createVisitors({ sessions, processes });
   const circuits = createCircuits({ storage, events, clock });
   const gateway = createGatewayRoom({

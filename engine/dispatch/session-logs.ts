@@ -1,16 +1,17 @@
 import type { StreamReader } from '../agents/index.ts';
 import type { Caller } from '../api/operation.ts';
 import { SvcError } from '../base/errors.ts';
-import { findTailOffset, type LogPart, readLog, readLogTime } from './processes/index.ts';
-import { logFile, type SessionFolders } from './runs/folders.ts';
+import type { LogPart, Runner } from '../runner/runs/index.ts';
 
 /** As it was printed, or, of agents whose form is known, as a person reads it. */
 export const LOG_FORMS = ['readable', 'raw'] as const;
 export type LogForm = (typeof LOG_FORMS)[number];
 
 export interface LogRequest {
+  /** In bytes of what was printed. */
   from: number;
   maxBytes: number;
+  /** Nothing more will be printed. */
   ended: boolean;
 }
 
@@ -19,18 +20,18 @@ export interface SessionLogs {
   /** Throws `chair_only`: what a worker is told and does is no other worker's business. */
   checkReader(sessionId: string, caller: Pick<Caller, 'seat' | 'sessionId'>): void;
   /** Reads part after part. Offsets are those of what was printed, in either form; readable parts end with a line. */
-  open(sessionId: string, form: LogForm): (part: LogRequest) => LogPart;
-  /** Where the last `lines` begin, in bytes. */
-  tail(sessionId: string, lines: number): number;
-  /** RFC 3339; null when nothing was printed yet. */
-  writtenAt(sessionId: string): string | null;
+  open(sessionId: string, form: LogForm): (part: LogRequest) => Promise<LogPart>;
+  /** Finds where the last `lines` begin, in bytes. */
+  findTail(sessionId: string, lines: number): Promise<number>;
+  /** When each was last written to, RFC 3339, by session; without those that nothing was printed to. */
+  listTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
 }
 
+/** @param readerOf null for output that is shown as it was printed */
 export function createSessionLogs(
-  paths: SessionFolders,
+  runner: Pick<Runner, 'readLog' | 'listLogTimes'>,
   readerOf: (sessionId: string) => StreamReader | null,
 ): SessionLogs {
-  const file = (sessionId: string): string => logFile({ paths }, sessionId);
   return {
     checkReader(sessionId, { seat, sessionId: own }) {
       if (seat !== 'worker' || own === sessionId) return;
@@ -40,26 +41,28 @@ export function createSessionLogs(
     },
     open(sessionId, form) {
       let reader: StreamReader | null | undefined = form === 'raw' ? null : undefined;
-      return (part) => {
-        const read = readLog(file(sessionId), part);
+      return async ({ from, maxBytes, ended }) => {
+        const order = { sessionId, from, maxBytes, hasEnded: ended };
+        const part = await runner.readLog({ ...order, byLine: reader !== null });
         // How a session that still waits will be run is known at its start, before it prints anything.
-        if (reader === undefined && read.bytes.length > 0) reader = readerOf(sessionId);
-        return reader == null ? read : toReadable(read, part, reader);
+        if (reader === undefined && part.text !== '') {
+          reader = readerOf(sessionId);
+          if (reader === null) return runner.readLog({ ...order, byLine: false });
+        }
+        return reader == null ? part : { ...part, text: makeReadable(part.text, reader) };
       };
     },
-    tail: (sessionId, lines) => findTailOffset(file(sessionId), lines),
-    writtenAt: (sessionId) => readLogTime(file(sessionId)),
+    async findTail(sessionId, lines) {
+      const order = { sessionId, from: { lastLines: lines }, maxBytes: 4, byLine: false, hasEnded: false };
+      return (await runner.readLog(order)).from;
+    },
+    listTimes: (sessionIds) => runner.listLogTimes(sessionIds),
   };
 }
 
-function toReadable(part: LogPart, { maxBytes, ended }: LogRequest, reader: StreamReader): LogPart {
-  const isLast = ended && part.next >= part.end;
-  // A line that is not complete waits for its rest, unless it is longer than what may be read at once.
-  const isTooLong = part.bytes.length >= maxBytes - 4 && !part.bytes.includes(0x0a);
-  const length = isLast || isTooLong ? part.bytes.length : part.bytes.lastIndexOf(0x0a) + 1;
-  const lines = part.bytes.subarray(0, length).toString('utf8').split('\n');
+function makeReadable(text: string, reader: StreamReader): string {
+  const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const said = lines.map((line) => reader.readLine(line)).filter((line) => line !== null);
-  const text = said.map((line) => `${line}\n`).join('');
-  return { ...part, text, next: part.next - part.bytes.length + length };
+  return said.map((line) => `${line}\n`).join('');
 }
