@@ -62,6 +62,7 @@ import { agentFolder, briefFile, createLocalRunner, createProjectReader } from '
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
 import {
+  createFollowUps,
   createGuidance,
   createSessions,
   createVisitors,
@@ -198,6 +199,7 @@ export function createRooms(ground: Ground): Rooms {
     ),
   );
   const visitors = createVisitors({ sessions, processes });
+  const followUps = createFollowUps({ sessions, visitors });
   const circuits = createCircuits({ storage, events, clock });
   const gateway = createGatewayRoom({
     storage,
@@ -304,6 +306,7 @@ export function createRooms(ground: Ground): Rooms {
     templates: () => config().webhook.templates,
     policy: () => config().policy,
     peers: bus.peers,
+    followUps,
     paths: workspacePaths,
     worktrees,
     processes,
@@ -393,10 +396,12 @@ export function createRooms(ground: Ground): Rooms {
   const sessionActions = createSessionActions({
     storage,
     sessions,
+    tasks,
     decisions,
     workflow,
     dispatcher: board.dispatcher,
     visitors,
+    followUps,
     runner,
     keys,
     agentFolder: (sessionId) => agentFolder({ paths }, sessionId),

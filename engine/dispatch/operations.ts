@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
 import { timeoutSec } from '../board/index.ts';
+import { checkNotReplaced } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
@@ -154,6 +155,35 @@ export function sessionOperations(deps: {
           by(caller),
           call.begin,
         );
+      },
+    }),
+    operation({
+      name: 'worker.follow_up',
+      about:
+        'Sends an ended session on with more to do: a new task in the same worktree and, where its agent can resume, the same conversation.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        prompt: z.string().trim().min(1).max(4_000_000),
+        title: z.string().trim().min(1).max(500).optional(),
+        timeout_sec: timeoutSec,
+        outside: z.boolean().optional(),
+      }),
+      async run(input, caller, call) {
+        const { sessionId } = sessions.resolve(input.session);
+        const { timeout_sec, outside, prompt, title = null } = input;
+        const source = caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const);
+        const submitted = await call.begin(() =>
+          actions.followUp(
+            sessionId,
+            { prompt, title, source, sourceRef: caller.via === 'tool' ? caller.sessionId : null },
+            { parent: caller.sessionId ?? undefined, outside, timeoutSec: timeout_sec },
+            by(caller),
+          ),
+        );
+        const { task } = checkNotReplaced(submitted);
+        return { task, session: sessions.get((submitted.session as Session).sessionId) };
       },
     }),
     operation({
