@@ -13,6 +13,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { GATEWAY_MALLOC, GATEWAY_NODE_OPTIONS } from '../../engine/gateway/process.ts';
 import { until } from '../support/wait.ts';
@@ -20,6 +21,8 @@ import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
 const ROUNDS = 3;
+/** In which an idle process has given back what it does not need, see engine/base/idle-memory.ts. */
+const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>
   [1024, 100 * 1024].flatMap((bodyBytes) =>
@@ -209,6 +212,8 @@ export async function gatewayBench(): Promise<Figure[]> {
       }
     }
     figures.push(figure('gateway: memory after the last call', readCost(gateway).rss / 1024 ** 2, 'MB'));
+    await delay(IDLE_MS);
+    figures.push(figure('gateway: memory when idle', readCost(gateway).rss / 1024 ** 2, 'MB'));
     return figures;
   } finally {
     for (const child of started) child.kill('SIGKILL');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { releaseIdleMemory } from '../../base/idle-memory.ts';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
@@ -184,9 +185,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   bound = { host: options.host, port: address.port };
   apply(settings);
 
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>();
   let closing: Promise<void> | null = null;
   async function shut(): Promise<void> {
+    idleMemory.close();
     if (probing !== null) clearInterval(probing);
     http.close();
     http.closeIdleConnections();

@@ -10,16 +10,19 @@ export interface IdleMemoryDeps {
 const INTERVAL_MS = 10_000;
 /** An interval that used less than this share of one core was idle. */
 const IDLE_SHARE = 0.05;
-/** A collection needs the heap to have grown by this factor since the last one. */
+/** A collection needs the heap and the buffers outside of it to have grown by this factor since the last one. */
 const GROWN = 1.25;
 
 /**
- * Gives memory back after a load: V8 collects when something is allocated, so an idle engine would keep what its busiest
+ * Gives memory back after a load: V8 collects when something is allocated, so an idle process would keep what its busiest
  * minute took. There is one collection for each load, which takes some tens of milliseconds.
  */
 export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
   if (collect === undefined) return { close: () => undefined };
-  const heapSize = (): number => getHeapStatistics().total_heap_size;
+  const heapSize = (): number => {
+    const { total_heap_size: heap, external_memory: buffers } = getHeapStatistics();
+    return heap + buffers;
+  };
   let kept = heapSize();
   let before = process.cpuUsage();
   const timer = setInterval(() => {
