@@ -7,6 +7,7 @@ import { version } from '../base/version.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { type BooksReader, createBooksReader } from './books/read.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
+import { type ContentChoices, createContentChoices } from './content-choices.ts';
 import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
@@ -23,6 +24,7 @@ export interface GatewayRoom {
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
+  content: ContentChoices;
   /** Takes over a gateway that runs, and tells of budgets that are met. */
   start(): Promise<void>;
   close(): void;
@@ -55,13 +57,14 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
   const { storage, events, clock, log, data } = deps;
   const keys = createKeys({ storage, clock });
   const books = createBooksReader(data);
+  const content = createContentChoices(storage);
   const gateway = createGatewayProcess({
     data,
     dataId: deps.dataId,
     db: deps.db,
     version,
     address: () => parseAddress(deps.config().gateway.addr),
-    settings: () => buildSettings(deps.config(), deps.secret),
+    settings: () => buildSettings(deps.config(), deps.secret, content.list()),
     mayStart: () => !deps.skipsStart,
     isNeeded: keys.hasRunKeys,
     env: deps.env,
@@ -112,6 +115,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     keys,
     process: gateway,
     books,
+    content,
     runKeys: {
       findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,

@@ -2,13 +2,16 @@ import { z } from 'zod';
 import { operation, wireOperation } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
 import { formatId } from '../base/ids.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { Storage } from '../storage/index.ts';
 import { createPricing, type Pricing } from './books/pricing.ts';
 import type { BooksReader, RecentCall, UsagePart } from './books/read.ts';
 import { sumAllUsage, sumUsage, USAGE_GROUPS, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
 import type { GatewayConfig } from './build-settings.ts';
+import { type ContentChoices, contentLogPath, namePersonHolder } from './content-choices.ts';
 import type { Keys } from './keys/index.ts';
 import type { GatewayProcess } from './process.ts';
 
@@ -66,6 +69,8 @@ export function gatewayOperations({
   keys,
   gateway,
   books,
+  content,
+  data,
   config,
   sessions,
   routedAgents,
@@ -76,8 +81,11 @@ export function gatewayOperations({
   keys: Keys;
   gateway: GatewayProcess;
   books: BooksReader;
+  content: ContentChoices;
+  /** The data folder. */
+  data: string;
   config(): GatewayConfig;
-  sessions: Pick<Sessions, 'list'>;
+  sessions: Pick<Sessions, 'list' | 'resolve'>;
   /** Agents whose runs go through the gateway. */
   routedAgents(): string[];
   /** `policy`, for those who ask what is in force. */
@@ -195,9 +203,37 @@ export function gatewayOperations({
           .map(({ name, tier }) => ({ name, tier })),
         cache_ttl_sec: settings.cache.ttl_sec,
         person_keys: keys.listPersonKeys().length,
+        content_logged: content.list(),
       };
     },
   };
+
+  /** Throws `not_found` for what is not there, and `usage` for both at once. */
+  function nameHolder({
+    session,
+    key,
+  }: {
+    session: string | undefined;
+    key: string | undefined;
+  }): string | null {
+    if (session !== undefined && key !== undefined)
+      throw new SvcError('usage', 'expected a session or a key, not both');
+    if (session !== undefined) return sessions.resolve(session).sessionId;
+    if (key === undefined) return null;
+    if (!keys.listPersonKeys().some(({ name }) => name === key))
+      throw new SvcError('not_found', `no key ${JSON.stringify(key)}`, {
+        hint: sentence`{gateway.keys} lists them`,
+      });
+    return namePersonHolder(key);
+  }
+
+  /** Of those whose content is logged: sessions that have ended, and keys that are no more. */
+  function listEnded(holders: readonly string[]): string[] {
+    const live = new Set(keys.listPersonKeys().map(({ name }) => namePersonHolder(name)));
+    const known = sessions.list({ ids: holders.filter((each) => each.startsWith('s-')) });
+    for (const { sessionId, endedAt } of known) if (endedAt === null) live.add(sessionId);
+    return holders.filter((each) => !live.has(each));
+  }
 
   let shown: { version: number; day: string; config: GatewayConfig; usage: DayUsage } | null = null;
 
@@ -312,8 +348,38 @@ export function gatewayOperations({
       changes: true,
       input: z.strictObject({ name: NAME }),
       async run({ name }) {
-        await storage.write(() => keys.removePersonKey(name));
+        const holder = namePersonHolder(name);
+        const wasLogged = content.list().includes(holder);
+        await storage.write(() => {
+          keys.removePersonKey(name);
+          if (wasLogged) content.drop([holder]);
+        });
+        // A later key of the same name is another one.
+        if (wasLogged) await gateway.applySettings();
         return { name };
+      },
+    }),
+    operation({
+      name: 'gateway.log_content',
+      about:
+        'Logs what is said in the calls of one session or of one key of a person, or ends that. Without either it only tells whose is logged.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string().optional(),
+        key: NAME.optional(),
+        on: z.boolean().default(true),
+      }),
+      async run({ session, key, on }) {
+        const holder = nameHolder({ session, key });
+        if (holder !== null) {
+          await storage.write(() => {
+            content.drop(on ? listEnded(content.list()) : [holder]);
+            if (on) content.choose(holder);
+          });
+          await gateway.applySettings();
+        }
+        return { logged: content.list().map((each) => ({ of: each, file: contentLogPath(data, each) })) };
       },
     }),
     wireOperation({

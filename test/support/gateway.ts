@@ -32,6 +32,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   cacheTtlSec: 0,
   cacheEntries: 256,
   longToolBytes: 4096,
+  contentOf: [],
   probeIntervalSec: 0,
   ...more,
 });

@@ -8,6 +8,7 @@ import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
 import { createBudget } from './budget.ts';
 import { createAnswerCache } from './cache.ts';
+import { createContentLog } from './content-log.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
@@ -64,6 +65,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
+  const content = createContentLog({ data: options.data, chosen: () => settings.contentOf, now, log });
   /** Who was asked until now, as JSON. */
   let lastAsked = '';
   let probing: NodeJS.Timeout | null = null;
@@ -119,6 +121,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     budgetTokensDay: settings.budgetTokensDay,
     spentToday: budget.spentToday(),
     reservedToday: budget.reservedToday(),
+    contentOf: settings.contentOf,
     providers: describeProviders(),
   });
 
@@ -158,6 +161,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     routing,
     upstreams,
     cache,
+    content,
     transform: options.transform ?? null,
     control,
     limits,

@@ -21,6 +21,7 @@ import {
   readCallBody,
   settleCall,
 } from './call.ts';
+import type { ContentLog } from './content-log.ts';
 import type { Control } from './control.ts';
 import { readCredentials } from './credentials.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
@@ -64,6 +65,7 @@ export interface ServeDeps {
   routing: Routing;
   upstreams: Upstreams;
   cache: AnswerCache;
+  content: ContentLog;
   /** The live zone: may give other messages in the place of those that are to be sent; null leaves them as they are. */
   transform: ((messages: unknown[]) => unknown[]) | null;
   /** What the engine, and nobody else, may ask. */
@@ -196,11 +198,13 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
           'unsupported',
           'previous_response_id is not supported: no answers are kept here; send the whole conversation',
         );
+      const saveContent = deps.content.watch(call);
       active.add(call);
       try {
         await answerCall(call, refuse);
       } finally {
         active.delete(call);
+        saveContent?.();
         deps.onCall?.(call);
       }
     } finally {
