@@ -39,7 +39,7 @@ export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoice
       const now = list();
       if (now.includes(holder)) return;
       if (now.length >= MOST_LOGGED)
-        throw new SvcError('usage', `the content of ${MOST_LOGGED} sessions and keys is logged already`, {
+        throw new SvcError('usage', `the content of as many as ${MOST_LOGGED} is logged already`, {
           hint: sentence`{gateway.status} names them; end one of them first`,
         });
       write.run(NAME, JSON.stringify([...now, holder]));

@@ -316,7 +316,7 @@ process.exit(7);`;
       assert.match(stderr, /those that can: (?:[a-z-]+, )*claude, (?:[a-z-]+, )*codex, /, args.join(' '));
     }
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
-    assert.match(unknown.stderr, /no interactive command for nobody/);
+    assert.match(unknown.stderr, /send "nobody" through the gateway/);
   });
 
   test('the key of svc gateway run ends with it, also when it is killed', async () => {
