@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -139,4 +142,14 @@ export async function makeGateway({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Where nobody listens. */
+export async function findClosedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { keepAllowed, readProxies } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { findClosedPort, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
@@ -115,10 +116,10 @@ describe('where calls go', () => {
       proxy.closeAllConnections();
       proxy.close();
     });
-    const open = (baseUrl: string) =>
+    const open = (baseUrl: string, { through = address, except = '' } = {}) =>
       makeGateway({
         settings: { providers: [makeProvider(baseUrl)] },
-        proxies: { http: address, https: address, except: '' },
+        proxies: { http: through, https: through, except },
         limits: { attempts: 1 },
       });
 
@@ -147,6 +148,33 @@ describe('where calls go', () => {
         refuses = false;
         await rig.close();
       }
+    });
+
+    test('what NO_PROXY names is reached without it, and one that is not there is told of', async () => {
+      const before = asked.length;
+      // An address of this machine that is not loopback, where it has one.
+      const own = Object.values(networkInterfaces())
+        .flat()
+        .find((each) => each?.internal === false && each.family === 'IPv4');
+      if (own !== undefined) {
+        const port = await findClosedPort();
+        const direct = await open(`http://${own.address}:${port}/v1`, {
+          except: `some.example,${own.address}`,
+        });
+        const refused = await direct.post(chat, CHAT);
+        assert.match(await refused.text(), /cannot be reached \(ECONNREFUSED\)/);
+        await direct.close();
+      }
+      assert.equal(asked.length, before);
+      const through = `http://127.0.0.1:${await findClosedPort()}`;
+      const lost = await open('http://models.example/v1', { through });
+      const answer = await lost.post(chat, CHAT);
+      assert.match(
+        await answer.text(),
+        /the upstream, or the proxy before it, cannot be reached \(ECONNREFUSED\)/,
+      );
+      assert.equal(answer.status, 502);
+      await lost.close();
     });
 
     test('this machine is reached without it', async () => {
