@@ -151,6 +151,23 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
   row.is_estimated = isEstimated ? 1 : 0;
 }
 
+/** What a call has used, when its upstream has not told all of it. */
+export function estimateUsage(
+  told: TokenUsage | null,
+  {
+    bytesIn,
+    bytesOut,
+    events,
+    isStream,
+  }: { bytesIn: number; bytesOut: number; events: number; isStream: boolean },
+): TokenUsage {
+  // A stream has about one token in each of its events.
+  const output = isStream ? events : estimateTokens(bytesOut);
+  return told === null
+    ? { input: estimateTokens(bytesIn), output, cacheRead: 0, cacheWrite: 0 }
+    : { ...told, output: Math.max(told.output, output) };
+}
+
 /** Ends a call in the books, once. */
 export function settleCall(
   { row, startedAt }: Pick<Call, 'row' | 'startedAt'>,
