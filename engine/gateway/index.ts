@@ -12,9 +12,10 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
-export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
+export { gatewayOperations } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 export { estimateTokens } from './tokens.ts';
+export type { DayUsage, NamedUsage } from './usage-day.ts';
 
 /** What the engine has of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {

@@ -49,6 +49,8 @@ export interface GatewayOptions extends GatewayStart {
 const DRAIN_LOOK_MS = 50;
 /** How long a run waits for the lists of models of a gateway that has just started. */
 const LISTS_MS = 2000;
+/** Beyond it a timer of Node fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
@@ -71,6 +73,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let probing: NodeJS.Timeout | null = null;
   /** The look at the lists of models that was begun last. */
   let probed: Promise<void> = Promise.resolve();
+  let isProbing = false;
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -87,9 +90,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (probing !== null) clearInterval(probing);
     probing = null;
     if (next.mode !== 'live') return;
-    if (!isSame || next.probeIntervalSec > 0) probed = probeModels(upstreams, routing);
+    if (!isSame || next.probeIntervalSec > 0) probe();
     if (next.probeIntervalSec > 0)
-      probing = setInterval(() => void probeModels(upstreams, routing), next.probeIntervalSec * 1000);
+      probing = setInterval(
+        () => {
+          // A list that takes longer than the pause is not asked for twice at once.
+          if (!isProbing) probe();
+        },
+        Math.min(next.probeIntervalSec * 1000, LONGEST_TIMER_MS),
+      );
+  }
+
+  function probe(): void {
+    isProbing = true;
+    probed = probeModels(upstreams, routing).finally(() => {
+      isProbing = false;
+    });
   }
 
   const describeProviders = (): ProviderStatus[] =>

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { getDaemonCommand } from '../../../cli/self.ts';
 import { releaseIdleMemory } from '../../../engine/base/idle-memory.ts';
-import { GATEWAY_NODE_OPTIONS } from '../../../engine/gateway/process.ts';
+import { GATEWAY_NODE_OPTIONS } from '../../../engine/gateway/spawn-gateway.ts';
 import { settled } from '../../support/wait.ts';
 
 test('what a load has taken is collected when the process is idle', async () => {

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { keepAllowed, readProxies } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { findClosedPort, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
@@ -89,6 +90,33 @@ describe('where calls go', () => {
     }
     assert.equal(reached.length, 0);
     elsewhere.close();
+  });
+
+  test('lists of models are looked at once, or again and again, and never as fast as a timer that is too long', async () => {
+    let looks = 0;
+    const listing = createServer((request, response) => {
+      request.resume();
+      looks += 1;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data: [{ id: `model-${looks}` }] }));
+    }).listen(0, '127.0.0.1');
+    await once(listing, 'listening');
+    const { port } = listing.address() as AddressInfo;
+    const providers = [makeProvider(`http://127.0.0.1:${port}/v1`)];
+    const rig = await makeGateway({ settings: { providers, probeIntervalSec: 9_999_999 } });
+    const list = async (): Promise<string> =>
+      (await fetch(`${rig.url}/v1/models`, { headers: { authorization: `Bearer ${rig.runKey}` } })).text();
+    try {
+      await until(async () => (await list()).includes('"model-1"'), 'the first look');
+      assert.equal(looks, 1);
+      await rig.configure({ providers, probeIntervalSec: 1 });
+      await until(async () => (await list()).includes('"model-3"'), 'a look of its own accord');
+      await rig.configure({ providers, probeIntervalSec: 0 });
+    } finally {
+      await rig.close();
+      listing.closeAllConnections();
+      listing.close();
+    }
   });
 
   describe('with a proxy', () => {
