@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -144,12 +141,5 @@ export async function makeGateway({
   };
 }
 
-/** Where nobody listens. */
-export async function findClosedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** Where nobody listens: a port that was closed a moment ago may be given to the next who asks for any, and this one never is. */
+export const CLOSED_PORT = 1;

@@ -11,7 +11,7 @@ import {
   WORDS,
 } from '../../../../fixtures/upstream/upstream.ts';
 import {
-  findClosedPort,
+  CLOSED_PORT,
   type GatewayRig,
   makeGateway,
   makeProvider,
@@ -196,7 +196,7 @@ describe('a call meets whatever an upstream can do, and ends in the caller’s o
         const settings = {
           providers: [
             makeProvider(base, { protocols: [protocol] }),
-            makeProvider(`http://127.0.0.1:${await findClosedPort()}`, {
+            makeProvider(`http://127.0.0.1:${CLOSED_PORT}`, {
               name: 'refused',
               protocols: [protocol],
             }),

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { keepAllowed, readProxies } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { findClosedPort, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
@@ -185,8 +185,7 @@ describe('where calls go', () => {
         .flat()
         .find((each) => each?.internal === false && each.family === 'IPv4');
       if (own !== undefined) {
-        const port = await findClosedPort();
-        const direct = await open(`http://${own.address}:${port}/v1`, {
+        const direct = await open(`http://${own.address}:${CLOSED_PORT}/v1`, {
           except: `some.example,${own.address}`,
         });
         const refused = await direct.post(chat, CHAT);
@@ -194,7 +193,7 @@ describe('where calls go', () => {
         await direct.close();
       }
       assert.equal(asked.length, before);
-      const through = `http://127.0.0.1:${await findClosedPort()}`;
+      const through = `http://127.0.0.1:${CLOSED_PORT}`;
       const lost = await open('http://models.example/v1', { through });
       const answer = await lost.post(chat, CHAT);
       assert.match(
