@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { getDaemonCommand } from '../../../cli/self.ts';
-import { releaseIdleMemory } from '../../../engine/daemon/idle-memory.ts';
+import { releaseIdleMemory } from '../../../engine/base/idle-memory.ts';
+import { GATEWAY_NODE_OPTIONS } from '../../../engine/gateway/spawn-gateway.ts';
 import { settled } from '../../support/wait.ts';
 
 test('what a load has taken is collected when the process is idle', async () => {
@@ -23,6 +24,7 @@ test('what a load has taken is collected when the process is idle', async () => 
   }
 });
 
-test('the program that hosts an engine in the background can collect', () => {
+test('the programs that host an engine and a gateway in the background can collect', () => {
   assert.ok(getDaemonCommand().includes('--expose-gc'));
+  assert.ok(GATEWAY_NODE_OPTIONS.includes('--expose-gc'));
 });
