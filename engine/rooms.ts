@@ -279,7 +279,7 @@ export function createRooms(ground: Ground): Rooms {
     storage,
     clock,
     settings() {
-      const { dir, ttl_minutes, guidance } = config().context;
+      const { dir, ttl_minutes, guidance, threshold_bytes, hooks } = config().context;
       const folder = resolve(root, dir);
       return {
         data: paths.data,
@@ -288,6 +288,8 @@ export function createRooms(ground: Ground): Rooms {
         idleMs: ttl_minutes * 60_000,
         crushes: guidance.crush,
         stores: guidance.externalize,
+        longBytes: hooks.post_tool ? threshold_bytes : null,
+        protectedTools: guidance.protect_tools,
       };
     },
     taskOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId).taskId : null),
@@ -436,6 +438,7 @@ export function createRooms(ground: Ground): Rooms {
   const { locks } = board;
   const hooks = createHooks({
     log,
+    wantsOutput: texts.wantsOutput,
     contributors: [
       listHeldPaths({
         isOn: () => config().guard.profile !== 'none',
@@ -449,6 +452,10 @@ export function createRooms(ground: Ground): Rooms {
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
+        tellsMore: () => config().context.hooks.pre_compact,
+        claimsOf: board.claimsOf,
+        evidenceOf: board.evidence,
+        textsOf: texts.listOf,
       }),
       listNewMessages({ surface: bus.surface }),
     ],

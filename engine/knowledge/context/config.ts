@@ -10,10 +10,7 @@ const gatewayFlag = (description: string) =>
     unset: 'true',
   });
 const hookFlag = (description: string) =>
-  z
-    .boolean()
-    .default(false)
-    .meta({ pending: 'the context hooks', notation: 'bool', description, unset: 'false' });
+  z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
 
 /** The `context` section: what is shortened or moved out of an agent's context. */
 export const contextSchema = z.strictObject({
@@ -30,7 +27,6 @@ export const contextSchema = z.strictObject({
         .array(z.string().min(1))
         .default([])
         .meta({
-          pending: 'crushing in the gateway',
           notation: '[]string',
           nil: true,
           description: 'Tools whose messages are never crushed but passed through byte for byte.',
@@ -42,7 +38,7 @@ export const contextSchema = z.strictObject({
   threshold_bytes: z.int().min(0).default(4096).meta({
     notation: 'int',
     description:
-      'Size in bytes from which the output of a tool counts as long: usage_status names it, and hooks are to store it.',
+      'Size in bytes from which the output of a tool counts as long: usage_status names it, hooks and the gateway shorten it.',
     unset: '4096',
   }),
   dir: z.string().min(1).default('.svc/context').meta({
@@ -59,9 +55,11 @@ export const contextSchema = z.strictObject({
   }),
   hooks: z
     .strictObject({
-      post_tool: hookFlag("Crush a tool's output in the agent's hook that runs after each tool."),
+      post_tool: hookFlag(
+        "Shorten a tool's output that is long, in the agent's hook that runs after each tool.",
+      ),
       pre_compact: hookFlag(
-        "Store what matters in the agent's hook that runs before its context is compacted.",
+        'Tell an agent before its context is compacted, and after, of its claims, its last report and the texts that it has stored as well.',
       ),
     })
     .prefault({}),

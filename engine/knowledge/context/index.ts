@@ -4,7 +4,8 @@ import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { createTextSearch } from './find.ts';
-import type { StoredRow, TextStore } from './store.ts';
+import { isProtectedTool } from './protected-tools.ts';
+import type { StoredRow, StoredText, TextStore } from './store.ts';
 import type { createTextFiles, TextFolder } from './text-files.ts';
 
 export interface StoredTextsDeps {
@@ -23,6 +24,10 @@ export interface StoredTextsSettings extends TextFolder {
   crushes: boolean;
   /** Whether what is left out of a crushed text is stored. */
   stores: boolean;
+  /** From how many bytes on hooks shorten the output of a tool; null for never. */
+  longBytes: number | null;
+  /** Tools whose output they leave as it is; none for the usual ones. */
+  protectedTools: readonly string[];
 }
 
 /** What operations work on; loaded when one is first used. */
@@ -37,6 +42,8 @@ export type StoredTexts = ReturnType<typeof createStoredTexts>;
 const SWEEP_EVERY_MS = 5 * 60_000;
 /** Of all texts that are kept at a time. */
 const MOST_BYTES = 512 * 1024 * 1024;
+/** Of one caller, before it forgets them. */
+const MOST_LISTED = 20;
 
 /** Owns the texts that stand outside of agents' contexts. */
 export function createStoredTexts(deps: StoredTextsDeps) {
@@ -79,9 +86,10 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     return opened;
   }
 
+  const hasTexts = (): boolean => storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
+
   async function sweep(): Promise<void> {
-    const isAny = storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
-    if (!isAny) return;
+    if (!hasTexts()) return;
     const { store } = await open();
     await storage.write(() => store.sweep());
   }
@@ -94,14 +102,26 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     },
   });
 
+  /** Whose texts the caller's are: those of its task, of its session, or its own. */
+  function holderOf({ seat, sessionId, actor }: Caller): string {
+    if (seat === 'chair') return 'chair';
+    if (sessionId === null) return `actor ${actor}`;
+    return deps.taskOf(sessionId) ?? sessionId;
+  }
+
   return {
     open,
     settings,
-    /** Whose texts the caller searches: those of its task, its session, or its own; null for all. */
-    holderOf({ seat, sessionId, actor }: Caller): string {
-      if (seat === 'chair') return 'chair';
-      if (sessionId === null) return `actor ${actor}`;
-      return deps.taskOf(sessionId) ?? sessionId;
+    holderOf,
+    /** Whether hooks are to shorten the output of a tool. */
+    wantsOutput({ tool, outputBytes }: { tool: string | null; outputBytes: number }): boolean {
+      const { longBytes, crushes, stores, protectedTools } = settings();
+      if (longBytes === null || outputBytes < longBytes || (!crushes && !stores)) return false;
+      return tool !== null && !isProtectedTool(tool, protectedTools);
+    },
+    /** The texts of a caller that have not expired, last used first. Loads nothing where there are none. */
+    async listOf(caller: Caller): Promise<StoredText[]> {
+      return hasTexts() ? (await open()).store.list(MOST_LISTED, holderOf(caller)) : [];
     },
     /** The bytes of a text, as they were stored. Throws `not_found` and `storage_failed` when they are not there any more. */
     async read(row: StoredRow): Promise<string> {

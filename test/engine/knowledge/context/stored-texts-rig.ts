@@ -18,7 +18,15 @@ export function storedTextsRig() {
   const folder = join(data, 'context');
   const clock = fakeClock();
   const storage = openStorage({ path: join(data, 'svc.db') });
-  const settings: StoredTextsSettings = { data, folder, idleMs: 30 * MINUTE, crushes: true, stores: true };
+  const settings: StoredTextsSettings = {
+    data,
+    folder,
+    idleMs: 30 * MINUTE,
+    crushes: true,
+    stores: true,
+    longBytes: 4096,
+    protectedTools: [],
+  };
   const warnings: string[] = [];
   /** As an engine that starts on the same data folder. */
   const build = () => {
