@@ -219,7 +219,8 @@ export function createRooms(ground: Ground): Rooms {
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
   const guidance = createGuidance(() => ({
     locale: config().workspace.locale,
-    rules: config().chair.guidance,
+    chair: config().chair.guidance,
+    context: config().context.guidance,
     hasMemory: config().memory.enabled !== false,
   }));
   const bus = createBus({

@@ -18,7 +18,7 @@ export const contextSchema = z.strictObject({
     .strictObject({
       crush: flag('Crush repetitive success and log noise, in the stub of a stored text as well.'),
       externalize: flag('Store bulky text outside the context and leave a stub with an id.'),
-      auto_gateway: gatewayFlag('Do both on requests that pass the gateway.'),
+      auto_gateway: flag('Do both on the outputs of tools in requests that pass the gateway.'),
       live_zone: gatewayFlag(
         'Only the last message is crushed or externalized; earlier ones stay as they are.',
       ),
