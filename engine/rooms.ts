@@ -34,7 +34,12 @@ import {
   remindRules,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
-import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
+import {
+  createForwardedReader,
+  createGatewayRoom,
+  type GatewayRoom,
+  listProviderVariables,
+} from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
@@ -210,6 +215,7 @@ export function createRooms(ground: Ground): Rooms {
     config,
     secret: ground.secret,
     env,
+    shortener: new URL('./knowledge/context/shorten-output.js', import.meta.url).href,
     skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
   });
   closing(gateway.close);
@@ -293,6 +299,7 @@ export function createRooms(ground: Ground): Rooms {
         protectedTools: guidance.protect_tools,
       };
     },
+    forwarded: createForwardedReader(paths.data),
     taskOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId).taskId : null),
     log,
   });

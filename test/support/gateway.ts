@@ -33,6 +33,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   cacheEntries: 256,
   longToolBytes: 4096,
   probeIntervalSec: 0,
+  liveZone: null,
   ...more,
 });
 

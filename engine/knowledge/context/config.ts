@@ -2,13 +2,6 @@ import * as z from 'zod';
 
 const flag = (description: string) =>
   z.boolean().default(true).meta({ notation: '*bool', description, unset: 'true' });
-const gatewayFlag = (description: string) =>
-  flag(description).meta({
-    pending: 'crushing in the gateway',
-    notation: '*bool',
-    description,
-    unset: 'true',
-  });
 const hookFlag = (description: string) =>
   z.boolean().default(false).meta({ notation: 'bool', description, unset: 'false' });
 
@@ -19,8 +12,8 @@ export const contextSchema = z.strictObject({
       crush: flag('Crush repetitive success and log noise, in the stub of a stored text as well.'),
       externalize: flag('Store bulky text outside the context and leave a stub with an id.'),
       auto_gateway: flag('Do both on the outputs of tools in requests that pass the gateway.'),
-      live_zone: gatewayFlag(
-        'Only the last message is crushed or externalized; earlier ones stay as they are.',
+      live_zone: flag(
+        'Do so only with what came after the model’s last turn; earlier messages go on as they went before.',
       ),
       mcp_tools: flag('Offer the context tools to agents.'),
       protect_tools: z

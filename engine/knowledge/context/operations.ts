@@ -103,7 +103,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       async run(input, caller) {
         const { store } = await texts.open();
         // An id is all that somebody needs to read a text, so that nobody else is told of one by a part of it.
-        const row = store.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
+        const row = await texts.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
         const whole = await texts.read(row);
         const found = input.lines === undefined ? whole : takeRange(whole, input.lines);
         await texts.note(() => {
@@ -126,6 +126,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       say: sayFound,
       async run(input, caller) {
         const { store, find } = await texts.open();
+        await texts.importForwarded();
         const found = await find(input.query, { limit: input.limit, holder: scopeOf(caller) });
         const chunks = found.chunks.map(({ id, firstLine, lastLine, text: part }) => ({
           id,
@@ -147,7 +148,9 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       changes: false,
       input: z.strictObject({ limit: limit(1000, 50) }),
       async run(input, caller): Promise<StoredText[]> {
-        return (await texts.open()).store.list(input.limit, scopeOf(caller));
+        const { store } = await texts.open();
+        await texts.importForwarded();
+        return store.list(input.limit, scopeOf(caller));
       },
     }),
     operation({
@@ -158,7 +161,8 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       changes: false,
       input: z.strictObject({ session: z.string().optional(), limit: limit(1000, 100) }),
       async run(input) {
-        return (await texts.open()).store.sumSavings(input.session ?? null, input.limit);
+        const { store } = await texts.open();
+        return store.sumSavings(input.session ?? null, input.limit, texts.listForwardedSavings());
       },
     }),
     ...shortenOperations({ texts }),

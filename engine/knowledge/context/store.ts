@@ -56,6 +56,7 @@ interface SavingRow {
   calls: number;
   bytes_in: number;
   bytes_out: number;
+  last_at: number;
 }
 
 export interface TextStoreDeps {
@@ -71,6 +72,8 @@ export interface TextStoreDeps {
 
 export type TextStore = ReturnType<typeof createTextStore>;
 
+/** By which the savings of the gateway are named. */
+const GATEWAY = 'gateway';
 /** Of the hash in an id; more where two hashes begin alike. */
 const SHORTEST_ID = 10;
 /** How long an id that has expired is told from one that never was. */
@@ -91,6 +94,9 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   const { db } = storage;
   const byId = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE id = ?');
   const byHash = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE hash = ?');
+  const byHashBeginning = db.prepare<unknown[], StoredRow>(
+    'SELECT * FROM stored_text WHERE hash >= ? AND hash < ? AND length(id) <= ? LIMIT 2',
+  );
   const byPrefix = db.prepare<unknown[], StoredRow>(
     'SELECT * FROM stored_text WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
   );
@@ -130,7 +136,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   );
   const saved = db.prepare<
     unknown[],
-    Omit<SavingRow, 'session' | 'tool'>
+    Omit<SavingRow, 'session' | 'tool' | 'last_at'>
   >(`SELECT coalesce(sum(calls), 0) AS calls,
     coalesce(sum(bytes_in), 0) AS bytes_in, coalesce(sum(bytes_out), 0) AS bytes_out
     FROM context_saving WHERE @session IS NULL OR session = @session`);
@@ -178,6 +184,14 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     return `c-${hash.slice(0, length)}`;
   }
 
+  /** By more of its hash than its id has, which is how the gateway names it; or by less. */
+  function findLike(wanted: string, isWhole: boolean): StoredRow[] {
+    const hash = wanted.slice(2);
+    const longer = /^[0-9a-f]+$/.test(hash) ? byHashBeginning.all(hash, `${hash}g`, wanted.length) : [];
+    if (longer.length > 0 || isWhole || wanted.length <= 3) return longer;
+    return byPrefix.all(wanted, `${wanted}\u{10ffff}`);
+  }
+
   function expiredError({ id, used_at }: StoredRow): SvcError {
     return new SvcError(
       'expired',
@@ -209,10 +223,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
       const wanted = given.startsWith('c-') ? given : `c-${given}`;
       const exact = byId.get(wanted);
-      const [first, second] =
-        exact === undefined && !isWhole && wanted.length > 3
-          ? byPrefix.all(wanted, `${wanted}\u{10ffff}`)
-          : [exact];
+      const [first, second] = exact === undefined ? findLike(wanted, isWhole) : [exact];
       if (first === undefined)
         throw new SvcError('not_found', `no stored text ${JSON.stringify(given.slice(0, 80))}`, {
           hint: isWhole ? 'give the whole id, as the stub has it' : sentence`{context.list} shows them`,
@@ -251,7 +262,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       void count.run(session ?? '', tool, bytesIn, bytesOut, clock.now()),
 
     /** What was kept out of contexts, by session and tool, the last used first; and all together. */
-    sumSavings(session: string | null, limit: number) {
+    sumSavings(session: string | null, limit: number, ofGateway: readonly Omit<SavingRow, 'tool'>[]) {
       const estimate = <T extends { bytes_in: number; bytes_out: number }>({
         bytes_in,
         bytes_out,
@@ -263,10 +274,21 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
         tokensIn: estimateTokens(bytes_in),
         tokensOut: estimateTokens(bytes_out),
       });
+      const more = ofGateway
+        .filter((row) => session === null || row.session === session)
+        .map((row) => ({ ...row, tool: GATEWAY }));
       const total = saved.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
+      for (const { calls, bytes_in, bytes_out } of more) {
+        total.calls += calls;
+        total.bytes_in += bytes_in;
+        total.bytes_out += bytes_out;
+      }
+      const rows = [...savings.all({ session, limit }), ...more]
+        .sort((one, other) => other.last_at - one.last_at)
+        .slice(0, limit);
       return {
         total: estimate(total),
-        savings: savings.all({ session, limit }).map((row): Saving => {
+        savings: rows.map((row): Saving => {
           const { session: of, tool, calls, bytes_in, bytes_out } = row;
           return { session: of === '' ? null : of, tool, ...estimate({ calls, bytes_in, bytes_out }) };
         }),
