@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, wireOperation } from '../api/operation.ts';
+import { operation, toWire, wireOperation } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { formatId } from '../base/ids.ts';
@@ -70,6 +70,7 @@ export function gatewayOperations({
   sessions,
   routedAgents,
   policy,
+  sumSavings,
 }: {
   storage: Storage;
   clock: Clock;
@@ -82,6 +83,8 @@ export function gatewayOperations({
   routedAgents(): string[];
   /** `policy`, for those who ask what is in force. */
   policy(): { mode: string };
+  /** What was kept out of contexts, by session and tool, and all together. */
+  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
 }) {
   /** Sessions by number, as far as they are there. */
   const findSessions = (numbers: Iterable<number | null>): Map<number, Session> => {
@@ -118,6 +121,7 @@ export function gatewayOperations({
         by_model: list('model'),
         by_provider: list('provider'),
         ...(recent === 0 ? {} : { recent: books.listRecent(recent).map(describeCall) }),
+        kept_out: toWire(sumSavings(null, MOST_LISTED)),
       };
     },
     leaks() {

@@ -6,6 +6,7 @@ import type { ForwardedReader, ForwardedText } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { createTextSearch } from './find.ts';
 import { isProtectedTool } from './protected-tools.ts';
+import { createSavings } from './savings.ts';
 import type { StoredRow, StoredText, TextStore } from './store.ts';
 import type { createTextFiles, TextFolder } from './text-files.ts';
 
@@ -166,15 +167,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
       return hasTexts() ? (await open()).store.list(MOST_LISTED, holderOf(caller)) : [];
     },
     importForwarded,
-    /** What the gateway has saved, by session; none where that cannot be read. */
-    listForwardedSavings() {
-      try {
-        return deps.forwarded.listSavings();
-      } catch (error) {
-        log.warn({ error }, 'the savings of the gateway cannot be read');
-        return [];
-      }
-    },
+    savings: createSavings({ storage, forwarded: deps.forwarded, log }),
     /** The row of a text; one that only the gateway has is stored here first. Throws as `TextStore.resolve`. */
     async resolve(id: string, { isWhole }: { isWhole: boolean }): Promise<StoredRow> {
       const { store } = await open();

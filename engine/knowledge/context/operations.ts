@@ -162,7 +162,8 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       input: z.strictObject({ session: z.string().optional(), limit: limit(1000, 100) }),
       async run(input) {
         const { store } = await texts.open();
-        return store.sumSavings(input.session ?? null, input.limit, texts.listForwardedSavings());
+        const found = texts.savings.sumSavings(input.session ?? null, input.limit);
+        return { ...found, stored: store.sumStored() };
       },
     }),
     ...shortenOperations({ texts }),

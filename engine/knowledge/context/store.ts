@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
-import { estimateTokens } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** What is known of a text that stands outside of agents' contexts. Times are RFC 3339 UTC. */
@@ -37,28 +36,6 @@ export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'k
   found: number | null;
 }
 
-/** What one tool has kept out of the contexts of one session. */
-export interface Saving {
-  /** Null for calls from no session. */
-  session: string | null;
-  tool: string;
-  calls: number;
-  bytesIn: number;
-  bytesOut: number;
-  /** Estimated from the bytes. */
-  tokensIn: number;
-  tokensOut: number;
-}
-
-interface SavingRow {
-  session: string;
-  tool: string;
-  calls: number;
-  bytes_in: number;
-  bytes_out: number;
-  last_at: number;
-}
-
 export interface TextStoreDeps {
   storage: Storage;
   clock: Clock;
@@ -72,8 +49,6 @@ export interface TextStoreDeps {
 
 export type TextStore = ReturnType<typeof createTextStore>;
 
-/** By which the savings of the gateway are named. */
-const GATEWAY = 'gateway';
 /** Of the hash in an id; more where two hashes begin alike. */
 const SHORTEST_ID = 10;
 /** How long an id that has expired is told from one that never was. */
@@ -131,15 +106,6 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   const count = db.prepare(`INSERT INTO context_saving (session, tool, calls, bytes_in, bytes_out, last_at)
     VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT (session, tool) DO UPDATE SET calls = calls + 1,
     bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
-  const savings = db.prepare<unknown[], SavingRow>(
-    'SELECT * FROM context_saving WHERE @session IS NULL OR session = @session ORDER BY last_at DESC, session, tool LIMIT +@limit',
-  );
-  const saved = db.prepare<
-    unknown[],
-    Omit<SavingRow, 'session' | 'tool' | 'last_at'>
-  >(`SELECT coalesce(sum(calls), 0) AS calls,
-    coalesce(sum(bytes_in), 0) AS bytes_in, coalesce(sum(bytes_out), 0) AS bytes_out
-    FROM context_saving WHERE @session IS NULL OR session = @session`);
 
   /** Texts whose files are given up after the commit, unless they are stored again in it, or it is undone. */
   const ended = new Set<string>();
@@ -261,39 +227,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     count: (session: string | null, tool: string, bytesIn: number, bytesOut: number): void =>
       void count.run(session ?? '', tool, bytesIn, bytesOut, clock.now()),
 
-    /** What was kept out of contexts, by session and tool, the last used first; and all together. */
-    sumSavings(session: string | null, limit: number, ofGateway: readonly Omit<SavingRow, 'tool'>[]) {
-      const estimate = <T extends { bytes_in: number; bytes_out: number }>({
-        bytes_in,
-        bytes_out,
-        ...rest
-      }: T) => ({
-        ...rest,
-        bytesIn: bytes_in,
-        bytesOut: bytes_out,
-        tokensIn: estimateTokens(bytes_in),
-        tokensOut: estimateTokens(bytes_out),
-      });
-      const more = ofGateway
-        .filter((row) => session === null || row.session === session)
-        .map((row) => ({ ...row, tool: GATEWAY }));
-      const total = saved.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
-      for (const { calls, bytes_in, bytes_out } of more) {
-        total.calls += calls;
-        total.bytes_in += bytes_in;
-        total.bytes_out += bytes_out;
-      }
-      const rows = [...savings.all({ session, limit }), ...more]
-        .sort((one, other) => other.last_at - one.last_at)
-        .slice(0, limit);
-      return {
-        total: estimate(total),
-        savings: rows.map((row): Saving => {
-          const { session: of, tool, calls, bytes_in, bytes_out } = row;
-          return { session: of === '' ? null : of, tool, ...estimate({ calls, bytes_in, bytes_out }) };
-        }),
-        stored: sumKept.get() ?? { texts: 0, bytes: 0 },
-      };
-    },
+    /** How many texts there are, and how long they are together. */
+    sumStored: (): { texts: number; bytes: number } => sumKept.get() ?? { texts: 0, bytes: 0 },
   };
 }
