@@ -29,8 +29,6 @@ export type SavedTotal = Omit<Saving, 'session' | 'tool'>;
 /** By which the savings of the gateway are named. */
 const GATEWAY = 'gateway';
 
-export type Savings = ReturnType<typeof createSavings>;
-
 /** Sums what was kept out of contexts, by the engine and by the gateway. It loads nothing of what does so. */
 export function createSavings({
   storage,
