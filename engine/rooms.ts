@@ -35,7 +35,12 @@ import {
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createSessionLogs, type SessionLogs } from './dispatch/session-logs.ts';
-import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
+import {
+  createForwardedReader,
+  createGatewayRoom,
+  type GatewayRoom,
+  listProviderVariables,
+} from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
@@ -212,6 +217,7 @@ export function createRooms(ground: Ground): Rooms {
     config,
     secret: ground.secret,
     env,
+    shortener: new URL('./knowledge/context/shorten-output.js', import.meta.url).href,
     skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
   });
   closing(gateway.close);
@@ -221,7 +227,8 @@ export function createRooms(ground: Ground): Rooms {
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
   const guidance = createGuidance(() => ({
     locale: config().workspace.locale,
-    rules: config().chair.guidance,
+    chair: config().chair.guidance,
+    context: config().context.guidance,
     hasMemory: config().memory.enabled !== false,
   }));
   const bus = createBus({
@@ -281,7 +288,7 @@ export function createRooms(ground: Ground): Rooms {
     storage,
     clock,
     settings() {
-      const { dir, ttl_minutes, guidance } = config().context;
+      const { dir, ttl_minutes, guidance, threshold_bytes, hooks } = config().context;
       const folder = resolve(root, dir);
       return {
         data: paths.data,
@@ -290,8 +297,11 @@ export function createRooms(ground: Ground): Rooms {
         idleMs: ttl_minutes * 60_000,
         crushes: guidance.crush,
         stores: guidance.externalize,
+        longBytes: hooks.post_tool ? threshold_bytes : null,
+        protectedTools: guidance.protect_tools,
       };
     },
+    forwarded: createForwardedReader(paths.data),
     taskOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId).taskId : null),
     log,
   });
@@ -441,6 +451,7 @@ export function createRooms(ground: Ground): Rooms {
   const { locks } = board;
   const hooks = createHooks({
     log,
+    wantsOutput: texts.wantsOutput,
     contributors: [
       listHeldPaths({
         isOn: () => config().guard.profile !== 'none',
@@ -454,6 +465,10 @@ export function createRooms(ground: Ground): Rooms {
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
+        tellsMore: () => config().context.hooks.pre_compact,
+        claimsOf: board.claimsOf,
+        evidenceOf: board.evidence,
+        textsOf: texts.listOf,
       }),
       listNewMessages({ surface: bus.surface }),
     ],

@@ -62,6 +62,7 @@ type EndedRow = Pick<
   | 'worktree'
   | 'inplace'
   | 'branch'
+  | 'branch_state'
   | 'cwd'
   | 'repository'
   | 'commits'
@@ -144,6 +145,12 @@ export function formatSession(
       [
         'tokens',
         usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
+      ],
+      [
+        'spared',
+        row.saved_tokens === 0
+          ? null
+          : `about ${formatCount(row.saved_tokens, 'token')}: outputs that svc has shortened`,
       ],
       ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
       ['tool calls', row.tool_calls],

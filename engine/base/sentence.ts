@@ -16,6 +16,8 @@ const PARAMETER = 'input.';
 
 /** Operations whose command is not their own two words. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  'context.externalize': 'context put',
+  'context.retrieve': 'context get',
   'memory.remember': 'memory add',
   'agent.held': 'agents',
   'agent.reset': 'agents reset',

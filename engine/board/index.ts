@@ -8,7 +8,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-import { createLedgerGate, createLedgers } from './ledger/index.ts';
+import { createLedgerGate, createLedgers, type Ledgers } from './ledger/index.ts';
 import { ledgerOperations } from './ledger/tools.ts';
 import { createLocks, type Locks } from './locks/index.ts';
 import { lockOperations } from './locks/tools.ts';
@@ -62,6 +62,8 @@ export interface Board<D extends Dispatch & Planner> {
   operations: OperationsOf<
     typeof boardOperations | typeof ledgerOperations | typeof lockOperations | typeof verifyTools
   >[];
+  /** Items of ledgers that a session has claimed, oldest first. */
+  claimsOf: Ledgers['claimsOf'];
   /** Releases an ended session's locks and claims. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
   /** The state of an ended worker session's evidence, as a line for its handoff. Call inside the transaction that ends it. */
@@ -134,6 +136,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
       ...ledgerOperations({ ledgers, peers: deps.peers }),
       ...verifyTools({ verify, tasks, paths: deps.paths }),
     ],
+    claimsOf: ledgers.claimsOf,
     sessionEnded(sessionId) {
       locks.releaseAll(sessionId, 'its session has ended');
       ledgers.releaseAll(sessionId, 'its session has ended');

@@ -29,6 +29,8 @@ export interface ListedSession extends Session {
   held: Circuit | null;
   /** What its agent does not say, so that nothing of it is no sign that all is well; words that follow "it does not say". */
   untold: readonly string[];
+  /** Tokens that outputs have not taken in its context because svc has shortened them, estimated. */
+  savedTokens: number;
 }
 
 /** What clients may ask about sessions and their logs. */
@@ -42,6 +44,8 @@ export function sessionOperations(deps: {
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
+  /** Estimated tokens that sessions were spared, of those that were. */
+  listSavedTokens(): ReadonlyMap<string, number>;
 }) {
   const { sessions, logs, actions, permissions } = deps;
 
@@ -50,17 +54,20 @@ export function sessionOperations(deps: {
     session: Session,
     logTimes: Readonly<Record<string, string>>,
     untoldBy = deps.untold,
+    saved = deps.listSavedTokens(),
   ): ListedSession {
     const { sessionId, state } = session;
     const untold = untoldBy(session);
+    const savedTokens = saved.get(sessionId) ?? 0;
     // Nobody asks how quiet an ended one is, and most of a list has ended.
     if (state === 'ended')
-      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold };
+      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold, savedTokens };
     // What a run has said is recorded at its end, and is not to be told twice.
     const facts = state === 'queued' ? null : deps.facts(sessionId);
     const logWrittenAt = logTimes[sessionId] ?? null;
     const held = state === 'queued' ? deps.circuits.findCircuit(session.agent) : null;
-    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held, untold };
+    if (facts === null)
+      return { ...session, activity: null, plan: [], logWrittenAt, held, untold, savedTokens };
     return {
       ...session,
       agentSession: facts.agentSession ?? session.agentSession,
@@ -72,6 +79,7 @@ export function sessionOperations(deps: {
       logWrittenAt,
       held,
       untold,
+      savedTokens,
     };
   }
 
@@ -93,14 +101,14 @@ export function sessionOperations(deps: {
         const logTimes = await logs.listTimes(live);
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
-        return found.map((session) =>
-          describeSession(session, logTimes, ({ agent, transport }) => {
-            const key = `${transport} ${agent}`;
-            const untold = known.get(key) ?? deps.untold({ agent, transport });
-            known.set(key, untold);
-            return untold;
-          }),
-        );
+        const saved = deps.listSavedTokens();
+        const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
+          const key = `${transport} ${agent}`;
+          const untold = known.get(key) ?? deps.untold({ agent, transport });
+          known.set(key, untold);
+          return untold;
+        };
+        return found.map((session) => describeSession(session, logTimes, untoldBy, saved));
       },
     }),
     operation({

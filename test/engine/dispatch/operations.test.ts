@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { openForwarded } from '../../../engine/gateway/live-zone/forwarded.ts';
 import type { ListedSession, Wire } from '../../../engine/index.ts';
+import { readCorpus } from '../../support/corpus.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -46,6 +48,34 @@ describe('the list of sessions', () => {
     assert.deepEqual(await ids({ ids: [] }), []);
     assert.deepEqual(await ids({}), ['s-4', 's-3', 's-2', 's-1']);
     assert.deepEqual(await ids({ live: true }), ['s-1', 's-3', 's-4']);
+  });
+
+  test('says what each was spared, by svc in the engine and in the gateway, as usage_status does for all', async () => {
+    const noise = readCorpus('noise').find(({ name }) => name === 'apt-install')?.text ?? '';
+    const { bytes_in, bytes_out } = await here.call(
+      'context.crush',
+      { text: noise },
+      { seat: 'worker', sessionId: 's-1' },
+    );
+    const forwarded = openForwarded(here.engine.paths.data, Date.now);
+    const saving = { conversation: 's-3', holder: 't-3', session: 's-3', text: null, token: '""' };
+    forwarded.add({ ...saving, hash: 'one', bytesIn: 4000, bytesOut: 400 });
+    forwarded.close();
+    const spared = Object.fromEntries((await list({})).map((each) => [each.session_id, each.saved_tokens]));
+    assert.deepEqual(spared, {
+      's-1': Math.ceil((bytes_in - bytes_out) / 4),
+      's-2': 0,
+      's-3': 900,
+      's-4': 0,
+    });
+    const { kept_out } = (await here.call('usage.status', {})) as {
+      kept_out: { total: { calls: number; bytes_in: number }; savings: { session: string; tool: string }[] };
+    };
+    assert.deepEqual([kept_out.total.calls, kept_out.total.bytes_in], [2, bytes_in + 4000]);
+    assert.deepEqual(kept_out.savings.map(({ session, tool }) => `${session} ${tool}`).sort(), [
+      's-1 context_crush',
+      's-3 gateway',
+    ]);
   });
 
   test('says when the log of a live one was last written to', async () => {

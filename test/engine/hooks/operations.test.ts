@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Contributor, createHooks, type Moment } from '../../../engine/hooks/index.ts';
@@ -10,6 +11,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.
 interface Look {
   deny: string | null;
   context: string[];
+  wants_output: boolean;
 }
 
 const plain = (sessionId: string) => ({ seat: 'plain', sessionId }) as const;
@@ -126,6 +128,27 @@ describe('hook.look', () => {
     assert.match(before, /locks that you hold: mine\.ts until /);
     assert.match((await look({ event: 'session-start' })).context.join('\n'), /Where you stand/);
   });
+
+  test('with context.hooks.pre_compact it is told of its claims, its last report and its stored texts too', async () => {
+    writeFileSync(join(ws.root, 'plan.md'), '- [ ] the parser\n- [ ] the printer\n');
+    await here.call('task.claim', { holder: 'ada', item: 2, ledger: 'plan.md' }, plain('ada'));
+    const { id } = await here.call('context.externalize', { text: 'a line\n'.repeat(900) }, plain('ada'));
+    const tests = [{ command: 'npm test', passed: true }];
+    await here.call('verify.report', { summary: 'half of it', criteria: [], tests }, plain('ada'));
+    const told = async (event: Moment['event'], who = plain('ada')): Promise<string> =>
+      (await look({ event }, who)).context.join('\n');
+    assert.doesNotMatch(await told('pre-compact'), /the printer|npm test|c-/);
+    await here.call('config.set', { key: 'context.hooks.pre_compact', value: 'true' });
+    for (const event of ['pre-compact', 'session-start'] as const) {
+      const text = await told(event);
+      assert.match(text, /items that you have claimed: plan\.md 2 the printer$/m);
+      assert.match(text, /your last report, of \S+, is reported; half of it; npm test passed$/m);
+      assert.match(text, new RegExp(`context_retrieve <id> gives back: ${id} .*6300 bytes$`, 'm'));
+      assert.match(text, /locks that you hold: mine\.ts/);
+    }
+    assert.match(await told('pre-compact', plain('bob')), /nothing of your work is reported yet/);
+    await here.call('config.set', { key: 'context.hooks.pre_compact', value: 'false' });
+  });
 });
 
 describe('hook.look of a worker', () => {
@@ -188,6 +211,7 @@ describe('what several say at one moment', () => {
     cwd: '/',
     paths: [],
     tool: null,
+    outputBytes: null,
     carries: true,
   };
   const says = (context: string[], deny: string | null = null): Contributor => ({
@@ -196,7 +220,8 @@ describe('what several say at one moment', () => {
   });
   const hooksOf = (...contributors: Contributor[]) => {
     const warned: object[] = [];
-    return { warned, ...createHooks({ contributors, log: { warn: (facts) => warned.push(facts) } }) };
+    const log = { warn: (facts: object) => warned.push(facts) };
+    return { warned, ...createHooks({ contributors, wantsOutput: () => false, log }) };
   };
 
   test('one that fails is logged and keeps nobody else from speaking', async () => {
@@ -209,18 +234,22 @@ describe('what several say at one moment', () => {
       },
       says(['still said']),
     );
-    assert.deepEqual(await hooks.look(moment), { deny: null, context: ['still said'] });
+    assert.deepEqual(await hooks.look(moment), { deny: null, context: ['still said'], wantsOutput: false });
     assert.equal(hooks.warned.length, 1);
   });
 
   test('a refusal is the last word', async () => {
     const hooks = hooksOf(says(['before']), says([], 'no'), says(['after']));
-    assert.deepEqual(await hooks.look(moment), { deny: 'no', context: ['before'] });
+    assert.deepEqual(await hooks.look(moment), { deny: 'no', context: ['before'], wantsOutput: false });
   });
 
   test('what cannot be said before a write is said after it, once and to that session', async () => {
     const hooks = hooksOf(says(['kept']));
-    assert.deepEqual(await hooks.look({ ...moment, carries: false }), { deny: null, context: [] });
+    assert.deepEqual(await hooks.look({ ...moment, carries: false }), {
+      deny: null,
+      context: [],
+      wantsOutput: false,
+    });
     const other = { ...moment.caller, sessionId: 'bob' };
     const after = { ...moment, event: 'post-tool' } as const;
     assert.deepEqual((await hooks.look({ ...after, caller: other })).context, []);
