@@ -100,6 +100,8 @@ export interface Command<T extends FlagTable = FlagTable> {
   about: string;
   args?: readonly Arg[];
   flags?: T;
+  /** It is done for each argument in turn, of which there is one at least; one that fails does not hold up the others. */
+  repeats?: boolean;
   /** Everything after its words is an argument as it stands, options too. */
   verbatim?: boolean;
   /** Example invocations, without the leading `svc`; at least one. */
@@ -118,3 +120,9 @@ export const defineCommand = <const T extends FlagTable>(definition: Command<T>)
 /** Converts the name of a flag to what is typed: `keepWorktree` is `--keep-worktree`. */
 export const toKebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Lets the last argument be given several times, for a command that `repeats`. */
+export const repeatArgument = (args: readonly Arg[]): readonly Arg[] => [
+  ...args.slice(0, -1),
+  ...args.slice(-1).map((last) => ({ ...last, rest: true })),
+];

@@ -5,6 +5,7 @@ import {
   EXIT,
   localizeTimes,
   nearWords,
+  type Reader,
   renderWords,
   SvcError,
   toExitCode,
@@ -14,7 +15,7 @@ import {
   version,
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
-import type { Context } from './command.ts';
+import type { Command, Context } from './command.ts';
 import {
   renderCodeHelp,
   renderCommandHelp,
@@ -30,24 +31,25 @@ export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 's
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
-  const { env, stdout, stderr } = around;
   const isJson = argv.includes('--json');
   try {
     return await runCommandLine(argv, around);
   } catch (thrown) {
-    const error = asSvcError(thrown);
     // `svc tool` speaks of tools.
-    const reader = argv[0] === 'tool' ? 'tools' : 'commands';
-    const hint = error.hint === undefined ? undefined : renderWords(error.hint, reader);
-    if (isJson) {
-      const { code, message, data } = error;
-      stdout.write(`${toPrintableJson({ error: { code, message, hint: hint ?? null, data } })}\n`);
-    }
-    stderr.write(`error: ${toPrintableMessage(localizeTimes(error.message))}\n`);
-    if (hint !== undefined) stderr.write(`hint: ${toPrintableMessage(localizeTimes(hint))}\n`);
-    if (error.code === 'internal' && env.DEBUG) stderr.write(`${(error.cause as Error)?.stack ?? ''}\n`);
-    return toExitCode(error.code);
+    const { error, code } = reportError(thrown, argv[0] === 'tool' ? 'tools' : 'commands', around);
+    if (isJson) around.stdout.write(`${toPrintableJson({ error })}\n`);
+    return code;
   }
+}
+
+/** Says on stderr what went wrong, and returns it as JSON has it, with the exit code. */
+function reportError(thrown: unknown, reader: Reader, { env, stderr }: Surroundings) {
+  const { code, message, data, cause, hint: words } = asSvcError(thrown);
+  const hint = words === undefined ? null : renderWords(words, reader);
+  stderr.write(`error: ${toPrintableMessage(localizeTimes(message))}\n`);
+  if (hint !== null) stderr.write(`hint: ${toPrintableMessage(localizeTimes(hint))}\n`);
+  if (code === 'internal' && env.DEBUG) stderr.write(`${(cause as Error)?.stack ?? ''}\n`);
+  return { error: { code, message, hint, data }, code: toExitCode(code) };
 }
 
 async function runCommandLine(argv: readonly string[], around: Surroundings): Promise<number> {
@@ -114,10 +116,35 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     },
   };
   try {
+    if (command.repeats && args.length > 1) return await runForEach(command, context, around);
     return (await command.run(context)) ?? 0;
   } finally {
     (await client?.catch(() => undefined))?.close();
   }
+}
+
+/** Runs a command for each argument in turn. Returns the exit code of the first that failed. */
+async function runForEach(command: Command, context: Context, around: Surroundings): Promise<number> {
+  const results: unknown[] = [];
+  let exitCode = 0;
+  for (const argument of context.args) {
+    try {
+      const code = await command.run({
+        ...context,
+        args: [argument],
+        arg: () => argument,
+        result: (value, text) => (context.json ? results.push(value) : context.result(value, text)),
+      });
+      exitCode ||= code ?? 0;
+    } catch (thrown) {
+      const { error, code } = reportError(thrown, 'commands', around);
+      results.push({ argument, error });
+      exitCode ||= code;
+    }
+    if (around.signal.aborted) break;
+  }
+  if (context.json) context.result(results, String);
+  return exitCode;
 }
 
 async function printHelp(argv: readonly string[], around: Surroundings): Promise<number> {

@@ -10,7 +10,7 @@ import {
   toPrintable,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../command.ts';
+import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { askForLine } from '../confirm.ts';
 import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
@@ -165,7 +165,8 @@ const show = defineCommand({
 const approve = defineCommand({
   name: 'decision approve',
   about: 'approve and dispatch',
-  args: pendingDecision,
+  args: repeatArgument(pendingDecision),
+  repeats: true,
   flags: {
     hash: hashFlag,
     unconfined: {
@@ -174,7 +175,7 @@ const approve = defineCommand({
     },
     ...runFlags,
   },
-  examples: ['decision approve d-17', 'decision approve d-17 -f'],
+  examples: ['decision approve d-17', 'decision approve d-17 -f', 'decision approve d-17 d-18 d-21'],
   async run(context) {
     const { flags } = context;
     if (flags.unconfined) checkAtTerminal(context);

@@ -1,5 +1,5 @@
 import { formatAge, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
-import { type Command, defineCommand } from '../command.ts';
+import { type Command, defineCommand, repeatArgument } from '../command.ts';
 import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
@@ -136,12 +136,13 @@ const inbox = defineCommand({
 const ack = defineCommand({
   name: 'msg ack',
   about: 'acknowledge a message as its recipient',
-  args: [{ name: 'id', about: 'number of the message', completes: 'message:unread' }],
+  args: repeatArgument([{ name: 'id', about: 'number of the message', completes: 'message:unread' }]),
+  repeats: true,
   flags: {
     session: { type: 'string', value: 'session', about: 'the recipient, when that is not you' },
     agent: { type: 'string', short: 'a', about: 'the recipient, when it was sent to an agent' },
   },
-  examples: ['msg ack 31'],
+  examples: ['msg ack 31', 'msg ack 31 32 35'],
   async run(context) {
     const { session, agent } = context.flags;
     const client = await context.engine();

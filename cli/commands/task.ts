@@ -8,7 +8,7 @@ import {
   toPrintable,
   type Wire,
 } from '../../engine/index.ts';
-import { type Command, defineCommand, type Proposal } from '../command.ts';
+import { type Command, defineCommand, type Proposal, repeatArgument } from '../command.ts';
 import { defineLimitFlag, noteCut } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import {
@@ -257,9 +257,10 @@ const run = defineCommand({
 const retry = defineCommand({
   name: 'task retry',
   about: 'run a failed task again, its history kept',
-  args: defineTaskArgument('task:failed'),
+  args: repeatArgument(defineTaskArgument('task:failed')),
+  repeats: true,
   flags: { hold: { type: 'boolean', about: 'only put it back to assigned' }, ...runFlags },
-  examples: ['task retry t-4', 'task retry t-4 --hold'],
+  examples: ['task retry t-4', 'task retry t-4 t-7 --hold'],
   async run(context) {
     const client = await context.engine();
     const input = { id: context.arg(0), hold: context.flags.hold, ...readRunInput(context) };
@@ -270,8 +271,9 @@ const retry = defineCommand({
 const cancel = defineCommand({
   name: 'task cancel',
   about: 'stop a task; what its worker did so far stays on its branch',
-  args: defineTaskArgument('task:unended'),
-  examples: ['task cancel t-4'],
+  args: repeatArgument(defineTaskArgument('task:unended')),
+  repeats: true,
+  examples: ['task cancel t-4', 'task cancel t-4 t-7 t-9'],
   async run(context) {
     const client = await context.engine();
     const task = await client.call('task.cancel', { id: context.arg(0) });

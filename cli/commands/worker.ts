@@ -8,7 +8,14 @@ import {
   formatAge,
   SvcError,
 } from '../../engine/index.ts';
-import { type Command, type Context, defineCommand, type FlagTable, type Proposal } from '../command.ts';
+import {
+  type Command,
+  type Context,
+  defineCommand,
+  type FlagTable,
+  type Proposal,
+  repeatArgument,
+} from '../command.ts';
 import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
 import { formatRows } from '../print.ts';
 import { confineStart } from './confined.ts';
@@ -127,8 +134,9 @@ const log = defineCommand({
 const kill = defineCommand({
   name: 'worker kill',
   about: 'stop a session; what it did so far stays on its branch',
-  args: defineSessionArgument('session:live'),
-  examples: ['worker kill s-12'],
+  args: repeatArgument(defineSessionArgument('session:live')),
+  repeats: true,
+  examples: ['worker kill s-12', 'worker kill s-12 s-14'],
   async run(context) {
     const client = await context.engine();
     const row = await client.call('worker.kill', { session: context.arg(0) });

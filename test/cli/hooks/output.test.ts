@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { readOutput, replaceOutput } from '../../cli/hooks/outputs.ts';
-import { type Host, hostEngine } from '../../engine/index.ts';
-import { type CorpusFile, readCorpus } from '../support/corpus.ts';
-import { type EngineHere, engineHere } from '../support/engine.ts';
-import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+import { readOutput, replaceOutput } from '../../../cli/hooks/outputs.ts';
+import { type Host, hostEngine } from '../../../engine/index.ts';
+import { type CorpusFile, readCorpus } from '../../support/corpus.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 /** What an agent hears of a tool's output. */
 interface Heard {
