@@ -257,6 +257,8 @@ export async function openEngine(options: OpenOptions) {
         keys: rooms.gateway.keys,
         gateway: rooms.gateway.process,
         books: rooms.gateway.books,
+        content: rooms.gateway.content,
+        data: paths.data,
         sessions,
         routedAgents: () => agents.listNames().agents.filter((name) => agents.findAuth(name) === 'gateway'),
         policy: () => config().policy,

@@ -34,6 +34,7 @@ import {
   remindRules,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
+import { createSessionLogs, type SessionLogs } from './dispatch/session-logs.ts';
 import {
   createForwardedReader,
   createGatewayRoom,
@@ -51,7 +52,6 @@ import { createWorktreeActions, type WorktreeActions } from './review/worktree-a
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
-import { createSessionLogs, type SessionLogs } from './runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
@@ -67,6 +67,7 @@ import { agentFolder, briefFile, createLocalRunner, createProjectReader } from '
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
 import {
+  createFollowUps,
   createGuidance,
   createSessions,
   createVisitors,
@@ -178,14 +179,6 @@ export function createRooms(ground: Ground): Rooms {
   closing(setup.close);
   const isStrict = () => config().guard.profile === 'strict';
 
-  const logs = createSessionLogs(paths, (sessionId) =>
-    createReader(
-      findOutputFormat(
-        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
-        sessions.get(sessionId),
-      ),
-    ),
-  );
   const runner = createLocalRunner({
     processes,
     worktrees,
@@ -202,7 +195,16 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     log,
   });
+  const logs = createSessionLogs(runner, (sessionId) =>
+    createReader(
+      findOutputFormat(
+        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+        sessions.get(sessionId),
+      ),
+    ),
+  );
   const visitors = createVisitors({ sessions, processes });
+  const followUps = createFollowUps({ sessions, visitors });
   const circuits = createCircuits({ storage, events, clock });
   const gateway = createGatewayRoom({
     storage,
@@ -314,6 +316,7 @@ export function createRooms(ground: Ground): Rooms {
     templates: () => config().webhook.templates,
     policy: () => config().policy,
     peers: bus.peers,
+    followUps,
     paths: workspacePaths,
     worktrees,
     processes,
@@ -403,10 +406,12 @@ export function createRooms(ground: Ground): Rooms {
   const sessionActions = createSessionActions({
     storage,
     sessions,
+    tasks,
     decisions,
     workflow,
     dispatcher: board.dispatcher,
     visitors,
+    followUps,
     runner,
     keys,
     agentFolder: (sessionId) => agentFolder({ paths }, sessionId),

@@ -14,14 +14,23 @@ import { runInForeground } from './foreground.ts';
 import { withTrialKey } from './gateway-trials.ts';
 import { buildEnvironment, OF_WORKERS, prepareStart, quoteWord, setUpRoute } from './interactive.ts';
 
-/** Finds the preset of an agent that can be sent through the gateway. */
+/** Finds the preset of an agent that can be sent through the gateway. Throws `unknown_agent`, `usage`. */
 async function requireRoutable(agent: string) {
-  const { findPreset } = await agentPrograms();
+  const { findPreset, PRESETS } = await agentPrograms();
   const known = findPreset(agent);
-  const reason = known === null ? 'svc does not know how to tell it where' : known.cannot.gateway;
-  if (known === null || reason !== undefined)
-    throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`);
-  return known;
+  const reason = known?.cannot.gateway;
+  if (known !== null && reason === undefined) return known;
+  const names = PRESETS.filter(({ cannot }) => cannot.gateway === undefined).map(({ name }) => name);
+  const hint = `those that can: ${names.join(', ')}`;
+  if (known === null)
+    throw new SvcError(
+      'unknown_agent',
+      `svc does not know how to send ${JSON.stringify(agent)} through the gateway`,
+      {
+        hint,
+      },
+    );
+  throw new SvcError('usage', `${agent} cannot be sent through the gateway, because ${reason}`, { hint });
 }
 
 export const gatewayRun = defineCommand({
@@ -38,12 +47,12 @@ export const gatewayRun = defineCommand({
     const [agent = '', ...words] = context.args;
     const { file } = findWorkspace({ cwd, env });
     const { agents } = (await configuration()).loadConfig({ file, env }).config;
+    await requireRoutable(agent);
     const template = agents.interactive[agent];
     if (template === undefined)
       throw new SvcError('unknown_agent', `there is no interactive command for ${agent}`, {
         hint: 'add one under agents.interactive',
       });
-    await requireRoutable(agent);
     const client = await context.engine();
     const route = await client.call('gateway.serve', {});
     const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));

@@ -25,6 +25,7 @@ function formatState(state: Wire<GatewayState>): string {
     ['address', `http://${host.includes(':') ? `[${host}]` : host}:${port}`],
     ['mode', mode === 'stub' ? 'stub: answers are canned; ai.mode live asks real models' : mode],
     ['calls', `${active} under way, ${calls} so far`],
+    ...state.content_of.map((each): [string, string] => ['content', `of ${each} is logged`]),
     ['spent', budget === 0 ? spent : `${spent}, of ${formatCount(budget)}`],
     ...state.providers.map((each): [string, string] => [
       `provider ${each.name}`,
@@ -159,6 +160,45 @@ async function listKeys(context: Context, client: EngineClient): Promise<void> {
   if (rows.length === 0) context.note('no keys of persons; svc gateway keys add NAME makes one');
 }
 
+const log = defineCommand({
+  name: 'gateway log',
+  about: 'log what is said in the model calls of one session, which is never done otherwise',
+  args: [
+    {
+      name: 'session',
+      about: 'whose calls; none lists what is logged',
+      optional: true,
+      completes: 'session',
+    },
+  ],
+  flags: {
+    key: { type: 'string', value: 'name', about: 'those of a key of your own, in the place of a session' },
+    off: { type: 'boolean', about: 'log it no longer; what was logged stays' },
+  },
+  examples: ['gateway log s-12', 'gateway log s-12 --off', 'gateway log --key laptop'],
+  async run(context) {
+    const [session] = context.args;
+    const { key, off } = context.flags;
+    const client = await context.engine();
+    const { logged } = await client.call('gateway.log_content', {
+      ...(session === undefined ? {} : { session }),
+      ...(key === undefined ? {} : { key }),
+      on: off !== true,
+    });
+    const text = await formatRows(
+      logged,
+      [
+        { head: 'content of', value: (row) => row.of },
+        { head: 'file', value: (row) => row.file },
+      ],
+      context.stdout,
+    );
+    context.result(logged, () => text);
+    if (logged.length === 0) context.note('the content of no call is logged');
+    else context.note('one line per call; delete the file when you have seen enough');
+  },
+});
+
 const GROUPS = ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'] as const;
 
 type Sum = Pick<
@@ -229,5 +269,6 @@ export const gatewayCommands: readonly Command[] = [
   gatewayEnv,
   test,
   keys,
+  log,
   usage,
 ];

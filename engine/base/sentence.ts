@@ -61,7 +61,12 @@ export function nameCommand(mention: Mention): string {
   const flags = Object.entries(options).map(([name, value]) =>
     value === 'true' ? formatFlag(name) : `${formatFlag(name)} ${value}`,
   );
-  return ['svc', COMMANDS[operation] ?? operation.replace('.', ' '), ...on, ...flags].join(' ');
+  return [
+    'svc',
+    COMMANDS[operation] ?? operation.replace('.', ' ').replaceAll('_', '-'),
+    ...on,
+    ...flags,
+  ].join(' ');
 }
 
 /**

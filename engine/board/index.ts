@@ -20,7 +20,7 @@ import { createVerify, type Verification, type Verify, type VerifyDeps } from '.
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
-export { type DispatchOptions, pickRepeatable, timeoutSec } from './dispatch-options.ts';
+export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export type { Planner, RunPlan } from './plan.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
@@ -32,6 +32,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   templates: BoardOperationsDeps['templates'];
   policy(): Policy;
   peers: Peers;
+  followUps: BoardOperationsDeps['followUps'];
   paths: WorkspacePaths;
   worktrees: Worktrees;
   processes: Processes;
@@ -108,6 +109,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
     peers: deps.peers,
+    followUps: deps.followUps,
     requireConsent: deps.requireConsent,
     templates,
     actions: createTaskActions({

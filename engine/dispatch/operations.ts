@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
 import { timeoutSec } from '../board/index.ts';
-import { LOG_FORMS, type SessionLogs } from '../runner/index.ts';
+import { checkNotReplaced } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { SessionActions } from './session-actions.ts';
+import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
 
 function added(one: Usage | null, other: Usage | null): Usage | null {
   if (one === null || other === null) return one ?? other;
@@ -49,7 +50,12 @@ export function sessionOperations(deps: {
   const { sessions, logs, actions, permissions } = deps;
 
   /** With what it has said in the run that is under way, which is recorded at its end. */
-  function listed(session: Session, untoldBy = deps.untold, saved = deps.listSavedTokens()): ListedSession {
+  function describeSession(
+    session: Session,
+    logTimes: Readonly<Record<string, string>>,
+    untoldBy = deps.untold,
+    saved = deps.listSavedTokens(),
+  ): ListedSession {
     const { sessionId, state } = session;
     const untold = untoldBy(session);
     const savedTokens = saved.get(sessionId) ?? 0;
@@ -58,7 +64,7 @@ export function sessionOperations(deps: {
       return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold, savedTokens };
     // What a run has said is recorded at its end, and is not to be told twice.
     const facts = state === 'queued' ? null : deps.facts(sessionId);
-    const logWrittenAt = logs.writtenAt(sessionId);
+    const logWrittenAt = logTimes[sessionId] ?? null;
     const held = state === 'queued' ? deps.circuits.findCircuit(session.agent) : null;
     if (facts === null)
       return { ...session, activity: null, plan: [], logWrittenAt, held, untold, savedTokens };
@@ -89,7 +95,10 @@ export function sessionOperations(deps: {
         ids: z.array(z.string()).max(1000).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run(input): ListedSession[] {
+      async run(input): Promise<ListedSession[]> {
+        const found = sessions.list(input);
+        const live = found.filter(({ state }) => state !== 'ended').map(({ sessionId }) => sessionId);
+        const logTimes = await logs.listTimes(live);
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
         const saved = deps.listSavedTokens();
@@ -99,7 +108,7 @@ export function sessionOperations(deps: {
           known.set(key, untold);
           return untold;
         };
-        return sessions.list(input).map((session) => listed(session, untoldBy, saved));
+        return found.map((session) => describeSession(session, logTimes, untoldBy, saved));
       },
     }),
     operation({
@@ -116,7 +125,10 @@ export function sessionOperations(deps: {
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
-      run: (input) => listed(sessions.resolve(input.session)),
+      async run(input): Promise<ListedSession> {
+        const session = sessions.resolve(input.session);
+        return describeSession(session, await logs.listTimes([session.sessionId]));
+      },
     }),
     operation({
       name: 'worker.kill',
@@ -151,6 +163,35 @@ export function sessionOperations(deps: {
           by(caller),
           call.begin,
         );
+      },
+    }),
+    operation({
+      name: 'worker.follow_up',
+      about:
+        'Sends an ended session on with more to do: a new task in the same worktree and, where its agent can resume, the same conversation.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        prompt: z.string().trim().min(1).max(4_000_000),
+        title: z.string().trim().min(1).max(500).optional(),
+        timeout_sec: timeoutSec,
+        outside: z.boolean().optional(),
+      }),
+      async run(input, caller, call) {
+        const { sessionId } = sessions.resolve(input.session);
+        const { timeout_sec, outside, prompt, title = null } = input;
+        const source = caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const);
+        const submitted = await call.begin(() =>
+          actions.followUp(
+            sessionId,
+            { prompt, title, source, sourceRef: caller.via === 'tool' ? caller.sessionId : null },
+            { parent: caller.sessionId ?? undefined, outside, timeoutSec: timeout_sec },
+            by(caller),
+          ),
+        );
+        const { task } = checkNotReplaced(submitted);
+        return { task, session: sessions.get((submitted.session as Session).sessionId) };
       },
     }),
     operation({
@@ -198,17 +239,14 @@ export function sessionOperations(deps: {
           .max(8 * 1024 * 1024)
           .optional(),
       }),
-      run(input, caller) {
+      async run(input, caller) {
         const { sessionId, state } = sessions.resolve(input.session);
         logs.checkReader(sessionId, caller);
         const ended = state === 'ended';
-        const from = input.from ?? logs.tail(sessionId, input.lines ?? 200);
+        const from = input.from ?? (await logs.findTail(sessionId, input.lines ?? 200));
         const read = logs.open(sessionId, input.form ?? 'readable');
-        const { text, next, dropped, end } = read({
-          from,
-          maxBytes: input.max_bytes ?? 1024 * 1024,
-          ended,
-        });
+        const maxBytes = input.max_bytes ?? 1024 * 1024;
+        const { text, next, dropped, end } = await read({ from, maxBytes, ended });
         return { sessionId, text, next, dropped, end, ended };
       },
     }),

@@ -31,6 +31,7 @@ const UNKNOWN: ModelLimits = { context: null, output: null };
 export function buildSettings(
   { ai, gateway, context }: GatewayConfig,
   lookup: (name: string) => string | undefined,
+  contentOf: readonly string[],
 ): GatewaySettings {
   const keyOf = (own: string, variable: string): string | null =>
     own || (variable === '' ? null : lookup(variable)) || null;
@@ -81,6 +82,7 @@ export function buildSettings(
     cacheTtlSec: gateway.cache.ttl_sec,
     longToolBytes: context.threshold_bytes,
     cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
+    contentOf,
     probeIntervalSec: ai.probe_interval_sec,
     liveZone: buildLiveZone(ai, context),
   };

@@ -7,6 +7,7 @@ import { version } from '../base/version.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { type BooksReader, createBooksReader } from './books/read.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
+import { type ContentChoices, createContentChoices } from './content-choices.ts';
 import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
@@ -16,9 +17,10 @@ export {
   type ForwardedReader,
   type ForwardedText,
 } from './live-zone/read.ts';
-export { type DayUsage, gatewayOperations, type NamedUsage } from './operations.ts';
+export { gatewayOperations } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 export { estimateTokens } from './tokens.ts';
+export type { DayUsage, NamedUsage } from './usage-day.ts';
 
 /** What the engine has of the gateway: its keys, its process and its books. */
 export interface GatewayRoom {
@@ -28,6 +30,7 @@ export interface GatewayRoom {
   keys: Keys;
   process: GatewayProcess;
   books: BooksReader;
+  content: ContentChoices;
   /** Takes over a gateway that runs, and tells of budgets that are met. */
   start(): Promise<void>;
   close(): void;
@@ -62,6 +65,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
   const { storage, events, clock, log, data } = deps;
   const keys = createKeys({ storage, clock });
   const books = createBooksReader(data);
+  const content = createContentChoices(storage);
   const gateway = createGatewayProcess({
     data,
     dataId: deps.dataId,
@@ -69,7 +73,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     shortener: deps.shortener,
     version,
     address: () => parseAddress(deps.config().gateway.addr),
-    settings: () => buildSettings(deps.config(), deps.secret),
+    settings: () => buildSettings(deps.config(), deps.secret, content.list()),
     mayStart: () => !deps.skipsStart,
     isNeeded: keys.hasRunKeys,
     env: deps.env,
@@ -120,6 +124,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     keys,
     process: gateway,
     books,
+    content,
     runKeys: {
       findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,

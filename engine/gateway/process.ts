@@ -1,59 +1,22 @@
-import { spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import { backoffMs } from '../base/backoff.ts';
-import { isErrorCode, SvcError } from '../base/errors.ts';
+import { SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import { sentence } from '../base/sentence.ts';
 import { type Address, formatAddress, isLoopback } from '../base/values/address.ts';
 import type { RouteModels } from '../models/index.ts';
 import { isStillRunning } from '../runner/processes/own.ts';
-import {
-  type GatewayRecord,
-  readGatewayRecord,
-  removeGatewayRecord,
-  tagWorkspace,
-  WORKSPACE_HEADER,
-} from './record.ts';
+import { askHttp, isListening, refuseNeighbour } from './ask-gateway.ts';
+import { type GatewayRecord, readGatewayRecord, removeGatewayRecord } from './record.ts';
 import type { GatewayState } from './server/control.ts';
-import type { GatewaySettings, GatewayStart } from './settings.ts';
-
-const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
-/**
- * It holds streams, not documents. With a larger space for what is new it collects seldom, and keeps large bodies until then:
- * twice the memory, and no less processor time.
- */
-export const GATEWAY_NODE_OPTIONS = ['--max-semi-space-size=4', '--initial-old-space-size=16'];
-
-/** Large bodies are given back to the system as soon as they are freed (glibc; others know none of these). */
-export const GATEWAY_MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
+import type { GatewaySettings } from './settings.ts';
+import { spawnGateway } from './spawn-gateway.ts';
 
 const LOOK_MS = 2000;
-const START_MS = 20_000;
-const PROBE_MS = 2000;
-const IDENTIFY_MS = 500;
 const ASK_MS = 5000;
 const END_MS = 3000;
 const PAUSES = { firstMs: 200, longestMs: 30_000 };
-
-/** What the gateway's process inherits: its own business is on standard input. */
-const INHERITED = [
-  'PATH',
-  'HOME',
-  'LANG',
-  'TZ',
-  'TMPDIR',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
-];
 
 /** A route before it has a key. */
 export type RouteStart = Pick<GatewayRoute, 'url' | 'models'>;
@@ -280,129 +243,4 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
       clearInterval(timer);
     },
   };
-}
-
-/** Starts the gateway's process and waits until it listens. Throws what it says itself. */
-export async function spawnGateway({
-  env,
-  ...start
-}: GatewayStart & { env: NodeJS.ProcessEnv }): Promise<void> {
-  const folder = join(start.data, 'log');
-  makePrivateFolder(start.data, folder);
-  const output = openPrivate(join(folder, 'gateway.out'), 'add');
-  const inherited = Object.fromEntries(
-    INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
-  );
-  const child = spawn(process.execPath, [...GATEWAY_NODE_OPTIONS, PROGRAM], {
-    cwd: start.data,
-    env: { ...inherited, ...GATEWAY_MALLOC, NODE_ENV: 'production' },
-    stdio: ['pipe', output, output, 'pipe'],
-    detached: true,
-  });
-  closeSync(output);
-  child.unref();
-  child.stdin?.on('error', () => undefined);
-  child.stdin?.end(JSON.stringify(start satisfies GatewayStart));
-  const said = await hearReady(child.stdio[3] as Readable);
-  if ('ready' in said) return;
-  throw new SvcError(
-    isErrorCode(said.code) ? said.code : 'gateway_unreachable',
-    `the gateway did not start: ${said.message}`,
-    {
-      hint: said.hint ?? 'see .svc/log/gateway.out',
-    },
-  );
-}
-
-type Said = { ready: true } | { code: string; message: string; hint?: string };
-
-function hearReady(stream: Readable): Promise<Said> {
-  return new Promise((resolve) => {
-    let text = '';
-    const late = setTimeout(
-      () => done({ code: 'gateway_unreachable', message: 'it did not get ready in time' }),
-      START_MS,
-    );
-    function done(said: Said): void {
-      clearTimeout(late);
-      stream.destroy();
-      resolve(said);
-    }
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-    });
-    stream.once('error', () =>
-      done({ code: 'gateway_unreachable', message: 'its program could not be started' }),
-    );
-    stream.once('end', () => {
-      try {
-        done(JSON.parse(text) as Said);
-      } catch {
-        done({ code: 'gateway_unreachable', message: 'it ended before it was ready' });
-      }
-    });
-  });
-}
-
-const isListening = (host: string, port: number): Promise<boolean> =>
-  new Promise((done) => {
-    const socket = connect({ host, port, timeout: PROBE_MS });
-    const settleAs = (isThere: boolean) => (): void => {
-      socket.destroy();
-      done(isThere);
-    };
-    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
-  });
-
-/** What listens may be a gateway of the person's choice; that of another workspace would refuse our keys. */
-async function refuseNeighbour(url: string, dataId: string): Promise<void> {
-  const tag = await askHttp(url, { method: 'HEAD', headers: {}, ms: IDENTIFY_MS })
-    .then((answer) => answer.workspace)
-    .catch(() => null);
-  if (tag === null || tag === tagWorkspace(dataId)) return;
-  throw new SvcError(
-    'gateway_unreachable',
-    `the gateway of another workspace listens at gateway.addr (${url})`,
-    {
-      hint: sentence`give each workspace an address of its own: {config.set gateway.addr 127.0.0.1:PORT}`,
-    },
-  );
-}
-
-interface Answer {
-  status: number;
-  type: string;
-  workspace: string | null;
-  text: string;
-}
-
-/** One request on a connection of its own. `fetch` would load a client that the engine otherwise never needs. */
-function askHttp(
-  url: string,
-  { method, headers, ms }: { method: string; headers: Record<string, string>; ms: number },
-  body?: object,
-): Promise<Answer> {
-  const { request } = process.getBuiltinModule('node:http');
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      { method, headers, agent: false, signal: AbortSignal.timeout(ms) },
-      (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.once('error', reject);
-        answer.once('end', () => {
-          const workspace = answer.headers[WORKSPACE_HEADER];
-          resolve({
-            status: answer.statusCode ?? 0,
-            type: answer.headers['content-type'] ?? '',
-            workspace: typeof workspace === 'string' ? workspace : null,
-            text: Buffer.concat(chunks).toString('utf8'),
-          });
-        });
-      },
-    );
-    sent.once('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }

@@ -51,6 +51,8 @@ export interface GatewaySettings {
   cacheEntries: number;
   /** From how many bytes on an answer of a tool is long; 0 to count none. */
   longToolBytes: number;
+  /** Whose calls are logged with their content, see `ContentChoices`. */
+  contentOf: readonly string[];
   /** Between two looks at the lists of models; 0 for one look at the start. */
   probeIntervalSec: number;
   /** Null where outputs of tools are passed on as they are. */

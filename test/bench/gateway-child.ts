@@ -115,6 +115,7 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
         cacheTtlSec: 0,
         cacheEntries: 0,
         longToolBytes: 4096,
+        contentOf: [],
         probeIntervalSec: 0,
         liveZone: {
           onlyLast: true,

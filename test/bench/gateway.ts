@@ -13,13 +13,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { GATEWAY_MALLOC, GATEWAY_NODE_OPTIONS } from '../../engine/gateway/process.ts';
+import { GATEWAY_MALLOC, GATEWAY_NODE_OPTIONS } from '../../engine/gateway/spawn-gateway.ts';
 import { until } from '../support/wait.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { GatewayLoad, GatewayLoadResult } from './gateway-child.ts';
 
 const ROUNDS = 3;
+/** In which an idle process has given back what it does not need, see engine/base/idle-memory.ts. */
+const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>
   [1024, 100 * 1024].flatMap((bodyBytes) =>
@@ -47,7 +50,10 @@ interface GatewayPeer {
   headers(upstream: string): Record<string, string>;
 }
 
-/** `npm install --prefix FOLDER @portkey-ai/gateway @musistudio/claude-code-router@2.0.0`; streams of the first need @hono/node-server 1.13. */
+/**
+ * `npm install --prefix FOLDER @portkey-ai/gateway @musistudio/claude-code-router@2.0.0`. Streams of the first fail unless the
+ * folder's package.json has `"overrides": { "@hono/node-server": "1.13.8" }`.
+ */
 const PEER_FOLDER = process.env.SVC_BENCH_PEERS ?? '';
 
 const GATEWAY_PEERS: readonly GatewayPeer[] = [
@@ -135,24 +141,30 @@ export async function gatewayBench(): Promise<Figure[]> {
       const url = `http://127.0.0.1:${port}`;
       load.process.send({ ...wish, url, protocol, headers } satisfies GatewayLoad);
       const [result] = (await once(load.process, 'message')) as [GatewayLoadResult];
-      if (result.failed > 0) throw new Error(`${result.failed} requests to ${target.name} failed`);
+      if (result.failed > 0 && !peers.includes(target))
+        throw new Error(`${result.failed} requests to ${target.name} failed`);
       return result;
     };
     const targets = [upstream, floor, gateway, translating, ...peers];
+    /** What a peer cannot do at all. */
+    const broken = new Set<string>();
+    const nameBroken = ({ name }: Target, isStream: boolean): string => `${name} ${isStream}`;
     for (const target of targets)
       for (const bodyBytes of [1024, 100 * 1024])
-        for (const isStream of [false, true])
-          await measure(target, {
-            connections: 8,
-            bodyBytes,
-            isStream,
-            requests: bodyBytes > 1024 ? 60 : 800,
-          });
+        for (const isStream of [false, true]) {
+          const requests = bodyBytes > 1024 ? 60 : 800;
+          const { failed } = await measure(target, { connections: 8, bodyBytes, isStream, requests });
+          if (failed === 0) continue;
+          broken.add(nameBroken(target, isStream));
+          const what = isStream ? 'streams' : 'JSON';
+          console.error(`gateway: ${what} not compared with ${target.name}: ${failed} of ${requests} failed`);
+        }
     for (const wish of CASES) {
       const { connections, bodyBytes, isStream } = wish;
       const results = new Map<Target, (GatewayLoadResult & { cpuUs: number })[]>();
       for (let round = 0; round < ROUNDS; round += 1)
         for (const target of targets) {
+          if (broken.has(nameBroken(target, isStream))) continue;
           const most = connections === 1 ? 300 : bodyBytes > 1024 ? 300 : 1500;
           const requests = peers.includes(target) ? most / 3 : most;
           const before = readCost(target).cpuUs;
@@ -165,7 +177,9 @@ export async function gatewayBench(): Promise<Figure[]> {
       const name = `gateway: ${connections} conn, ${bodyBytes / 1024} KB, ${isStream ? 'stream' : 'JSON'}`;
       const pairs: [Target, Target][] = [
         [gateway, floor],
-        ...peers.map((peer): [Target, Target] => [peer.protocol === 'chat' ? gateway : translating, peer]),
+        ...peers
+          .filter((peer) => !broken.has(nameBroken(peer, isStream)))
+          .map((peer): [Target, Target] => [peer.protocol === 'chat' ? gateway : translating, peer]),
       ];
       for (const [own, other] of pairs) {
         const compare = (
@@ -209,6 +223,8 @@ export async function gatewayBench(): Promise<Figure[]> {
       }
     }
     figures.push(figure('gateway: memory after the last call', readCost(gateway).rss / 1024 ** 2, 'MB'));
+    await delay(IDLE_MS);
+    figures.push(figure('gateway: memory when idle', readCost(gateway).rss / 1024 ** 2, 'MB'));
     return figures;
   } finally {
     for (const child of started) child.kill('SIGKILL');

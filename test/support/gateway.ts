@@ -32,6 +32,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   cacheTtlSec: 0,
   cacheEntries: 256,
   longToolBytes: 4096,
+  contentOf: [],
   probeIntervalSec: 0,
   liveZone: null,
   ...more,
@@ -140,3 +141,6 @@ export async function makeGateway({
     },
   };
 }
+
+/** Where nobody listens: a port that was closed a moment ago may be given to the next who asks for any, and this one never is. */
+export const CLOSED_PORT = 1;

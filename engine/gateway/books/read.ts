@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, type UsageCounts } from './counters.ts';
 import { booksPath } from './schema.ts';
 
 /** A budget that was met, as the gateway has noted it. */
@@ -14,8 +15,8 @@ export interface MetBudget {
   task_id: number | null;
 }
 
-/** What calls of the same day that differ in none of these have used together. Tokens as in `TokenUsage`. */
-export interface UsagePart {
+/** What calls of the same day that differ in none of these have used together. */
+export interface UsagePart extends UsageCounts {
   session_id: number | null;
   task_id: number | null;
   person: string | null;
@@ -24,17 +25,6 @@ export interface UsagePart {
   protocol: string;
   /** UTC, `2026-11-22`. */
   day: string;
-  calls: number;
-  failed: number;
-  denied: number;
-  input: number;
-  output: number;
-  cache_read: number;
-  cache_write: number;
-  /** Of all tokens: those that no upstream has told. */
-  estimated: number;
-  /** Of all tokens: those that an upstream has worked on, and not the stub or the cache. */
-  spent: number;
 }
 
 /** One call, without its content. */
@@ -85,11 +75,6 @@ export interface BooksReader {
   close(): void;
 }
 
-const TOKENS = 'input + output + cache_read + cache_write';
-
-/** As what is said of a session, a call to a stub, to the cache or beyond a budget costs nothing. */
-const IS_SPENT = "outcome NOT IN ('stub', 'cached', 'denied')";
-
 /** The first version that has columns about requests themselves. */
 const WITH_HABITS = 2;
 
@@ -115,10 +100,7 @@ export function createBooksReader(data: string): BooksReader {
         (db) =>
           db
             .prepare<[string], UsagePart>(
-              `SELECT session_id, task_id, person, provider, model, protocol, day, count(*) AS calls,
-                 sum(outcome IN ('failed', 'cut')) AS failed, sum(outcome = 'denied') AS denied,
-                 sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write,
-                 sum(iif(is_estimated, ${TOKENS}, 0)) AS estimated, sum(iif(${IS_SPENT}, ${TOKENS}, 0)) AS spent
+              `SELECT session_id, task_id, person, provider, model, protocol, day, ${COUNTER_COLUMNS}
                FROM call WHERE day >= ? GROUP BY 1, 2, 3, 4, 5, 6, 7`,
             )
             .all(sinceDay),
@@ -130,7 +112,7 @@ export function createBooksReader(data: string): BooksReader {
         (db) =>
           db
             .prepare<[number, string], { hour: number; tokens: number }>(
-              `SELECT CAST((started_at - ?) / 3600000 AS INTEGER) AS hour, sum(${TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
+              `SELECT CAST((started_at - ?) / 3600000 AS INTEGER) AS hour, sum(${CALL_TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
             )
             .all(Date.parse(day), day),
         [],
@@ -143,7 +125,7 @@ export function createBooksReader(data: string): BooksReader {
         (db) =>
           db
             .prepare<[number], RecentCall>(
-              `SELECT started_at, session_id, provider, model, outcome, ${TOKENS} AS tokens, total_ms
+              `SELECT started_at, session_id, provider, model, outcome, ${CALL_TOKENS} AS tokens, total_ms
                FROM call ORDER BY id DESC LIMIT +?`,
             )
             .all(most),
@@ -171,7 +153,7 @@ export function createBooksReader(data: string): BooksReader {
             .prepare<[string, string], { calls: number; tokens: number; retries: number }>(
               `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens,
                  (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= ? AND attempts > 1) AS retries FROM (
-                 SELECT count(*) AS n, sum(${TOKENS}) AS tokens FROM call
+                 SELECT count(*) AS n, sum(${CALL_TOKENS}) AS tokens FROM call
                  WHERE day >= ? AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
             )
             .get(sinceDay, sinceDay)!,
@@ -195,7 +177,7 @@ export function createBooksReader(data: string): BooksReader {
           (db) =>
             db
               .prepare<[number, number], { calls: number; tokens: number }>(
-                `SELECT count(*) AS calls, coalesce(sum(${TOKENS}), 0) AS tokens FROM call WHERE session_id = ? AND started_at > ?`,
+                `SELECT count(*) AS calls, coalesce(sum(${CALL_TOKENS}), 0) AS tokens FROM call WHERE session_id = ? AND started_at > ?`,
               )
               .get(id, end)!,
           { calls: 0, tokens: 0 },

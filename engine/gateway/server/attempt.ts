@@ -1,8 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
 import { FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
-import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import type { TokenUsage } from '../tokens.ts';
 import type { Translation } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import type { Call } from './call.ts';
@@ -11,6 +10,14 @@ import type { HeldBytes } from './held-bytes.ts';
 import type { Candidate } from './routing.ts';
 import { createEventSplitter, createEventWriter, parseEvent } from './sse.ts';
 import type { Exchange, UpstreamFault, UpstreamHeaders, UpstreamRequest, Upstreams } from './upstream.ts';
+import {
+  describeUpstreamError,
+  type FailureFacts,
+  findSecret,
+  hideSecret,
+  parseAnswer,
+  readErrorMessage,
+} from './upstream-error.ts';
 
 /** What came of asking one upstream. */
 export type Attempted =
@@ -22,20 +29,7 @@ export type Attempted =
       fault: string | null;
     }
   /** Nothing was sent to the client. */
-  | {
-      kind: 'failed';
-      failure: CallFailure;
-      /** The upstream's own error, which the client gets as it is when nobody else answers; null for none it would understand. */
-      relayed: Buffer | null;
-      headers: OutgoingHttpHeaders;
-      /** Another provider may do better, so it is asked. */
-      asksOthers: boolean;
-      /** It counts against the provider: never a wrong request, nor what is wrong with a client's own account. */
-      isFault: boolean;
-      /** The same provider may answer the next time. */
-      mayRepeat: boolean;
-      retryAfterMs: number | null;
-    };
+  | ({ kind: 'failed'; failure: CallFailure } & FailureFacts);
 
 /** What an attempt needs beside the call. */
 export interface AttemptTools {
@@ -56,17 +50,9 @@ export interface AttemptTools {
 
 const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
-const LONGEST_QUOTE = 500;
 
 /** Some servers do not say that they stream; what turns out to be none is a stream that was cut. */
 const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
-
-/** Another provider may answer: it has another account, and other models. */
-const mayDependOnProvider = (status: number): boolean =>
-  status >= 500 || [401, 402, 403, 404, 408, 409, 425, 429].includes(status);
-/** Not what was asked for, but who was asked is at fault. */
-const isProviderStatus = (status: number): boolean => status >= 500 || status === 408 || status === 425;
-const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includes(status);
 
 /** Asks one upstream and passes its answer on. Never rejects. */
 export function tryUpstream(
@@ -90,7 +76,7 @@ export function tryUpstream(
   const splitter = createEventSplitter();
   const translated = translator?.stream() ?? null;
   const writer = createEventWriter(call.isListed);
-  const secret = provider.key !== null && provider.key.length >= SHORTEST_SECRET ? provider.key : null;
+  const secret = findSecret(provider);
   const marks: OutgoingHttpHeaders = {
     'x-svc-provider': toHeaderText(provider.name),
     'x-svc-model': toHeaderText(model),
@@ -142,10 +128,7 @@ export function tryUpstream(
       });
     }
 
-    const failed = (
-      failure: CallFailure,
-      more: Partial<Omit<Extract<Attempted, { kind: 'failed' }>, 'kind' | 'failure'>> = {},
-    ): void => {
+    const failed = (failure: CallFailure, more: Partial<FailureFacts> = {}): void => {
       exchange?.abort();
       finish({
         kind: 'failed',
@@ -197,7 +180,7 @@ export function tryUpstream(
       const pieces = out
         .map((event) => writer.write(event))
         .filter((piece) => piece !== null)
-        .map((piece) => withoutSecret(piece, secret));
+        .map((piece) => hideSecret(piece, secret));
       const [first] = pieces;
       if (first === undefined) return;
       begin();
@@ -307,7 +290,7 @@ export function tryUpstream(
     }
 
     function endAnswer(body: Buffer) {
-      const parsed = parseJson(body);
+      const parsed = parseAnswer(body);
       if (parsed === undefined)
         return failed(
           {
@@ -319,7 +302,8 @@ export function tryUpstream(
         );
       // Whoever asked for a stream reads no other answer, and would take this for an empty one.
       if (call.isStream && !call.isListed) {
-        const message = readMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
+        const message =
+          readErrorMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
         return failed({ status: 502, code: 'upstream_invalid', message });
       }
       meter.readAnswer(parsed);
@@ -330,7 +314,7 @@ export function tryUpstream(
         const message = `the answer of ${provider.name} could not be translated: ${(error as Error).message}`;
         return failed({ status: 502, code: 'upstream_invalid', message });
       }
-      out = withoutSecret(out, secret);
+      out = hideSecret(out, secret);
       firstByteAt = performance.now();
       bytes += out.length;
       tools.onSent?.(out);
@@ -345,48 +329,8 @@ export function tryUpstream(
       finish({ kind: 'answered', outcome: 'ok', status, fault: null });
     }
 
-    function endError(body: Buffer) {
-      if (status < 400)
-        return failed({
-          status: 502,
-          code: 'upstream_redirect',
-          message: `${provider.name} redirects elsewhere (${status}), where no key is sent; correct its base_url`,
-        });
-      const kept = pickErrorHeaders(buildClientHeaders(headers, secret));
-      const parsed = parseJson(body);
-      const own = {
-        asksOthers: mayDependOnProvider(status),
-        isFault: isProviderStatus(status) || (isAccountStatus(status) && !provider.takesClientKey),
-        headers: { ...kept, ...marks },
-      };
-      const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
-      // Who names a time is not asked before it: the client is told.
-      const mayRepeat = status >= 500 && status !== 529 && retryAfterMs === null;
-      const isKeyRefused = status === 401 && provider.key !== null;
-      if (isKeyRefused || parsed === undefined || !isJsonObject(parsed)) {
-        const said = isKeyRefused
-          ? `${provider.name} refuses the key that the gateway has for it`
-          : `${provider.name} answered with status ${status}`;
-        const shown = parsed === undefined && status >= 500 ? 502 : status;
-        return failed(
-          { status: shown, code: isKeyRefused ? 'upstream_auth' : 'upstream_error', message: said },
-          { ...own, mayRepeat, retryAfterMs },
-        );
-      }
-      const safe = withoutSecret(body, secret);
-      const message = readMessage(parseJson(safe)) ?? `${provider.name} answered with status ${status}`;
-      failed(
-        { status, code: 'upstream_error', message },
-        {
-          ...own,
-          relayed:
-            translator === null
-              ? safe
-              : Buffer.from(JSON.stringify(translator.error(status, parseJson(safe)))),
-          mayRepeat,
-          retryAfterMs,
-        },
-      );
+    function endError(body: Buffer): void {
+      failed(...describeUpstreamError({ status, headers, body, provider, translator, marks }));
     }
 
     function onFault(fault: UpstreamFault) {
@@ -420,62 +364,4 @@ const LONGEST_ID = 200;
 function readRequestId(headers: UpstreamHeaders): string | null {
   const found = headers['x-request-id'] ?? headers['request-id'];
   return typeof found === 'string' ? found.slice(0, LONGEST_ID) : null;
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A shorter key is a word such as `none` or `ollama`, which an answer may well have. */
-const SHORTEST_SECRET = 12;
-
-/** Services quote the key that they refuse. */
-function withoutSecret<T extends Buffer | string>(text: T, secret: string | null): T {
-  if (secret === null || !text.includes(secret)) return text;
-  const hidden = text.toString().replaceAll(secret, '[key]');
-  return (Buffer.isBuffer(text) ? Buffer.from(hidden) : hidden) as T;
-}
-
-function readMessage(body: unknown): string | null {
-  const error = isJsonObject(body) ? body.error : undefined;
-  const message = isJsonObject(error) ? error.message : error;
-  return typeof message === 'string' ? message.slice(0, LONGEST_QUOTE) : null;
-}
-
-/** What tells a client when to come again, and how to name the call to the service. */
-const pickErrorHeaders = (headers: OutgoingHttpHeaders): OutgoingHttpHeaders =>
-  Object.fromEntries(
-    Object.entries(headers).filter(([name]) =>
-      /^(?:retry-after|x-should-retry|(?:x-)?request-id|.*ratelimit)/.test(name),
-    ),
-  );
-
-/** Ms from now; seconds or a date on the wire. Null where there is none. */
-export function readRetryAfter(value: string | string[] | undefined): number | null {
-  const text = String(value ?? '').trim();
-  if (text === '') return null;
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
-}
-
-/** What a call has used, when its upstream has not told all of it. */
-export function estimateUsage(
-  told: TokenUsage | null,
-  {
-    bytesIn,
-    bytesOut,
-    events,
-    isStream,
-  }: { bytesIn: number; bytesOut: number; events: number; isStream: boolean },
-): TokenUsage {
-  // A stream has about one token in each of its events.
-  const output = isStream ? events : estimateTokens(bytesOut);
-  return told === null
-    ? { input: estimateTokens(bytesIn), output, cacheRead: 0, cacheWrite: 0 }
-    : { ...told, output: Math.max(told.output, output) };
 }

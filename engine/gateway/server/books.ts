@@ -2,6 +2,7 @@ import { closeSync, fchmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { SvcError } from '../../base/errors.ts';
 import { openPrivate } from '../../base/private-files.ts';
+import { CALL_TOKENS, IS_SPENT } from '../books/counters.ts';
 import { BOOKS_MIGRATIONS, booksPath, CALL_COLUMNS, type CallRow } from '../books/schema.ts';
 
 /** What was refused for a budget. */
@@ -36,10 +37,7 @@ export interface Books {
  */
 export const SAVE_MS = 10;
 
-const SUM = 'coalesce(sum(input + output + cache_read + cache_write), 0) AS tokens';
-
-/** What a stub or the cache has answered costs nothing. */
-const IS_SPENT = "outcome NOT IN ('stub', 'cached', 'denied')";
+const SUM = `coalesce(sum(${CALL_TOKENS}), 0) AS tokens`;
 
 export function openBooks(data: string, { now, isAlone }: { now(): number; isAlone: boolean }): Books {
   const path = booksPath(data);

@@ -36,6 +36,8 @@ export interface GatewayState {
   budgetTokensDay: number;
   spentToday: number;
   reservedToday: number;
+  /** Whose calls are logged with their content. */
+  contentOf: readonly string[];
   providers: ProviderStatus[];
 }
 

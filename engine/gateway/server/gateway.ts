@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { releaseIdleMemory } from '../../base/idle-memory.ts';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
 import { createLiveZone, type LiveZoneDeps } from '../live-zone/index.ts';
@@ -8,6 +9,7 @@ import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
 import { createBudget } from './budget.ts';
 import { createAnswerCache } from './cache.ts';
+import { createContentLog } from './content-log.ts';
 import { createControl, type GatewayState, type ProviderStatus } from './control.ts';
 import { openHolders } from './holders.ts';
 import { createMetrics } from './metrics.ts';
@@ -49,6 +51,8 @@ export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
 const DRAIN_LOOK_MS = 50;
 /** How long a run waits for the lists of models of a gateway that has just started. */
 const LISTS_MS = 2000;
+/** Beyond it a timer of Node fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
 
 /** Opens the books and listens. Throws `address_in_use`, `storage_newer`. */
@@ -65,6 +69,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = createUpstreams({ ...limits, proxies: options.proxies ?? NO_PROXIES });
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
+  const content = createContentLog({ data: options.data, chosen: () => settings.contentOf, now, log });
   const { loadShortener } = options;
   const liveZone =
     loadShortener === undefined ? null : createLiveZone({ data: options.data, now, loadShortener, log });
@@ -73,6 +78,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let probing: NodeJS.Timeout | null = null;
   /** The look at the lists of models that was begun last. */
   let probed: Promise<void> = Promise.resolve();
+  let isProbing = false;
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -90,9 +96,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (probing !== null) clearInterval(probing);
     probing = null;
     if (next.mode !== 'live') return;
-    if (!isSame || next.probeIntervalSec > 0) probed = probeModels(upstreams, routing);
+    if (!isSame || next.probeIntervalSec > 0) probe();
     if (next.probeIntervalSec > 0)
-      probing = setInterval(() => void probeModels(upstreams, routing), next.probeIntervalSec * 1000);
+      probing = setInterval(
+        () => {
+          // A list that takes longer than the pause is not asked for twice at once.
+          if (!isProbing) probe();
+        },
+        Math.min(next.probeIntervalSec * 1000, LONGEST_TIMER_MS),
+      );
+  }
+
+  function probe(): void {
+    isProbing = true;
+    probed = probeModels(upstreams, routing).finally(() => {
+      isProbing = false;
+    });
   }
 
   const describeProviders = (): ProviderStatus[] =>
@@ -124,6 +143,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     budgetTokensDay: settings.budgetTokensDay,
     spentToday: budget.spentToday(),
     reservedToday: budget.reservedToday(),
+    contentOf: settings.contentOf,
     providers: describeProviders(),
   });
 
@@ -163,6 +183,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     routing,
     upstreams,
     cache,
+    content,
     transform: liveZone?.edit ?? null,
     control,
     limits,
@@ -191,9 +212,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   bound = { host: options.host, port: address.port };
   apply(settings);
 
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>();
   let closing: Promise<void> | null = null;
   async function shut(): Promise<void> {
+    idleMemory.close();
     if (probing !== null) clearInterval(probing);
     http.close();
     http.closeIdleConnections();

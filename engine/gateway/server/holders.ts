@@ -22,9 +22,19 @@ interface Row {
   budget_tokens: number | null;
 }
 
+/** Keys that are remembered between two commits of the engine; a run has one, a person a few. */
+const MOST_KEYS = 1000;
+
+/** Who holds a key, and the process that it ends with. */
+interface Found {
+  holder: Holder;
+  owner: { pid: number; pidStart: string } | null;
+}
+
 /**
- * Reads the engine's database, at every call anew: a key holds from the commit that issues it to the one that revokes it.
- * It never writes there, and takes no lock that the engine would wait for.
+ * Reads the engine's database: a key holds from the commit that issues it to the one that revokes it. What was read is
+ * remembered until SQLite says that somebody has committed anything. It never writes there, and takes no lock that the engine
+ * would wait for.
  */
 export function openHolders(path: string): Holders {
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 300 });
@@ -36,24 +46,39 @@ export function openHolders(path: string): Holders {
     'SELECT name, pid, pid_start FROM person_key WHERE hash = ? AND revoked_at IS NULL',
   );
   const anyRun = db.prepare('SELECT 1 FROM virtual_key WHERE revoked_at IS NULL LIMIT +1');
+  const readVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  const known = new Map<string, Found | null>();
+  let version = -1;
+
+  function read(key: string): Found | null {
+    const hash = hashVirtualKey(key);
+    const run = findRun.get(hash);
+    if (run !== undefined) {
+      const { session_id: sessionId, task_id: taskId, budget_tokens: budgetTokens } = run;
+      return { holder: { kind: 'run', sessionId, taskId, budgetTokens }, owner: null };
+    }
+    const person = findPerson.get(hash);
+    if (person === undefined) return null;
+    const { name, pid, pid_start: pidStart } = person;
+    const owner = pid === null || pidStart === null ? null : { pid, pidStart };
+    return { holder: { kind: 'person', name }, owner };
+  }
+
   return {
     find(key) {
       if (!key.startsWith(KEY_PREFIX)) return null;
-      const hash = hashVirtualKey(key);
-      const run = findRun.get(hash);
-      if (run !== undefined)
-        return {
-          kind: 'run',
-          sessionId: run.session_id,
-          taskId: run.task_id,
-          budgetTokens: run.budget_tokens,
-        };
-      const person = findPerson.get(hash);
-      if (person === undefined) return null;
-      const { name, pid, pid_start: pidStart } = person;
+      const now = readVersion.get() ?? -1;
+      // Keys that nobody has are remembered too, and whoever tries them must not fill the memory.
+      if (now !== version || known.size >= MOST_KEYS) known.clear();
+      version = now;
+      let found = known.get(key);
+      if (found === undefined) {
+        found = read(key);
+        known.set(key, found);
+      }
+      if (found === null) return null;
       // A process that was killed has ended its key as well, although nobody was left to remove it.
-      const isEnded = pid !== null && pidStart !== null && !isStillRunning({ pid, pidStart });
-      return isEnded ? null : { kind: 'person', name };
+      return found.owner === null || isStillRunning(found.owner) ? found.holder : null;
     },
     hasRuns: () => anyRun.get() !== undefined,
     close: () => db.close(),

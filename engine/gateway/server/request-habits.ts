@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { CallRow } from '../books/schema.ts';
 import type { Protocol } from '../protocol.ts';
 import type { Call } from './call.ts';
-import { findFirstElement, type JsonMember, listLongStrings } from './json-members.ts';
+import {
+  findFirstElement,
+  findJsonMembers,
+  type JsonMember,
+  listLongStrings,
+  readJsonValue,
+} from './json-members.ts';
 
 interface Shape {
   /** Members with which every turn of a conversation begins anew. */
@@ -38,7 +44,7 @@ const SHAPES: Readonly<Record<Protocol, Shape>> = {
 
 /** What is longer is no instruction, and not worth a look. */
 const MOST_OPENING_BYTES = 256 * 1024;
-const INSTRUCTIONS = /"role"\s*:\s*"(?:system|developer)"/;
+const INSTRUCTION_ROLES: readonly unknown[] = ['system', 'developer'];
 /** What was shortened says so, see engine/knowledge/context. */
 const SHORTENED = '[svc-crush: ';
 
@@ -60,11 +66,16 @@ function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, tu
   const first = list === undefined ? null : findFirstElement(body, list);
   // Of a conversation the first turn stays; of the others it is said anew each time.
   const isShort = first !== null && first.end - first.start < MOST_OPENING_BYTES;
-  if (isShort && INSTRUCTIONS.test(body.toString('latin1', first.start, first.end))) parts.push(first);
+  if (isShort && isInstruction(body.subarray(first.start, first.end))) parts.push(first);
   if (parts.length === 0) return null;
   const hash = createHash('sha1');
   for (const { start, end } of parts) hash.update(body.subarray(start, end));
   return hash.digest('base64url');
+}
+
+function isInstruction(turn: Buffer): boolean {
+  const role = findJsonMembers(turn)?.findLast(({ key }) => key === 'role');
+  return role !== undefined && INSTRUCTION_ROLES.includes(readJsonValue(turn, role));
 }
 
 /**

@@ -1,8 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Log } from '../../base/log.ts';
-import { isLoopback } from '../../base/values/address.ts';
 import { createLimitedServer } from '../../http/server.ts';
 import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
@@ -21,16 +18,20 @@ import {
   readCallBody,
   settleCall,
 } from './call.ts';
+import type { ContentLog } from './content-log.ts';
 import type { Control } from './control.ts';
 import { readCredentials } from './credentials.ts';
+import { describeCall } from './describe-call.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
 import { type JsonEdit, replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
+import { createBodyReader, RefusedRequest } from './request-body.ts';
 import { readRequestHabits } from './request-habits.ts';
 import type { Routing } from './routing.ts';
+import { findStranger } from './strangers.ts';
 import type { Upstreams } from './upstream.ts';
 
 /** How much a gateway takes. */
@@ -64,6 +65,7 @@ export interface ServeDeps {
   routing: Routing;
   upstreams: Upstreams;
   cache: AnswerCache;
+  content: ContentLog;
   /** The live zone: what is to be replaced in a request on its way; null leaves it as it is. */
   transform: ((call: Call) => JsonEdit[]) | null;
   /** What the engine, and nobody else, may ask. */
@@ -89,28 +91,13 @@ const CONNECTIONS = 2048;
 /** Agents keep a connection from one answer to the next question. */
 const HTTP_LIMITS = { headersMs: 15_000, requestMs: 300_000, idleMs: 75_000, connections: CONNECTIONS };
 
-/** Why a request is not taken. */
-class Refused extends Error {
-  readonly status: number;
-  readonly code: string;
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
-
-const tooLarge = (most: number): Refused =>
-  new Refused(413, 'body_too_large', `a request may have ${most} bytes`);
-const tooBusy = (): Refused =>
-  new Refused(503, 'busy', 'too many large requests are being answered; try again');
-
 const ASKS_FOR_EVENTS = /[?&](?:\$|%24)?alt=sse(?:&|$)/;
 
 export function createGatewayServer(deps: ServeDeps): GatewayServer {
   const { settings, holders, books, budget, routing, limits, log, now } = deps;
   const active = new Set<Call>();
   const held = createHeldBytes(limits.mostHeldBytes);
+  const readBody = createBodyReader({ mostBytes: limits.mostRequestBytes, held });
   const tag = tagWorkspace(deps.dataId);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -169,7 +156,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     try {
       body = await readBody(request);
     } catch (error) {
-      if (error instanceof Refused) return refuse(error.status, error.code, error.message);
+      if (error instanceof RefusedRequest) return refuse(error.status, error.code, error.message);
       // The client has gone before it had said all.
       return;
     }
@@ -196,11 +183,13 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
           'unsupported',
           'previous_response_id is not supported: no answers are kept here; send the whole conversation',
         );
+      const saveContent = deps.content.watch(call);
       active.add(call);
       try {
         await answerCall(call, refuse);
       } finally {
         active.delete(call);
+        saveContent?.();
         deps.onCall?.(call);
       }
     } finally {
@@ -309,52 +298,6 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     call.members = readCallBody(call.body, call.route)?.members ?? [];
   }
 
-  /** The body as it is without its encoding. Rejects with `Refused`, or when the client has gone. What it takes is held. */
-  async function readBody(request: IncomingMessage): Promise<Buffer> {
-    const { headers } = request;
-    const most = limits.mostRequestBytes;
-    if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
-    const body = await collectBody(request, most);
-    const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-    if (encoding === 'identity' || encoding === '') return body;
-    try {
-      const plain = await decompress(body, encoding, most);
-      if (!held.take(plain.length)) throw tooBusy();
-      return plain;
-    } finally {
-      held.give(body.length);
-    }
-  }
-
-  function collectBody(request: IncomingMessage, most: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      let isOver = false;
-      function fail(error: Error): void {
-        if (isOver) return;
-        isOver = true;
-        held.give(size);
-        chunks.length = 0;
-        reject(error);
-      }
-      request.on('data', (chunk: Buffer) => {
-        if (isOver) return;
-        if (!held.take(chunk.length)) return fail(tooBusy());
-        size += chunk.length;
-        chunks.push(chunk);
-        if (size > most) fail(tooLarge(most));
-      });
-      request.once('end', () => {
-        if (isOver) return;
-        isOver = true;
-        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
-      });
-      request.once('error', fail);
-      request.once('close', () => fail(new Error('the client has gone')));
-    });
-  }
-
   const http = createLimitedServer(HTTP_LIMITS);
   http.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => undefined);
@@ -383,61 +326,3 @@ const keyMessage = (key: string | null): string =>
   key === null
     ? 'no key: a run is given one, and svc gateway keys add NAME makes one for a person'
     : 'this key is not valid, or not any more: a run has its key for as long as it runs; svc gateway keys lists those of persons';
-
-const DECODERS = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
-};
-
-async function decompress(body: Buffer, name: string, most: number): Promise<Buffer> {
-  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
-  if (decode === undefined)
-    throw new Refused(415, 'unsupported_encoding', `content-encoding ${name.slice(0, 40)} is not supported`);
-  try {
-    return (await decode(body, { maxOutputLength: most })) as Buffer;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
-    throw new Refused(400, 'body_invalid', `the body is not ${name}`);
-  }
-}
-
-/** Why a request comes from somewhere that has no business here, such as a page in a browser; null for others. */
-function findStranger({ headers }: IncomingMessage, host: string): string | null {
-  const named = (headers.host ?? '').toLowerCase();
-  const name = named.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  // A page whose name points here is told by the name that it asked for.
-  if (!isLoopback(name) && (isLoopback(host) || name !== host.toLowerCase()))
-    return 'the Host header names another machine';
-  const { origin } = headers;
-  if (origin === undefined) return null;
-  const isOwn = URL.canParse(origin) && new URL(origin).host === named;
-  return isOwn ? null : 'pages of browsers are not served: this request has an Origin';
-}
-
-/** As those conventions call what is not a chat. */
-const OPERATIONS: Readonly<Record<string, string>> = { embed: 'embeddings', gemini: 'generate_content' };
-
-/** A call as the log has it: names of OpenTelemetry's GenAI conventions, and none of its content. */
-function describeCall({ row, holder, requestId }: Call): object {
-  return {
-    'gen_ai.operation.name': OPERATIONS[row.kind === 'embed' ? 'embed' : row.protocol] ?? 'chat',
-    'gen_ai.provider.name': row.provider,
-    'gen_ai.request.model': row.asked_model,
-    'gen_ai.response.model': row.model,
-    'gen_ai.usage.input_tokens': row.input + row.cache_read + row.cache_write,
-    'gen_ai.usage.output_tokens': row.output,
-    'gen_ai.usage.cache_read.input_tokens': row.cache_read,
-    'gen_ai.usage.cache_creation.input_tokens': row.cache_write,
-    'http.response.status_code': row.status,
-    svc: {
-      call: row.id,
-      outcome: row.outcome,
-      attempts: row.attempts,
-      ms: Math.round(row.total_ms ?? 0),
-      ...(requestId === null ? {} : { request: requestId }),
-      ...(holder.kind === 'run' ? { session: `s-${holder.sessionId}` } : { person: holder.name }),
-    },
-  };
-}

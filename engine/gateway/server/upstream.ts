@@ -289,7 +289,7 @@ function exchange(
       else inflater.end();
     },
     onResponseError(_controller, error) {
-      fail(toFault(error, hasHead));
+      fail(toFault(error, { hasHead, mayBeProxied: !(pool instanceof Pool) }));
     },
   };
   pool.dispatch(
@@ -318,11 +318,15 @@ function exchange(
 }
 
 /** In our own words: those of the library may name what was sent. */
-function toFault(error: Error, hasHead: boolean): UpstreamFault {
+function toFault(
+  error: Error,
+  { hasHead, mayBeProxied }: { hasHead: boolean; mayBeProxied: boolean },
+): UpstreamFault {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (hasHead) return new UpstreamFault('the upstream ended its answer before the end');
+  const who = mayBeProxied ? 'the upstream, or the proxy before it,' : 'the upstream';
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
-    return new UpstreamFault('the upstream cannot be reached in time', {
+    return new UpstreamFault(`${who} cannot be reached in time`, {
       isUnreached: true,
       isTimeout: true,
     });
@@ -331,7 +335,7 @@ function toFault(error: Error, hasHead: boolean): UpstreamFault {
       code,
     )
   )
-    return new UpstreamFault(`the upstream cannot be reached (${code})`, { isUnreached: true });
+    return new UpstreamFault(`${who} cannot be reached (${code})`, { isUnreached: true });
   if (/^Proxy response/.test(error.message) || /^UND_ERR_PRX/.test(code))
     return new UpstreamFault('the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection', {
       isUnreached: true,

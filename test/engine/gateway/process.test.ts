@@ -76,6 +76,8 @@ ai:
   test('keys of providers are used, and are in no answer, log, event, database, metric or argument', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'curious' });
+    // Not even where a person has the content of calls logged.
+    const { logged } = await client.call('gateway.log_content', { key: 'curious' });
     const seen: string[] = [];
     const providers: Record<string, string> = {
       up: PLANTED.environment,
@@ -131,7 +133,30 @@ ai:
       const files = execFileSync('sh', ['-c', `grep -rl -- '${secret}' '${data()}' || true`]).toString();
       assert.equal(files, '', `that of ${where}`);
     }
+    assert.match(readFileSync(logged[0]?.file ?? '', 'utf8'), /Hello/);
     await client.call('gateway.remove_key', { name: 'curious' });
+  });
+
+  test('the content of calls is logged for whom a person names, and not for a later key of that name', async () => {
+    const { url } = await client.call('gateway.serve', {});
+    const { key } = await client.call('gateway.add_key', { name: 'watched' });
+    await assert.rejects(client.call('gateway.log_content', { key: 'nobody' }), { code: 'not_found' });
+    await assert.rejects(client.call('gateway.log_content', { session: 's-99' }), { code: 'not_found' });
+    const on = await ws.svc(['gateway', 'log', '--key', 'watched', '--json']);
+    const [{ file }] = JSON.parse(on.stdout) as [{ file: string }];
+    assert.match((await ws.svc(['gateway', 'status'])).stdout, /content +of key:watched is logged/);
+    assert.equal((await post(url, key, CHAT)).status, 200);
+    await until(() => existsSync(file), 'the content of a call');
+    const before = readFileSync(file, 'utf8');
+    const off = await ws.svc(['gateway', 'log', '--key', 'watched', '--off']);
+    assert.match(off.stderr, /the content of no call is logged/);
+    assert.equal((await post(url, key, CHAT)).status, 200);
+    await ws.svc(['gateway', 'log', '--key', 'watched']);
+    await client.call('gateway.remove_key', { name: 'watched' });
+    const again = await client.call('gateway.add_key', { name: 'watched' });
+    assert.equal((await post(url, again.key, CHAT)).status, 200);
+    assert.equal(readFileSync(file, 'utf8'), before);
+    await client.call('gateway.remove_key', { name: 'watched' });
   });
 
   test('a stream goes on while the engine is killed and started again, which takes the gateway over', async () => {
@@ -282,8 +307,16 @@ process.exit(7);`;
       /^set -gx SVC_VKEY 'svc-vkey-[\w-]+'\nfunction codex; command codex '-c' .* \$argv; end\n$/,
     );
     assert.match((await ws.svc(['gateway', 'env', 'cursor'])).stderr, /cannot be sent through the gateway/);
+    for (const args of [
+      ['env', 'clod'],
+      ['run', 'clod'],
+      ['env', 'cursor'],
+    ]) {
+      const { stderr } = await ws.svc(['gateway', ...args]);
+      assert.match(stderr, /those that can: (?:[a-z-]+, )*claude, (?:[a-z-]+, )*codex, /, args.join(' '));
+    }
     const unknown = await ws.svc(['gateway', 'run', 'nobody']);
-    assert.match(unknown.stderr, /no interactive command for nobody/);
+    assert.match(unknown.stderr, /send "nobody" through the gateway/);
   });
 
   test('the key of svc gateway run ends with it, also when it is killed', async () => {

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { CallRow, Outcome } from '../../../../engine/gateway/books/schema.ts';
 import type { Protocol } from '../../../../engine/gateway/protocol.ts';
@@ -13,7 +10,13 @@ import {
   type Upstream,
   WORDS,
 } from '../../../../fixtures/upstream/upstream.ts';
-import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import {
+  CLOSED_PORT,
+  type GatewayRig,
+  makeGateway,
+  makeProvider,
+  REAL_KEY,
+} from '../../../support/gateway.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses', 'messages', 'gemini'];
 
@@ -179,16 +182,6 @@ const TABLE: Readonly<Record<Fault, [Expected, Expected?]>> = {
 const STALLS: readonly Fault[] = ['stall_before', 'stall_after_head', 'stall_within', 'no_end'];
 const SHORT = { firstByteMs: 150, shortFirstByteMs: 150, idleMs: 150 };
 
-/** Where nobody listens. */
-async function findClosedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 describe('a call meets whatever an upstream can do, and ends in the caller’s own shape, booked once', {
   concurrency: true,
 }, () => {
@@ -203,7 +196,7 @@ describe('a call meets whatever an upstream can do, and ends in the caller’s o
         const settings = {
           providers: [
             makeProvider(base, { protocols: [protocol] }),
-            makeProvider(`http://127.0.0.1:${await findClosedPort()}`, {
+            makeProvider(`http://127.0.0.1:${CLOSED_PORT}`, {
               name: 'refused',
               protocols: [protocol],
             }),

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { keepAllowed, readProxies } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
-import { makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
@@ -90,6 +92,33 @@ describe('where calls go', () => {
     elsewhere.close();
   });
 
+  test('lists of models are looked at once, or again and again, and never as fast as a timer that is too long', async () => {
+    let looks = 0;
+    const listing = createServer((request, response) => {
+      request.resume();
+      looks += 1;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data: [{ id: `model-${looks}` }] }));
+    }).listen(0, '127.0.0.1');
+    await once(listing, 'listening');
+    const { port } = listing.address() as AddressInfo;
+    const providers = [makeProvider(`http://127.0.0.1:${port}/v1`)];
+    const rig = await makeGateway({ settings: { providers, probeIntervalSec: 9_999_999 } });
+    const list = async (): Promise<string> =>
+      (await fetch(`${rig.url}/v1/models`, { headers: { authorization: `Bearer ${rig.runKey}` } })).text();
+    try {
+      await until(async () => (await list()).includes('"model-1"'), 'the first look');
+      assert.equal(looks, 1);
+      await rig.configure({ providers, probeIntervalSec: 1 });
+      await until(async () => (await list()).includes('"model-3"'), 'a look of its own accord');
+      await rig.configure({ providers, probeIntervalSec: 0 });
+    } finally {
+      await rig.close();
+      listing.closeAllConnections();
+      listing.close();
+    }
+  });
+
   describe('with a proxy', () => {
     const asked: { target: string; headers: IncomingHttpHeaders }[] = [];
     let refuses = false;
@@ -115,10 +144,10 @@ describe('where calls go', () => {
       proxy.closeAllConnections();
       proxy.close();
     });
-    const open = (baseUrl: string) =>
+    const open = (baseUrl: string, { through = address, except = '' } = {}) =>
       makeGateway({
         settings: { providers: [makeProvider(baseUrl)] },
-        proxies: { http: address, https: address, except: '' },
+        proxies: { http: through, https: through, except },
         limits: { attempts: 1 },
       });
 
@@ -147,6 +176,32 @@ describe('where calls go', () => {
         refuses = false;
         await rig.close();
       }
+    });
+
+    test('what NO_PROXY names is reached without it, and one that is not there is told of', async () => {
+      const before = asked.length;
+      // An address of this machine that is not loopback, where it has one.
+      const own = Object.values(networkInterfaces())
+        .flat()
+        .find((each) => each?.internal === false && each.family === 'IPv4');
+      if (own !== undefined) {
+        const direct = await open(`http://${own.address}:${CLOSED_PORT}/v1`, {
+          except: `some.example,${own.address}`,
+        });
+        const refused = await direct.post(chat, CHAT);
+        assert.match(await refused.text(), /cannot be reached \(ECONNREFUSED\)/);
+        await direct.close();
+      }
+      assert.equal(asked.length, before);
+      const through = `http://127.0.0.1:${CLOSED_PORT}`;
+      const lost = await open('http://models.example/v1', { through });
+      const answer = await lost.post(chat, CHAT);
+      assert.match(
+        await answer.text(),
+        /the upstream, or the proxy before it, cannot be reached \(ECONNREFUSED\)/,
+      );
+      assert.equal(answer.status, 502);
+      await lost.close();
     });
 
     test('this machine is reached without it', async () => {

@@ -1,0 +1,39 @@
+import { getHeapStatistics } from 'node:v8';
+import { trimAllocator } from './trim-allocator.ts';
+
+export interface IdleMemoryDeps {
+  /** Node's `gc`, which exists with `--expose-gc`; without it nothing is done. */
+  collect: ((options: { type: 'major'; flavor: 'last-resort' }) => unknown) | undefined;
+  /** Time between two checks, ms. */
+  intervalMs?: number;
+}
+
+const INTERVAL_MS = 10_000;
+/** An interval that used less than this share of one core was idle. */
+const IDLE_SHARE = 0.05;
+/** Something has to have grown by this factor since the last time. */
+const GROWN = 1.25;
+
+/**
+ * Gives memory back after a load: V8 collects when something is allocated, and the C library keeps what was freed, so an idle
+ * process would keep what its busiest minute took. It is done once for each load, and takes some tens of milliseconds.
+ */
+export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
+  if (collect === undefined) return { close: () => undefined };
+  const measure = () => ({ heap: getHeapStatistics().total_heap_size, resident: process.memoryUsage.rss() });
+  let kept = measure();
+  let before = process.cpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(before);
+    before = process.cpuUsage();
+    if ((user + system) / 1000 > IDLE_SHARE * intervalMs) return;
+    const { heap, resident } = measure();
+    if (heap < kept.heap * GROWN && resident < kept.resident * GROWN) return;
+    collect({ type: 'major', flavor: 'last-resort' });
+    void trimAllocator().then(() => {
+      kept = measure();
+    });
+  }, intervalMs);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
+}

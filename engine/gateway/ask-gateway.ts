@@ -1,0 +1,71 @@
+import { connect } from 'node:net';
+import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
+import { tagWorkspace, WORKSPACE_HEADER } from './record.ts';
+
+const PROBE_MS = 2000;
+const IDENTIFY_MS = 500;
+
+/** Whether anybody listens there. */
+export const isListening = (host: string, port: number): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = connect({ host, port, timeout: PROBE_MS });
+    const settleAs = (isThere: boolean) => (): void => {
+      socket.destroy();
+      done(isThere);
+    };
+    socket.once('connect', settleAs(true)).once('error', settleAs(false)).once('timeout', settleAs(false));
+  });
+
+/** What listens may be a gateway of the person's choice; that of another workspace would refuse our keys. */
+export async function refuseNeighbour(url: string, dataId: string): Promise<void> {
+  const tag = await askHttp(url, { method: 'HEAD', headers: {}, ms: IDENTIFY_MS })
+    .then((answer) => answer.workspace)
+    .catch(() => null);
+  if (tag === null || tag === tagWorkspace(dataId)) return;
+  throw new SvcError(
+    'gateway_unreachable',
+    `the gateway of another workspace listens at gateway.addr (${url})`,
+    {
+      hint: sentence`give each workspace an address of its own: {config.set gateway.addr 127.0.0.1:PORT}`,
+    },
+  );
+}
+
+interface Answer {
+  status: number;
+  type: string;
+  workspace: string | null;
+  text: string;
+}
+
+/** One request on a connection of its own. `fetch` would load a client that the engine otherwise never needs. */
+export function askHttp(
+  url: string,
+  { method, headers, ms }: { method: string; headers: Record<string, string>; ms: number },
+  body?: object,
+): Promise<Answer> {
+  const { request } = process.getBuiltinModule('node:http');
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      { method, headers, agent: false, signal: AbortSignal.timeout(ms) },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.once('error', reject);
+        answer.once('end', () => {
+          const workspace = answer.headers[WORKSPACE_HEADER];
+          resolve({
+            status: answer.statusCode ?? 0,
+            type: answer.headers['content-type'] ?? '',
+            workspace: typeof workspace === 'string' ? workspace : null,
+            text: Buffer.concat(chunks).toString('utf8'),
+          });
+        });
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

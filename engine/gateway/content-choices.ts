@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
+import type { Storage } from '../storage/index.ts';
+
+/**
+ * Whose calls are logged with their content: a session, `s-12`, or a person's key by its name, `key:laptop`. Nobody's, unless a
+ * person has said so.
+ */
+export interface ContentChoices {
+  list(): string[];
+  /** Inside `storage.write`. Throws `usage` when too many are logged. */
+  choose(holder: string): void;
+  /** Inside `storage.write`. */
+  drop(holders: readonly string[]): void;
+}
+
+/** The log is for looking into one conversation, and not a way to keep them all. */
+const MOST_LOGGED = 16;
+/** The row of `meta`. */
+const NAME = 'gateway_content_of';
+
+export const nameRunHolder = (sessionId: number): string => `s-${sessionId}`;
+export const namePersonHolder = (key: string): string => `key:${key}`;
+
+/** Where the content of a holder's calls goes. */
+export const contentLogPath = (data: string, holder: string): string =>
+  join(data, 'log', `content.${holder.replace(':', '.')}.log`);
+
+export function createContentChoices({ db }: Pick<Storage, 'db'>): ContentChoices {
+  const read = db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
+  const write = db.prepare(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  );
+  const list = (): string[] => JSON.parse(read.get(NAME)?.value ?? '[]') as string[];
+  return {
+    list,
+    choose(holder) {
+      const now = list();
+      if (now.includes(holder)) return;
+      if (now.length >= MOST_LOGGED)
+        throw new SvcError('usage', `the content of as many as ${MOST_LOGGED} is logged already`, {
+          hint: sentence`{gateway.status} names them; end one of them first`,
+        });
+      write.run(NAME, JSON.stringify([...now, holder]));
+    },
+    drop(holders) {
+      write.run(NAME, JSON.stringify(list().filter((each) => !holders.includes(each))));
+    },
+  };
+}

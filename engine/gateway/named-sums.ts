@@ -1,0 +1,45 @@
+import { formatId } from '../base/ids.ts';
+import type { Session, Sessions } from '../sessions/index.ts';
+import type { Pricing } from './books/pricing.ts';
+import type { UsagePart } from './books/read.ts';
+import { sumUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
+
+/** Sums what the books have under the names by which clients know sessions, tasks and workers. */
+export interface NamedSums {
+  /** Sessions by number, as far as they are there. */
+  findSessions(numbers: Iterable<number | null>): Map<number, Session>;
+  sumBy(parts: readonly UsagePart[], group: UsageGroup, pricing: Pricing): UsageSum[];
+}
+
+export const DAY_MS = 86_400_000;
+
+/** Midnight in UTC, so many days before today's. */
+export const startOfDay = (now: number, daysBefore = 0): number =>
+  Math.floor(now / DAY_MS) * DAY_MS - daysBefore * DAY_MS;
+
+export const formatDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+export function createNamedSums(sessions: Pick<Sessions, 'list'>): NamedSums {
+  function findSessions(numbers: Iterable<number | null>): Map<number, Session> {
+    const ids = [...new Set(numbers)].filter((id): id is number => id !== null);
+    const found = ids.length === 0 ? [] : sessions.list({ ids: ids.map((id) => formatId('s', id)) });
+    return new Map(found.map((session) => [Number(session.sessionId.slice(2)), session]));
+  }
+
+  /** The key of a part in each group, as clients know it. */
+  function nameParts(parts: readonly UsagePart[], group: UsageGroup): (part: UsagePart) => string | null {
+    if (group === 'worker') {
+      const known = findSessions(parts.map((part) => part.session_id));
+      return (part) => known.get(part.session_id ?? -1)?.workerId ?? null;
+    }
+    if (group === 'session')
+      return (part) => (part.session_id === null ? null : formatId('s', part.session_id));
+    if (group === 'task') return (part) => (part.task_id === null ? null : formatId('t', part.task_id));
+    return (part) => part[group];
+  }
+
+  return {
+    findSessions,
+    sumBy: (parts, group, pricing) => sumUsage(parts, nameParts(parts, group), pricing),
+  };
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import type { HeldBytes } from './held-bytes.ts';
+
+/** Why a request is not taken. */
+export class RefusedRequest extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const tooLarge = (most: number): RefusedRequest =>
+  new RefusedRequest(413, 'body_too_large', `a request may have ${most} bytes`);
+const tooBusy = (): RefusedRequest =>
+  new RefusedRequest(503, 'busy', 'too many large requests are being answered; try again');
+
+/**
+ * Creates what reads a request's body, without its encoding. It rejects with `RefusedRequest`, or when the client has gone. What the body
+ * takes is held until whoever reads it gives it back.
+ */
+export function createBodyReader({
+  mostBytes: most,
+  held,
+}: {
+  mostBytes: number;
+  held: HeldBytes;
+}): (request: IncomingMessage) => Promise<Buffer> {
+  function collectBody(request: IncomingMessage): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let isOver = false;
+      function fail(error: Error): void {
+        if (isOver) return;
+        isOver = true;
+        held.give(size);
+        chunks.length = 0;
+        reject(error);
+      }
+      request.on('data', (chunk: Buffer) => {
+        if (isOver) return;
+        if (!held.take(chunk.length)) return fail(tooBusy());
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > most) fail(tooLarge(most));
+      });
+      request.once('end', () => {
+        if (isOver) return;
+        isOver = true;
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      });
+      request.once('error', fail);
+      request.once('close', () => fail(new Error('the client has gone')));
+    });
+  }
+
+  return async (request) => {
+    const { headers } = request;
+    if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
+    const body = await collectBody(request);
+    const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+    if (encoding === 'identity' || encoding === '') return body;
+    try {
+      const plain = await decompress(body, encoding, most);
+      if (!held.take(plain.length)) throw tooBusy();
+      return plain;
+    } finally {
+      held.give(body.length);
+    }
+  };
+}
+
+const DECODERS = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+async function decompress(body: Buffer, name: string, most: number): Promise<Buffer> {
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
+  if (decode === undefined)
+    throw new RefusedRequest(
+      415,
+      'unsupported_encoding',
+      `content-encoding ${name.slice(0, 40)} is not supported`,
+    );
+  try {
+    return (await decode(body, { maxOutputLength: most })) as Buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
+    throw new RefusedRequest(400, 'body_invalid', `the body is not ${name}`);
+  }
+}

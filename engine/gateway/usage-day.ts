@@ -1,0 +1,96 @@
+import { type Clock, rfc3339 } from '../base/clock.ts';
+import { createPricing } from './books/pricing.ts';
+import type { BooksReader } from './books/read.ts';
+import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
+import type { GatewayConfig } from './build-settings.ts';
+import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
+import type { GatewayProcess } from './process.ts';
+
+/** The groups of the dashboard, in the order in which its key goes through them. */
+const SHOWN_GROUPS = ['session', 'model', 'provider', 'task'] as const satisfies readonly UsageGroup[];
+
+/** What one row of the dashboard's usage is about. */
+export interface NamedUsage extends UsageSum {
+  /** A title, where the key is of a session or a task. */
+  label: string | null;
+}
+
+/** Usage of one UTC day, for people. */
+export interface DayUsage {
+  day: string;
+  resets_at: string;
+  mode: GatewayConfig['ai']['mode'];
+  /** Whether models may be asked at all: in mode live a provider has to be there. */
+  has_providers: boolean;
+  /** Whether its process runs. */
+  is_running: boolean;
+  /** Where agents find it. */
+  address: string;
+  /** 0 for unlimited. */
+  budget_tokens_day: number;
+  total: Omit<UsageSum, 'key'>;
+  /** Tokens by the hour in which their calls began: 24 numbers. */
+  hours: number[];
+  groups: Record<(typeof SHOWN_GROUPS)[number], NamedUsage[]>;
+}
+
+/** Creates what reads the usage of this UTC day for the dashboard. */
+export function createDayReader({
+  clock,
+  books,
+  config,
+  gateway,
+  sums: { findSessions, sumBy },
+}: {
+  clock: Clock;
+  books: BooksReader;
+  config(): GatewayConfig;
+  gateway: Pick<GatewayProcess, 'isRunning' | 'buildRoute'>;
+  sums: NamedSums;
+}): () => DayUsage {
+  let shown: { version: number; day: string; config: GatewayConfig; usage: DayUsage } | null = null;
+
+  function sumDay(since: number, now: GatewayConfig): DayUsage {
+    const { ai } = now;
+    const day = formatDay(since);
+    const parts = books.listUsage(day);
+    const pricing = createPricing(now);
+    const known = findSessions(parts.map((part) => part.session_id));
+    const titles = new Map<string, string>();
+    for (const { sessionId, taskId, title } of known.values())
+      titles.set(sessionId, title).set(taskId, title);
+    const list = (group: UsageGroup): NamedUsage[] =>
+      sumBy(parts, group, pricing).map((sum) => ({ ...sum, label: titles.get(sum.key ?? '') ?? null }));
+    return {
+      day,
+      resets_at: rfc3339(since + DAY_MS),
+      mode: ai.mode,
+      has_providers:
+        ai.providers.some(({ enabled }) => enabled !== false) ||
+        ai.ollama.host !== '' ||
+        ai.passthrough.anthropic.base_url !== '',
+      is_running: false,
+      address: gateway.buildRoute(),
+      budget_tokens_day: ai.budget_tokens_day,
+      total: sumAllUsage(parts, pricing),
+      hours: books.listHours(day),
+      groups: {
+        session: list('session'),
+        model: list('model'),
+        provider: list('provider'),
+        task: list('task'),
+      },
+    };
+  }
+
+  /** What the dashboard asks for every few seconds: the books are read again only when they have changed. */
+  return () => {
+    const since = startOfDay(clock.now());
+    const day = formatDay(since);
+    const now = config();
+    const version = books.readVersion();
+    if (shown?.version !== version || shown.day !== day || shown.config !== now)
+      shown = { version, day, config: now, usage: sumDay(since, now) };
+    return { ...shown.usage, is_running: gateway.isRunning() };
+  };
+}

@@ -1,0 +1,153 @@
+import { toWire } from '../api/operation.ts';
+import { type Clock, rfc3339 } from '../base/clock.ts';
+import { formatId } from '../base/ids.ts';
+import type { Sessions } from '../sessions/index.ts';
+import { createPricing } from './books/pricing.ts';
+import type { BooksReader, RecentCall } from './books/read.ts';
+import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.ts';
+import type { GatewayConfig } from './build-settings.ts';
+import type { ContentChoices } from './content-choices.ts';
+import type { Keys } from './keys/index.ts';
+import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
+
+/** Rows of each kind that a tool is given: what is beyond them is in `svc gateway usage`. */
+const MOST_LISTED = 10;
+/** Sessions that are looked at for calls that the books do not have. */
+const MOST_SESSIONS = 1000;
+/** A conversation with fewer calls says nothing about its cache. */
+const LEAST_CALLS = 4;
+
+/** What the tool `usage_status` tells of today, by the names of its views. */
+export function createUsageViews({
+  clock,
+  keys,
+  books,
+  content,
+  config,
+  sessions,
+  sums: { findSessions, sumBy },
+  routedAgents,
+  policy,
+  sumSavings,
+}: {
+  clock: Clock;
+  keys: Pick<Keys, 'listPersonKeys'>;
+  books: BooksReader;
+  content: Pick<ContentChoices, 'list'>;
+  config(): GatewayConfig;
+  sessions: Pick<Sessions, 'list'>;
+  sums: NamedSums;
+  /** Agents whose runs go through the gateway. */
+  routedAgents(): string[];
+  /** `policy`, for those who ask what is in force. */
+  policy(): { mode: string };
+  /** What was kept out of contexts, by session and tool, and all together. */
+  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
+}) {
+  return {
+    summary({ recent }: { recent: number }) {
+      const since = startOfDay(clock.now());
+      const parts = books.listUsage(formatDay(since));
+      const pricing = createPricing(config());
+      const list = (group: UsageGroup): UsageSum[] => sumBy(parts, group, pricing).slice(0, MOST_LISTED);
+      return {
+        today: sumAllUsage(parts, pricing),
+        by_session: list('session'),
+        by_worker: list('worker'),
+        by_model: list('model'),
+        by_provider: list('provider'),
+        ...(recent === 0 ? {} : { recent: books.listRecent(recent).map(describeCall) }),
+        kept_out: toWire(sumSavings(null, MOST_LISTED)),
+      };
+    },
+    leaks() {
+      const since = startOfDay(clock.now());
+      const day = formatDay(since);
+      const parts = books.listUsage(day);
+      const today = sumAllUsage(parts, createPricing(config()));
+      const known = findSessions(parts.map((part) => part.session_id));
+      const repeated = books.countRepeated(day);
+      const late = books.countAfterEnd(day, (id) => {
+        const { endedAt = null } = known.get(id) ?? {};
+        return endedAt === null ? null : Date.parse(endedAt);
+      });
+      const persons = sumAllUsage(
+        parts.filter((part) => part.task_id === null),
+        createPricing(config()),
+      );
+      const unbooked = sessions
+        .list({ limit: MOST_SESSIONS })
+        .filter(
+          ({ auth, usage, startedAt, sessionId }) =>
+            auth === 'gateway' &&
+            usage !== null &&
+            usage.input + usage.output > 0 &&
+            startedAt !== null &&
+            Date.parse(startedAt) >= since &&
+            !known.has(Number(sessionId.slice(2))),
+        );
+      const busting = books
+        .listSessionHabits(day)
+        .filter((each) => each.calls >= LEAST_CALLS && each.fresh_calls * 2 > each.calls);
+      const long = books.countLongToolOutputs(day);
+      return {
+        after_end_calls: late.calls,
+        after_end_tokens: late.tokens,
+        without_task_tokens: persons.spent,
+        bypassing_sessions: unbooked.slice(0, MOST_LISTED).map(({ sessionId, agent, usage }) => ({
+          session_id: sessionId,
+          agent,
+          tokens: (usage?.input ?? 0) + (usage?.output ?? 0),
+        })),
+        repeated_calls: repeated.calls,
+        repeated_tokens: repeated.tokens,
+        retries: repeated.retries,
+        failed_calls: today.failed,
+        long_tool_outputs: long.calls,
+        long_tool_output_bytes: long.bytes,
+        cache_busting_sessions: busting.slice(0, MOST_LISTED).map((each) => ({
+          session_id: formatId('s', each.session_id),
+          calls: each.calls,
+          fresh_calls: each.fresh_calls,
+          tokens: each.fresh_tokens,
+        })),
+        cache_write_tokens: today.cache_write,
+        cache_read_tokens: today.cache_read,
+        estimated_tokens: today.estimated,
+      };
+    },
+    governance() {
+      const since = startOfDay(clock.now());
+      const { ai, gateway: settings } = config();
+      const today = sumAllUsage(books.listUsage(formatDay(since)), createPricing(config()));
+      return {
+        mode: ai.mode,
+        budget_tokens_day: ai.budget_tokens_day,
+        spent_tokens_day: today.spent,
+        cost_usd_day: today.cost_usd,
+        resets_at: rfc3339(since + DAY_MS),
+        denied_calls: today.denied,
+        budgets_met: books.listMetBudgets(0).filter(({ at }) => at >= since).length,
+        policy: policy().mode || 'solo',
+        routed_agents: routedAgents(),
+        providers: ai.providers
+          .filter(({ enabled }) => enabled !== false)
+          .map(({ name, tier }) => ({ name, tier })),
+        cache_ttl_sec: settings.cache.ttl_sec,
+        person_keys: keys.listPersonKeys().length,
+        content_logged: content.list(),
+      };
+    },
+  };
+}
+
+/** A call for those who may not see its content. */
+const describeCall = (row: RecentCall): object => ({
+  at: rfc3339(row.started_at),
+  session_id: row.session_id === null ? null : formatId('s', row.session_id),
+  provider: row.provider,
+  model: row.model,
+  outcome: row.outcome,
+  tokens: row.tokens,
+  ms: row.total_ms === null ? null : Math.round(row.total_ms),
+});
