@@ -8,6 +8,7 @@ import { readOutput, replaceOutput } from '../../../cli/hooks/outputs.ts';
 import { type Host, hostEngine } from '../../../engine/index.ts';
 import { type CorpusFile, readCorpus } from '../../support/corpus.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { until } from '../../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 /** What an agent hears of a tool's output. */
@@ -58,6 +59,9 @@ describe('svc hook post-tool and a long output', () => {
     const said = await readAll(child.stdout);
     return said === '' ? null : (JSON.parse(said) as Heard);
   }
+  /** A hook that comes too late says nothing, so that one on a busy machine is asked again. */
+  const heardOf = (agent: string, sent: object): Promise<Heard> =>
+    until(() => hook(agent, sent), `what ${agent} is told`);
   const retrieve = async (text: string): Promise<string> => {
     const [id = ''] = /c-[0-9a-f]{10,}/.exec(text) ?? [];
     return (await here.call('context.retrieve', { id }, ada)).text;
@@ -100,8 +104,7 @@ describe('svc hook post-tool and a long output', () => {
   ];
   for (const { agent, sent, taken } of FORMS)
     test(`${agent} is given what is left of it, with no fact lost and all of it behind its id`, async () => {
-      const heard = await hook(agent, sent(noise.text));
-      const text = taken(heard ?? {}) ?? '';
+      const text = taken(await heardOf(agent, sent(noise.text))) ?? '';
       assert.ok(text.length < noise.text.length / 2, `${text.length} of ${noise.text.length}`);
       assert.deepEqual(
         noise.facts.filter((fact) => !text.includes(fact)),
@@ -136,7 +139,7 @@ describe('svc hook post-tool and a long output', () => {
   ];
   for (const { who, agent, sent, told } of TOLD)
     test(`${who} keeps it, and is told its id`, async () => {
-      const heard = (await hook(agent, sent)) ?? {};
+      const heard = await heardOf(agent, sent);
       assert.equal(heard.decision, undefined);
       const text = told(heard) ?? '';
       assert.match(text, /All but \d+ of the \d+ bytes .* repeat/);
@@ -144,10 +147,13 @@ describe('svc hook post-tool and a long output', () => {
     });
 
   test('a message comes beside it', async () => {
-    await here.call('msg.send', { to_session: 'ada', body: 'port 8790' });
-    const heard = await hook('claude', FORMS[0]?.sent(noise.text) ?? {});
-    assert.match(heard?.hookSpecificOutput?.additionalContext ?? '', /port 8790/);
-    assert.notEqual(heard?.hookSpecificOutput?.updatedToolOutput, undefined);
+    const said = await until(async () => {
+      // What a hook was told that came too late is told to nobody else.
+      await here.call('msg.send', { to_session: 'ada', body: 'port 8790' });
+      const heard = await heardOf('claude', FORMS[0]?.sent(noise.text) ?? {});
+      return /port 8790/.test(heard.hookSpecificOutput?.additionalContext ?? '') && heard.hookSpecificOutput;
+    }, 'the message');
+    assert.notEqual(said.updatedToolOutput, undefined);
   });
 
   test('what is short, content, of a protected tool, or not wanted is left alone', async () => {
@@ -168,16 +174,17 @@ describe('svc hook post-tool and a long output', () => {
   });
 
   test('without crushing it is a stub; without storing, nothing stands behind what is left', async () => {
-    const opencode = (text: string) => hook('opencode', { tool_name: 'bash', tool_response: text });
+    const sent = (text: string) => ({ tool_name: 'bash', tool_response: text });
+    const opencode = (text: string) => heardOf('opencode', sent(text));
     const other = `${noise.text}\nonce more\n`;
     await set('context.guidance.crush', 'false');
-    const stub = String((await opencode(other))?.hookSpecificOutput?.updatedToolOutput);
+    const stub = String((await opencode(other)).hookSpecificOutput?.updatedToolOutput);
     assert.match(stub, /^\[svc-stored: c-/);
     assert.equal(await retrieve(stub), other);
     await set('context.guidance.externalize', 'false');
-    assert.equal(await opencode(other), null);
+    assert.equal(await hook('opencode', sent(other)), null);
     await set('context.guidance.crush', 'true');
-    const left = String((await opencode(`${other}!`))?.hookSpecificOutput?.updatedToolOutput);
+    const left = String((await opencode(`${other}!`)).hookSpecificOutput?.updatedToolOutput);
     assert.match(left, /run the command again\]/);
     assert.doesNotMatch(left, /context_retrieve/);
     await set('context.guidance.externalize', 'true');
