@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { loadCommandGroups } from '../dist/cli/catalogue.js';
 import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
 import { formatFlag, formatUsage } from '../dist/cli/help.js';
+import { OUTPUTS } from '../dist/cli/hooks/outputs.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
 import { agentPrograms, CODES, catalogues, configuration, EXIT, openEngine } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
@@ -113,6 +114,13 @@ is in [agents.md](agents.md), how seats are decided in [mcp.md](mcp.md).`,
   ].join('\n\n');
 }
 
+/** What becomes of a long output at the agent's hook. */
+function describeOutput(agent) {
+  const form = OUTPUTS[agent];
+  if (form === undefined) return '-';
+  return form.replace === undefined ? 'named' : 'replaced';
+}
+
 async function hooksPage() {
   const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
   const { findPreset } = await agentPrograms();
@@ -122,6 +130,7 @@ async function hooksPage() {
     ...moments.map((event) =>
       findPreset(agent).hooks.moments[event] && SHAPES[agent].context[event] ? 'yes' : '-',
     ),
+    describeOutput(agent),
   ]);
   const places = HOOK_FILES.map(({ agent, project, user }) => [
     agent,
@@ -139,7 +148,8 @@ says on standard input, asks the engine of the workspace, and answers in that ag
 | --- | --- |
 | \`pre-write\`, before a tool writes files | that the write is refused, where somebody else holds a lock on one of them: who, until when, and what to do instead ([locks.md](locks.md)); \`guard.profile: none\` turns this off |
 | \`post-tool\`, after each tool | messages that it has not seen ([bus.md](bus.md)), each once and at most 4 KB of them, with how to read the rest; they stay unread until it acknowledges them |
-| \`pre-compact\`, before its context is summarised | what the summary must keep: session, task, brief, acceptance criteria by number, open asks, locks |
+| \`post-tool\`, and the tool's output is long, with \`context.hooks.post_tool\` | what is left of the output when repeats and good news are left out, or that all of it is kept and under which id ([context.md](context.md)) |
+| \`pre-compact\`, before its context is summarised | what the summary must keep: session, task, brief, acceptance criteria by number, open asks, locks; with \`context.hooks.pre_compact\` its claims, its last report and the ids of its stored texts as well |
 | \`session-start\`, after that | the same, and new messages |
 
 The session is that of the caller: a worker's, the one that \`SVC_SESSION\` names, or the Chair's seat. A Chair's agent without a session
@@ -155,7 +165,11 @@ agent that it does not know or a call that is refused, it prints nothing. Its ex
 What opencode is told after a compaction comes with the result of its next tool. Of cursor's \`session-start\`, which is the beginning of
 any conversation, only its documentation is known.
 
-${table(['agent', 'refusal', ...moments.map(code)], told)}
+${table(['agent', 'refusal', ...moments.map(code), 'a long output'], told)}
+
+Where a long output is replaced, the model reads what is left of it and nothing else; where it is named, the model has the whole of it and
+is told its id. Claude takes no other output of a tool that failed, so that one is named; codex tells its hook no exit code, and without
+one in its transcript its output is named, since its model would lose it. Gemini takes another output for an error of the tool.
 
 Only tools that say in their name that they write are refused (\`write_file\`, \`Edit\`, \`apply_patch\`, …), and a command that runs
 \`apply_patch\`. What a program in a shell writes no hook sees; the git hook of [locks.md](locks.md) does.

@@ -34,30 +34,33 @@ const place = (file) => {
 
 /**
  * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
+ * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold.
  */
 const APART = [
   'hostile',
+  'faults',
+  'terminal',
   'cli/package',
   'engine/daemon/supervisor',
-  'faults/data-folder-making',
-  'faults/strict-restart',
-  'terminal/config-edit',
-  'terminal/trust',
-  'terminal/wide-titles',
+  'engine/runner/confine/traps',
+  'engine/takeover',
   'tui/text/every-title',
 ];
-/** Kinds of tests that need many processes: `quick` leaves them out. */
-const SLOW = ['terminal', 'faults', 'agents', 'cli/main-job', 'engine/takeover'];
+/** One of each kind that belongs to every run all the same: the main job in a terminal, and killed workers. */
+const KEPT = ['terminal/main-job', 'faults/worker'];
+/** What needs many processes of what is left: `quick` leaves it out too. */
+const SLOW = ['agents', 'cli/main-job', ...KEPT];
 const isOneOf = (parts, file) => parts.some((part) => file.includes(join('dist/test', part)));
+const isApart = (file) => isOneOf(APART, file) && !isOneOf(KEPT, file);
 
 const words = process.argv.slice(2);
 const filters = words.filter((word) => !word.startsWith('--') && word !== 'quick');
 const onlyApart = words.includes('--apart');
 const isQuick = words.includes('quick');
 const isAsked = (file) => {
-  if (isQuick && isOneOf([...SLOW, ...APART], file)) return false;
+  if (isQuick && (isOneOf(SLOW, file) || isApart(file))) return false;
   if (filters.length > 0) return filters.some((part) => file.includes(part));
-  return isOneOf(APART, file) === onlyApart;
+  return isApart(file) === onlyApart;
 };
 
 const files = globSync('dist/test/**/*.test.js', { cwd: ROOT })
@@ -147,7 +150,7 @@ stream.on('end', () => {
   }
   if (isQuick) console.log(`not run: ${SLOW.join(', ')}; npm test does`);
   if (filters.length === 0 && !onlyApart)
-    console.log(`not run: ${APART.join(', ')}; npm test -- --apart does`);
+    console.log(`not run: ${APART.join(', ')}, but for ${KEPT.join(', ')}; npm test -- --apart does`);
   process.exitCode = passed ? 0 : 1;
 });
 // Until the summary says otherwise: a run that breaks off has failed.

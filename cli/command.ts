@@ -51,6 +51,7 @@ export type Proposal =
   | 'session'
   | 'session:live'
   | 'session:stopped'
+  | 'session:ended'
   | 'question'
   | 'question:open'
   | 'message'

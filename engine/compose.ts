@@ -227,6 +227,7 @@ export async function openEngine(options: OpenOptions) {
           config().agents.permissions,
         circuits: rooms.circuits,
         untold: (session) => listUntoldBy(rooms.agents, session),
+        listSavedTokens: rooms.texts.savings.listSavedTokens,
       }),
       ...circuitOperations({ circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({
@@ -261,6 +262,7 @@ export async function openEngine(options: OpenOptions) {
         sessions,
         routedAgents: () => agents.listNames().agents.filter((name) => agents.findAuth(name) === 'gateway'),
         policy: () => config().policy,
+        sumSavings: rooms.texts.savings.sumSavings,
       }),
     ];
     /** Agents that have no use for the context tools need not read of them. */

@@ -34,7 +34,13 @@ import {
   remindRules,
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
-import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
+import { createSessionLogs, type SessionLogs } from './dispatch/session-logs.ts';
+import {
+  createForwardedReader,
+  createGatewayRoom,
+  type GatewayRoom,
+  listProviderVariables,
+} from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
@@ -46,7 +52,6 @@ import { createWorktreeActions, type WorktreeActions } from './review/worktree-a
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
 import { checkConfinement, createConfinement } from './runner/confine/index.ts';
-import { createSessionLogs, type SessionLogs } from './runner/index.ts';
 import {
   buildWorkerEnvironment,
   createCommands,
@@ -62,6 +67,7 @@ import { agentFolder, briefFile, createLocalRunner, createProjectReader } from '
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
 import {
+  createFollowUps,
   createGuidance,
   createSessions,
   createVisitors,
@@ -173,14 +179,6 @@ export function createRooms(ground: Ground): Rooms {
   closing(setup.close);
   const isStrict = () => config().guard.profile === 'strict';
 
-  const logs = createSessionLogs(paths, (sessionId) =>
-    createReader(
-      findOutputFormat(
-        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
-        sessions.get(sessionId),
-      ),
-    ),
-  );
   const runner = createLocalRunner({
     processes,
     worktrees,
@@ -197,7 +195,16 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     log,
   });
+  const logs = createSessionLogs(runner, (sessionId) =>
+    createReader(
+      findOutputFormat(
+        { agents, approvals: { boundTo: (id) => board.decisions.boundTo(id) } },
+        sessions.get(sessionId),
+      ),
+    ),
+  );
   const visitors = createVisitors({ sessions, processes });
+  const followUps = createFollowUps({ sessions, visitors });
   const circuits = createCircuits({ storage, events, clock });
   const gateway = createGatewayRoom({
     storage,
@@ -210,6 +217,7 @@ export function createRooms(ground: Ground): Rooms {
     config,
     secret: ground.secret,
     env,
+    shortener: new URL('./knowledge/context/shorten-output.js', import.meta.url).href,
     skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
   });
   closing(gateway.close);
@@ -219,7 +227,8 @@ export function createRooms(ground: Ground): Rooms {
     cwd === null ? null : briefFile({ paths }, { sessionId, worktree, cwd });
   const guidance = createGuidance(() => ({
     locale: config().workspace.locale,
-    rules: config().chair.guidance,
+    chair: config().chair.guidance,
+    context: config().context.guidance,
     hasMemory: config().memory.enabled !== false,
   }));
   const bus = createBus({
@@ -279,7 +288,7 @@ export function createRooms(ground: Ground): Rooms {
     storage,
     clock,
     settings() {
-      const { dir, ttl_minutes, guidance } = config().context;
+      const { dir, ttl_minutes, guidance, threshold_bytes, hooks } = config().context;
       const folder = resolve(root, dir);
       return {
         data: paths.data,
@@ -288,8 +297,11 @@ export function createRooms(ground: Ground): Rooms {
         idleMs: ttl_minutes * 60_000,
         crushes: guidance.crush,
         stores: guidance.externalize,
+        longBytes: hooks.post_tool ? threshold_bytes : null,
+        protectedTools: guidance.protect_tools,
       };
     },
+    forwarded: createForwardedReader(paths.data),
     taskOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId).taskId : null),
     log,
   });
@@ -304,6 +316,7 @@ export function createRooms(ground: Ground): Rooms {
     templates: () => config().webhook.templates,
     policy: () => config().policy,
     peers: bus.peers,
+    followUps,
     paths: workspacePaths,
     worktrees,
     processes,
@@ -393,10 +406,12 @@ export function createRooms(ground: Ground): Rooms {
   const sessionActions = createSessionActions({
     storage,
     sessions,
+    tasks,
     decisions,
     workflow,
     dispatcher: board.dispatcher,
     visitors,
+    followUps,
     runner,
     keys,
     agentFolder: (sessionId) => agentFolder({ paths }, sessionId),
@@ -436,6 +451,7 @@ export function createRooms(ground: Ground): Rooms {
   const { locks } = board;
   const hooks = createHooks({
     log,
+    wantsOutput: texts.wantsOutput,
     contributors: [
       listHeldPaths({
         isOn: () => config().guard.profile !== 'none',
@@ -449,6 +465,10 @@ export function createRooms(ground: Ground): Rooms {
         task: tasks.get,
         asksOf: (from) => bus.asks.list({ status: 'open', from }),
         locksOf: (holder) => locks.around().filter((lock) => lock.holder === holder),
+        tellsMore: () => config().context.hooks.pre_compact,
+        claimsOf: board.claimsOf,
+        evidenceOf: board.evidence,
+        textsOf: texts.listOf,
       }),
       listNewMessages({ surface: bus.surface }),
     ],

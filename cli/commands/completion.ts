@@ -106,6 +106,7 @@ const SOURCES: Readonly<Record<Exclude<Proposal, 'agent' | 'key' | 'tool'>, Sour
   session: listSessions({}),
   'session:live': listSessions({ live: true }),
   'session:stopped': listSessions({}, ({ state, resume_at }) => state === 'ended' || resume_at !== null),
+  'session:ended': listSessions({}, ({ state }) => state === 'ended'),
   question: listAsks('all'),
   'question:open': listAsks('open'),
   message: listMessages({}),

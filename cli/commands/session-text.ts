@@ -62,6 +62,7 @@ type EndedRow = Pick<
   | 'worktree'
   | 'inplace'
   | 'branch'
+  | 'branch_state'
   | 'cwd'
   | 'repository'
   | 'commits'
@@ -84,6 +85,8 @@ const STEPS: Readonly<Record<NextStep, (row: EndedRow) => string | null>> = {
 /** Describes what a person can do after the end of a session; null when nothing is left to do. */
 export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean }): Promise<string | null> {
   if (row.promoted_at !== null) return null;
+  if (row.branch_state === 'continued')
+    return `a later session has gone on with its work on ${row.branch ?? 'its branch'}: svc worktree list`;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
   const { findFailure } = await catalogues();
   const remedy = failure === null ? undefined : findFailure(failure.code)?.next;
@@ -142,6 +145,12 @@ export function formatSession(
       [
         'tokens',
         usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
+      ],
+      [
+        'spared',
+        row.saved_tokens === 0
+          ? null
+          : `about ${formatCount(row.saved_tokens, 'token')}: outputs that svc has shortened`,
       ],
       ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
       ['tool calls', row.tool_calls],

@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
 import { openForOneCall } from '../../engine/daemon/one-call.ts';
 import type { HookEvent } from '../../engine/index.ts';
+import { readOutput, replaceOutput, type ToolOutput } from './outputs.ts';
 import { SHAPES } from './shapes.ts';
-import { readCall } from './tool-call.ts';
+import { type Fields, readCall } from './tool-call.ts';
 
 // An agent waits for this at every tool call, and some take any other exit code than 0 for a refusal: what goes wrong
 // here is our own affair, so the answer is then silence, in time.
@@ -22,6 +23,13 @@ const EVENTS: readonly string[] = [
 interface Look {
   deny: string | null;
   context: string[];
+  wants_output: boolean;
+}
+
+/** What stands in the place of a long output, or is said of it. */
+interface Shortened {
+  text: string | null;
+  note: string | null;
 }
 
 /** `svc hook <event> --agent <preset>`: never returns before the process ends, always with exit code 0. */
@@ -50,21 +58,56 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   // The engine finds out who calls while the agent's words are read.
   const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
   opening.catch(() => undefined);
-  const { tool, cwd, paths, writes } = readCall(await readInput(), process.cwd());
+  const { tool, cwd, paths, writes, sent } = readCall(await readInput(), process.cwd());
   const concerned = event === 'pre-write' && !writes ? [] : paths.slice(0, MAX_PATHS);
   if (carry === undefined && concerned.length === 0) return null;
   const engine = await opening;
   if (engine === null) return null;
-  const { deny, context } = (await engine.send('hook.look', {
+  const output = event === 'post-tool' ? readOutput(agent, sent) : null;
+  const look = (await engine.send('hook.look', {
     event,
     agent,
     cwd,
     paths: concerned,
     tool,
     carries: carry !== undefined,
+    ...(output === null ? {} : { output_bytes: Buffer.byteLength(output.text) }),
   })) as Look;
+  const { deny, context } = look;
   if (deny !== null && event === 'pre-write') return shape.deny([deny, ...context].join('\n\n'));
-  return carry === undefined || context.length === 0 ? null : carry(context.join('\n\n'));
+  if (carry === undefined) return null;
+  const shorter = output === null || !look.wants_output ? null : await shortenOutput(engine, output);
+  if (shorter?.note) context.push(shorter.note);
+  const said = context.length === 0 ? null : carry(context.join('\n\n'), sent);
+  if (output === null || shorter === null || shorter.text === null) return said;
+  return mergeAnswers(replaceOutput(agent, sent, shorter.text, output), said);
+}
+
+/** Null when it cannot be shortened: the agent has it as it is, and all else is said nevertheless. */
+async function shortenOutput(
+  engine: { send(operation: string, input: object): Promise<unknown> },
+  { text, exitCode, isReplaceable }: ToolOutput,
+): Promise<Shortened | null> {
+  try {
+    return (await engine.send('context.shorten', {
+      text,
+      is_replaceable: isReplaceable,
+      ...(exitCode === null ? {} : { exit_code: exitCode }),
+    })) as Shortened;
+  } catch {
+    return null;
+  }
+}
+
+/** Two answers to one moment, of which one may be missing. */
+function mergeAnswers(one: object | null, other: object | string | null): object | string | null {
+  if (one === null || typeof other === 'string') return one ?? other;
+  const specific = 'hookSpecificOutput';
+  const inner = {
+    ...((one as Fields)[specific] as object),
+    ...((other as Fields | null)?.[specific] as object),
+  };
+  return { ...one, ...other, ...(Object.keys(inner).length === 0 ? {} : { [specific]: inner }) };
 }
 
 /** Reads `--agent`; the default is the form that most agents share. */

@@ -1,16 +1,21 @@
 import type { HookEvent } from '../../engine/index.ts';
+import type { Fields } from './tool-call.ts';
 
 /** How an agent takes what a hook has to say. */
 export interface Shape {
   /** Refuses the write that is about to happen; the model reads the reason. */
   deny(reason: string): object;
   /** The moments at which text of ours reaches the model, and how. */
-  context: Partial<Record<HookEvent, (text: string) => object | string>>;
+  context: Partial<Record<HookEvent, (text: string, sent?: Fields) => object | string>>;
 }
 
 const additional =
   (hookEventName: string) =>
   (additionalContext: string): object => ({ hookSpecificOutput: { hookEventName, additionalContext } });
+
+/** Claude calls the moment after a tool otherwise when the tool has failed, and takes no other name for it then. */
+const afterTool = (text: string, sent?: Fields): object =>
+  additional(sent?.hook_event_name === 'PostToolUseFailure' ? 'PostToolUseFailure' : 'PostToolUse')(text);
 
 const claude = {
   deny: (permissionDecisionReason) => ({
@@ -22,7 +27,7 @@ const claude = {
   }),
   context: {
     'pre-write': additional('PreToolUse'),
-    'post-tool': additional('PostToolUse'),
+    'post-tool': afterTool,
     // Added verbatim to the instructions for the summary; an object would count as an error of the hook.
     'pre-compact': (text) => text,
     'session-start': additional('SessionStart'),

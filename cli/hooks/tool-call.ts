@@ -9,9 +9,11 @@ export interface ToolCall {
   paths: string[];
   /** Whether it is one that changes them. */
   writes: boolean;
+  /** All that the agent has sent. */
+  sent: Fields;
 }
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'notebook_path'];
 /** Where a patch stands, in the tools that take one. */
@@ -43,6 +45,7 @@ export function readCall(text: string, here: string): ToolCall {
       tool === null ||
       (WRITES.test(splitToolName(tool)) && asFields(inner)?.command !== 'view') ||
       appliesPatch(inner),
+    sent,
   };
 }
 

@@ -16,6 +16,8 @@ const PARAMETER = 'input.';
 
 /** Operations whose command is not their own two words. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  'context.externalize': 'context put',
+  'context.retrieve': 'context get',
   'memory.remember': 'memory add',
   'agent.held': 'agents',
   'agent.reset': 'agents reset',
@@ -59,7 +61,12 @@ export function nameCommand(mention: Mention): string {
   const flags = Object.entries(options).map(([name, value]) =>
     value === 'true' ? formatFlag(name) : `${formatFlag(name)} ${value}`,
   );
-  return ['svc', COMMANDS[operation] ?? operation.replace('.', ' '), ...on, ...flags].join(' ');
+  return [
+    'svc',
+    COMMANDS[operation] ?? operation.replace('.', ' ').replaceAll('_', '-'),
+    ...on,
+    ...flags,
+  ].join(' ');
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Agents } from '../agents/index.ts';
 import type { Policy } from '../api/operation.ts';
-import type { Peers, Session, Sessions } from '../sessions/index.ts';
+import type { FollowUps, Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
@@ -15,6 +15,7 @@ export interface BoardOperationsDeps {
   tasks: Tasks;
   decisions: Decisions;
   sessions: Sessions;
+  followUps: Pick<FollowUps, 'findOfWorker'>;
   workflow: Workflow;
   plans: Plans;
   agents: Agents;

@@ -8,7 +8,7 @@ import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
-import { createLedgerGate, createLedgers } from './ledger/index.ts';
+import { createLedgerGate, createLedgers, type Ledgers } from './ledger/index.ts';
 import { ledgerOperations } from './ledger/tools.ts';
 import { createLocks, type Locks } from './locks/index.ts';
 import { lockOperations } from './locks/tools.ts';
@@ -20,7 +20,7 @@ import { createVerify, type Verification, type Verify, type VerifyDeps } from '.
 import { verifyTools } from './verify/tools.ts';
 import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './workflow/index.ts';
 
-export { type DispatchOptions, pickRepeatable, timeoutSec } from './dispatch-options.ts';
+export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export type { Planner, RunPlan } from './plan.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
@@ -32,6 +32,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   templates: BoardOperationsDeps['templates'];
   policy(): Policy;
   peers: Peers;
+  followUps: BoardOperationsDeps['followUps'];
   paths: WorkspacePaths;
   worktrees: Worktrees;
   processes: Processes;
@@ -61,6 +62,8 @@ export interface Board<D extends Dispatch & Planner> {
   operations: OperationsOf<
     typeof boardOperations | typeof ledgerOperations | typeof lockOperations | typeof verifyTools
   >[];
+  /** Items of ledgers that a session has claimed, oldest first. */
+  claimsOf: Ledgers['claimsOf'];
   /** Releases an ended session's locks and claims. Call inside the transaction that ends it. */
   sessionEnded(sessionId: string): void;
   /** The state of an ended worker session's evidence, as a line for its handoff. Call inside the transaction that ends it. */
@@ -106,6 +109,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
     peers: deps.peers,
+    followUps: deps.followUps,
     requireConsent: deps.requireConsent,
     templates,
     actions: createTaskActions({
@@ -132,6 +136,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
       ...ledgerOperations({ ledgers, peers: deps.peers }),
       ...verifyTools({ verify, tasks, paths: deps.paths }),
     ],
+    claimsOf: ledgers.claimsOf,
     sessionEnded(sessionId) {
       locks.releaseAll(sessionId, 'its session has ended');
       ledgers.releaseAll(sessionId, 'its session has ended');

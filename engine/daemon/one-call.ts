@@ -7,9 +7,9 @@ import { locateEngine } from './locate.ts';
 // Loaded at every tool call of every agent, so nothing here or below it may load a package. The usual client takes 4 ms
 // more CPU (of 37) and a second round trip, and waits for a restarting engine, which an agent should not.
 
-/** A connection for one call. */
+/** A connection for one call, and for what its answer asks for. */
 export interface OneCall {
-  /** Sends the call and resolves with its result, in wire form. Rejects when it is refused or the connection ends. */
+  /** Sends a call and resolves with its result, in wire form. Rejects when it is refused or the connection ends. */
   send(operation: string, input: object): Promise<unknown>;
   close(): void;
 }
@@ -37,6 +37,7 @@ export async function openForOneCall(options: {
     waiting.clear();
   };
   let isOver = false;
+  let lastId = 1;
   socket.on('error', (error) => rejectAll(error.message));
   socket.on('close', () => {
     isOver = true;
@@ -59,10 +60,11 @@ export async function openForOneCall(options: {
   return {
     async send(operation, input) {
       if (isOver) throw new Error('the connection ended');
+      lastId += 1;
       const answer = await new Promise<Answer>((resolve, reject) => {
-        waiting.set(2, { resolve, reject });
+        waiting.set(lastId, { resolve, reject });
         // The engine keeps the order: when hello is refused, so is this.
-        writeRequest(2, operation, input);
+        writeRequest(lastId, operation, input);
       });
       if (answer.error !== undefined) throw new Error(answer.error.message);
       return answer.result;

@@ -159,7 +159,7 @@ export function createSubscriptions(
     while (!signal.aborted) {
       // Checked before reading, so that everything written before the end is read too.
       const ended = engine.sessionEnded(session);
-      const part = read({ from: offset, maxBytes: LOG_PART_BYTES, ended });
+      const part = await read({ from: offset, maxBytes: LOG_PART_BYTES, ended });
       const isLast = ended && part.next >= part.end;
       if (part.text !== '' || part.dropped > 0 || isLast) {
         await pushNotification(signal, 'log', {
@@ -204,10 +204,10 @@ export function createSubscriptions(
           lines: z.int().min(0).optional(),
           form: z.enum(['readable', 'raw']).optional(),
         }),
-        run({ session, from, lines, form = 'readable' }, caller) {
+        async run({ session, from, lines, form = 'readable' }, caller) {
           const { sessionId } = engine.resolveSession(session);
           engine.logs.checkReader(sessionId, caller);
-          const start = from ?? engine.logs.tail(sessionId, lines ?? 200);
+          const start = from ?? (await engine.logs.findTail(sessionId, lines ?? 200));
           const subscription = beginSubscription();
           keepSubscription(subscription, (signal) =>
             followLog(subscription, sessionId, { from: start, form }, signal),

@@ -117,7 +117,7 @@ async function placeSession({ deps, persist }: Beginning, queued: Session): Prom
   await persist(`the worktree of ${sessionId}`, () => {
     sessions.place(sessionId, placement);
     sessions.outputFrom(sessionId, outputFrom);
-    if (continues !== null && own === null) sessions.worktreeGone(continues);
+    if (continues !== null && own === null) sessions.handedOn(continues);
   });
   return placement;
 }
@@ -213,7 +213,11 @@ async function composeTexts(
   const isRemembered = agentSession !== null;
   const commits = isRemembered ? null : await deps.runner.listCommits(placement);
   const cause = interruption ?? former?.failure?.text ?? null;
-  const earlier = { cause, isRemembered, commits };
+  const followed =
+    former === null || session.runs > 1 || former.taskId === task.taskId
+      ? null
+      : { taskId: former.taskId, title: former.title };
+  const earlier = { cause, isRemembered, commits, followed };
   const resumption = composeText(deps, 'resumption', { ...source, earlier });
   return { texts: { prompt, brief, notes, resumption }, agentSession };
 }

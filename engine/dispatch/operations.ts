@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
 import { timeoutSec } from '../board/index.ts';
-import { LOG_FORMS, type SessionLogs } from '../runner/index.ts';
+import { checkNotReplaced } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { SessionActions } from './session-actions.ts';
+import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
 
 function added(one: Usage | null, other: Usage | null): Usage | null {
   if (one === null || other === null) return one ?? other;
@@ -28,6 +29,8 @@ export interface ListedSession extends Session {
   held: Circuit | null;
   /** What its agent does not say, so that nothing of it is no sign that all is well; words that follow "it does not say". */
   untold: readonly string[];
+  /** Tokens that outputs have not taken in its context because svc has shortened them, estimated. */
+  savedTokens: number;
 }
 
 /** What clients may ask about sessions and their logs. */
@@ -41,21 +44,30 @@ export function sessionOperations(deps: {
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
+  /** Estimated tokens that sessions were spared, of those that were. */
+  listSavedTokens(): ReadonlyMap<string, number>;
 }) {
   const { sessions, logs, actions, permissions } = deps;
 
   /** With what it has said in the run that is under way, which is recorded at its end. */
-  function listed(session: Session, untoldBy = deps.untold): ListedSession {
+  function describeSession(
+    session: Session,
+    logTimes: Readonly<Record<string, string>>,
+    untoldBy = deps.untold,
+    saved = deps.listSavedTokens(),
+  ): ListedSession {
     const { sessionId, state } = session;
     const untold = untoldBy(session);
+    const savedTokens = saved.get(sessionId) ?? 0;
     // Nobody asks how quiet an ended one is, and most of a list has ended.
     if (state === 'ended')
-      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold };
+      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold, savedTokens };
     // What a run has said is recorded at its end, and is not to be told twice.
     const facts = state === 'queued' ? null : deps.facts(sessionId);
-    const logWrittenAt = logs.writtenAt(sessionId);
+    const logWrittenAt = logTimes[sessionId] ?? null;
     const held = state === 'queued' ? deps.circuits.findCircuit(session.agent) : null;
-    if (facts === null) return { ...session, activity: null, plan: [], logWrittenAt, held, untold };
+    if (facts === null)
+      return { ...session, activity: null, plan: [], logWrittenAt, held, untold, savedTokens };
     return {
       ...session,
       agentSession: facts.agentSession ?? session.agentSession,
@@ -67,6 +79,7 @@ export function sessionOperations(deps: {
       logWrittenAt,
       held,
       untold,
+      savedTokens,
     };
   }
 
@@ -82,17 +95,20 @@ export function sessionOperations(deps: {
         ids: z.array(z.string()).max(1000).optional(),
         limit: z.int().min(1).max(100_000).optional(),
       }),
-      run(input): ListedSession[] {
+      async run(input): Promise<ListedSession[]> {
+        const found = sessions.list(input);
+        const live = found.filter(({ state }) => state !== 'ended').map(({ sessionId }) => sessionId);
+        const logTimes = await logs.listTimes(live);
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
-        return sessions.list(input).map((session) =>
-          listed(session, ({ agent, transport }) => {
-            const key = `${transport} ${agent}`;
-            const untold = known.get(key) ?? deps.untold({ agent, transport });
-            known.set(key, untold);
-            return untold;
-          }),
-        );
+        const saved = deps.listSavedTokens();
+        const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
+          const key = `${transport} ${agent}`;
+          const untold = known.get(key) ?? deps.untold({ agent, transport });
+          known.set(key, untold);
+          return untold;
+        };
+        return found.map((session) => describeSession(session, logTimes, untoldBy, saved));
       },
     }),
     operation({
@@ -109,7 +125,10 @@ export function sessionOperations(deps: {
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
-      run: (input) => listed(sessions.resolve(input.session)),
+      async run(input): Promise<ListedSession> {
+        const session = sessions.resolve(input.session);
+        return describeSession(session, await logs.listTimes([session.sessionId]));
+      },
     }),
     operation({
       name: 'worker.kill',
@@ -144,6 +163,35 @@ export function sessionOperations(deps: {
           by(caller),
           call.begin,
         );
+      },
+    }),
+    operation({
+      name: 'worker.follow_up',
+      about:
+        'Sends an ended session on with more to do: a new task in the same worktree and, where its agent can resume, the same conversation.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        prompt: z.string().trim().min(1).max(4_000_000),
+        title: z.string().trim().min(1).max(500).optional(),
+        timeout_sec: timeoutSec,
+        outside: z.boolean().optional(),
+      }),
+      async run(input, caller, call) {
+        const { sessionId } = sessions.resolve(input.session);
+        const { timeout_sec, outside, prompt, title = null } = input;
+        const source = caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const);
+        const submitted = await call.begin(() =>
+          actions.followUp(
+            sessionId,
+            { prompt, title, source, sourceRef: caller.via === 'tool' ? caller.sessionId : null },
+            { parent: caller.sessionId ?? undefined, outside, timeoutSec: timeout_sec },
+            by(caller),
+          ),
+        );
+        const { task } = checkNotReplaced(submitted);
+        return { task, session: sessions.get((submitted.session as Session).sessionId) };
       },
     }),
     operation({
@@ -191,17 +239,14 @@ export function sessionOperations(deps: {
           .max(8 * 1024 * 1024)
           .optional(),
       }),
-      run(input, caller) {
+      async run(input, caller) {
         const { sessionId, state } = sessions.resolve(input.session);
         logs.checkReader(sessionId, caller);
         const ended = state === 'ended';
-        const from = input.from ?? logs.tail(sessionId, input.lines ?? 200);
+        const from = input.from ?? (await logs.findTail(sessionId, input.lines ?? 200));
         const read = logs.open(sessionId, input.form ?? 'readable');
-        const { text, next, dropped, end } = read({
-          from,
-          maxBytes: input.max_bytes ?? 1024 * 1024,
-          ended,
-        });
+        const maxBytes = input.max_bytes ?? 1024 * 1024;
+        const { text, next, dropped, end } = await read({ from, maxBytes, ended });
         return { sessionId, text, next, dropped, end, ended };
       },
     }),

@@ -3,11 +3,14 @@ import type { By } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { sentence } from '../base/sentence.ts';
+import { makeTitle } from '../base/text.ts';
 import type { Decisions } from '../board/decisions/index.ts';
-import { type DispatchOptions, pickRepeatable } from '../board/index.ts';
+import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
+import type { NewTask, Tasks } from '../board/tasks/index.ts';
 import { checkNotReplaced, type Submitted, type Workflow } from '../board/workflow/index.ts';
 import type { Runner } from '../runner/runs/index.ts';
 import {
+  type FollowUps,
   findPlacement,
   type Session,
   type Sessions,
@@ -35,6 +38,13 @@ export interface Entrance {
   agentFolder: string;
 }
 
+/** What a session is sent on with. */
+export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef'> {
+  prompt: string;
+  /** Null for the first line of the prompt. */
+  title: string | null;
+}
+
 /** What a person does with a session of a worker. */
 export interface SessionActions {
   /** Inside `storage.write`: stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
@@ -50,6 +60,11 @@ export interface SessionActions {
     write: <T>(work: () => T) => Promise<T>,
   ): Promise<Session>;
   /**
+   * Inside `storage.write`: sends an ended session on with more to do, as a task of its own in the same worktree and
+   * conversation. Throws `conflict` when there is nothing to go on in, or somebody works in it.
+   */
+  followUp(sessionId: string, task: FollowUp, options: DispatchOptions, by: By): Submitted;
+  /**
    * Lets a person in, as process `pid`, as long as that lives. Throws `conflict` while its agent runs, and
    * `gateway_unreachable` where its runs went through the gateway and `hasOwnLogin` is not set.
    */
@@ -62,10 +77,12 @@ export interface SessionActions {
 export function createSessionActions(deps: {
   storage: Storage;
   sessions: Sessions;
+  tasks: Pick<Tasks, 'create' | 'get'>;
   decisions: Pick<Decisions, 'boundTo'>;
   workflow: Workflow;
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   visitors: Visitors;
+  followUps: Pick<FollowUps, 'require'>;
   runner: Pick<Runner, 'keep'>;
   keys: Pick<RunKeys, 'findRoute' | 'issueKey' | 'revokeKey'>;
   /** Absolute; what the agent keeps of a session. */
@@ -104,10 +121,8 @@ export function createSessionActions(deps: {
         hint: sentence`{session.log ${sessionId} follow=true} shows what it does; once it has ended or paused it can be entered`,
       });
     checkEmpty(session);
-    const next = sessions
-      .ofTask(session.taskId)
-      .find(({ state, continues }) => state !== 'ended' && continues === sessionId);
-    if (next !== undefined)
+    const next = sessions.findSuccessor(sessionId);
+    if (next !== null)
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
       });
@@ -188,7 +203,7 @@ export function createSessionActions(deps: {
           });
         if (session.failure === null)
           throw new SvcError('conflict', `${sessionId} has done its work`, {
-            hint: sentence`{worker.attach ${sessionId}} opens its agent in the worktree`,
+            hint: sentence`{worker.follow_up ${sessionId}} sends it on with more to do`,
           });
         if (session.worktree === null && !session.inplace)
           throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
@@ -212,6 +227,27 @@ export function createSessionActions(deps: {
       });
       if (started !== null) checkNotReplaced(started);
       return going;
+    },
+
+    followUp(sessionId, { prompt, title, source, sourceRef }, options, by) {
+      deps.requireConsent();
+      const session = deps.followUps.require(sessionId);
+      if (options.outside) checkMayLeave(session);
+      const former = deps.tasks.get(session.taskId);
+      const { taskId } = deps.tasks.create({
+        title: title ?? makeTitle(prompt),
+        body: prompt,
+        agent: session.agent,
+        project: session.project,
+        priority: former.priority,
+        source,
+        sourceRef,
+        // What a stranger has made an agent think and write is still there.
+        stranger: former.stranger,
+        actor: by.actor,
+      });
+      const repeated = repeatOptions(session, decisions.boundTo(session.decisionId).options);
+      return workflow.run(taskId, { ...repeated, ...pickRequested(options), continues: sessionId }, by);
     },
 
     async attach(sessionId, pid, { hasOwnLogin = false } = {}) {

@@ -2,13 +2,26 @@ import type * as z from 'zod';
 import type { ModelLimits } from '../models/index.ts';
 import type { aiSchema, gatewaySchema } from './config.ts';
 import { buildOllamaUrl, readEndpoint } from './endpoint.ts';
-import type { GatewaySettings, Provider } from './settings.ts';
+import type { GatewaySettings, LiveZoneSettings, Provider } from './settings.ts';
 
 /** The sections of the configuration that are the gateway's. */
 export interface GatewayConfig {
   ai: z.output<typeof aiSchema>;
   gateway: z.output<typeof gatewaySchema>;
-  context: { threshold_bytes: number };
+  context: ContextConfig;
+}
+
+/** What it takes of the section `context`. */
+interface ContextConfig {
+  threshold_bytes: number;
+  ttl_minutes: number;
+  guidance: {
+    crush: boolean;
+    externalize: boolean;
+    auto_gateway: boolean;
+    live_zone: boolean;
+    protect_tools: readonly string[];
+  };
 }
 
 const USUAL_CACHE_ENTRIES = 256;
@@ -71,6 +84,21 @@ export function buildSettings(
     cacheEntries: gateway.cache.max_entries || USUAL_CACHE_ENTRIES,
     contentOf,
     probeIntervalSec: ai.probe_interval_sec,
+    liveZone: buildLiveZone(ai, context),
+  };
+}
+
+function buildLiveZone({ mode }: GatewayConfig['ai'], context: ContextConfig): LiveZoneSettings | null {
+  const { guidance, threshold_bytes: longBytes, ttl_minutes } = context;
+  const { auto_gateway: isOn, live_zone: onlyLast, crush, externalize, protect_tools } = guidance;
+  if (mode !== 'live' || !isOn || (!crush && !externalize)) return null;
+  return {
+    onlyLast,
+    crushes: crush,
+    stores: externalize,
+    longBytes,
+    protectedTools: protect_tools,
+    idleMs: ttl_minutes * 60_000,
   };
 }
 

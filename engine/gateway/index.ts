@@ -12,6 +12,11 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
+export {
+  createForwardedReader,
+  type ForwardedReader,
+  type ForwardedText,
+} from './live-zone/read.ts';
 export { gatewayOperations } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
 export { estimateTokens } from './tokens.ts';
@@ -44,6 +49,8 @@ export interface GatewayRoomDeps {
   /** The value of a secret's variable. */
   secret(name: string): string | undefined;
   env: NodeJS.ProcessEnv;
+  /** URL of the module that shortens outputs. */
+  shortener: string;
   /** `SVC_SKIP_GATEWAY_AUTOSTART`. */
   skipsStart: boolean;
 }
@@ -63,6 +70,7 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     data,
     dataId: deps.dataId,
     db: deps.db,
+    shortener: deps.shortener,
     version,
     address: () => parseAddress(deps.config().gateway.addr),
     settings: () => buildSettings(deps.config(), deps.secret, content.list()),

@@ -34,6 +34,7 @@ export function gatewayOperations({
   sessions,
   routedAgents,
   policy,
+  sumSavings,
 }: {
   storage: Storage;
   clock: Clock;
@@ -49,6 +50,8 @@ export function gatewayOperations({
   routedAgents(): string[];
   /** `policy`, for those who ask what is in force. */
   policy(): { mode: string };
+  /** What was kept out of contexts, by session and tool, and all together. */
+  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
 }) {
   /** Throws `not_found` for what is not there, and `usage` for both at once. */
   function nameHolder({
@@ -88,6 +91,7 @@ export function gatewayOperations({
     sums,
     routedAgents,
     policy,
+    sumSavings,
   });
   const readDay = createDayReader({ clock, books, config, gateway, sums });
 

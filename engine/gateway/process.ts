@@ -52,6 +52,8 @@ export interface GatewayProcessDeps {
   data: string;
   dataId: string;
   db: string;
+  /** URL of the module that shortens outputs. */
+  shortener: string;
   version: string;
   address(): Address;
   settings(): GatewaySettings;
@@ -136,8 +138,8 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
           hint: sentence`{config.set gateway.addr 127.0.0.1:8788} keeps it to this machine; {gateway.serve allow_remote=true} opens it on purpose`,
         },
       );
-    const { db, version, env } = deps;
-    const start = { data, dataId, db, version, env, settings: deps.settings(), host: shown };
+    const { db, shortener, version, env } = deps;
+    const start = { data, dataId, db, shortener, version, env, settings: deps.settings(), host: shown };
     // Where runs go already, if the port is free to choose.
     await spawnGateway({ ...start, port: port === 0 ? (before?.port ?? 0) : port }).catch(
       (error: unknown) => {

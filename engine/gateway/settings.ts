@@ -25,6 +25,21 @@ export interface Provider {
   protocols: readonly Protocol[];
 }
 
+/** Which outputs of tools are shortened on their way, and how. */
+export interface LiveZoneSettings {
+  /** Only those that came after the model's last turn. */
+  onlyLast: boolean;
+  crushes: boolean;
+  /** Whether the whole of each is kept. */
+  stores: boolean;
+  /** From how many bytes on. */
+  longBytes: number;
+  /** Tools whose outputs stay as they are; none for the usual ones. */
+  protectedTools: readonly string[];
+  /** How long a whole output is kept that nobody forwards or reads, ms; 0 for until its room is needed. */
+  idleMs: number;
+}
+
 /** What the gateway is told to do; the engine sends it again whenever the configuration changes. */
 export interface GatewaySettings {
   mode: 'off' | 'stub' | 'live';
@@ -40,6 +55,8 @@ export interface GatewaySettings {
   contentOf: readonly string[];
   /** Between two looks at the lists of models; 0 for one look at the start. */
   probeIntervalSec: number;
+  /** Null where outputs of tools are passed on as they are. */
+  liveZone: LiveZoneSettings | null;
 }
 
 /** What a gateway's process is started with; it comes on standard input, so that no key is in an argument. */
@@ -52,5 +69,7 @@ export interface GatewayStart {
   dataId: string;
   /** The engine's database, of which the gateway only reads who holds a key. */
   db: string;
+  /** URL of the module that shortens outputs, which the gateway does not load unless it is to. */
+  shortener: string;
   version: string;
 }

@@ -1,3 +1,4 @@
+import { toWire } from '../api/operation.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { formatId } from '../base/ids.ts';
 import type { Sessions } from '../sessions/index.ts';
@@ -27,6 +28,7 @@ export function createUsageViews({
   sums: { findSessions, sumBy },
   routedAgents,
   policy,
+  sumSavings,
 }: {
   clock: Clock;
   keys: Pick<Keys, 'listPersonKeys'>;
@@ -39,6 +41,8 @@ export function createUsageViews({
   routedAgents(): string[];
   /** `policy`, for those who ask what is in force. */
   policy(): { mode: string };
+  /** What was kept out of contexts, by session and tool, and all together. */
+  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
 }) {
   return {
     summary({ recent }: { recent: number }) {
@@ -53,6 +57,7 @@ export function createUsageViews({
         by_model: list('model'),
         by_provider: list('provider'),
         ...(recent === 0 ? {} : { recent: books.listRecent(recent).map(describeCall) }),
+        kept_out: toWire(sumSavings(null, MOST_LISTED)),
       };
     },
     leaks() {

@@ -12,6 +12,8 @@ export interface Moment {
   /** Files that the tool call names, absolute: before a write those that it is about to change. */
   paths: readonly string[];
   tool: string | null;
+  /** What the tool has answered, in bytes; null where that is not known. */
+  outputBytes: number | null;
   /** Whether text reaches the model now. Where it does not, it is kept for the next moment at which it does. */
   carries: boolean;
 }
@@ -33,6 +35,8 @@ export interface Contributor {
 export interface Look {
   deny: string | null;
   context: string[];
+  /** The output is so long that it is to be sent, to be shortened. */
+  wantsOutput: boolean;
 }
 
 /** Collects what an agent is told at its hooks. */
@@ -46,10 +50,13 @@ const KEPT_SESSIONS = 200;
 
 export function createHooks({
   contributors,
+  wantsOutput,
   log,
 }: {
   /** In order of speaking; the last refusal wins. */
   contributors: readonly Contributor[];
+  /** Whether what a tool has answered is to be shortened. */
+  wantsOutput(moment: { tool: string | null; outputBytes: number }): boolean;
   log: { warn(facts: object, text: string): void };
 }): Hooks {
   /** Texts for a moment that carries them, by session. */
@@ -86,7 +93,9 @@ export function createHooks({
       } else if (context.length > 0 && deny === null) {
         keepText(whose, context.splice(0));
       }
-      return { deny, context };
+      const { event, tool, outputBytes } = moment;
+      const isLong = event === 'post-tool' && outputBytes !== null && wantsOutput({ tool, outputBytes });
+      return { deny, context, wantsOutput: isLong };
     },
   };
 }

@@ -26,7 +26,9 @@ export const hookOperations = (hooks: Hooks) => [
       paths: z.array(z.string().min(1)).max(1000),
       tool: z.string().nullable(),
       carries: z.boolean().default(true),
+      output_bytes: z.int().min(0).optional(),
     }),
-    run: (input, caller) => hooks.look({ ...input, caller }),
+    run: ({ output_bytes: outputBytes = null, ...input }, caller) =>
+      hooks.look({ ...input, outputBytes, caller }),
   }),
 ];

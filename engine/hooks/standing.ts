@@ -1,8 +1,10 @@
+import type { Caller } from '../api/operation.ts';
 import { renderWords } from '../api/words.ts';
 import { sentence } from '../base/sentence.ts';
-import { cutToWidth, toPrintable } from '../base/text.ts';
+import { cutToWidth, formatCount, toPrintable } from '../base/text.ts';
 import type { Lock } from '../board/locks/index.ts';
 import type { Task } from '../board/tasks/index.ts';
+import type { Verification } from '../board/verify/index.ts';
 import type { Ask } from '../bus/asks/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Contributor } from './hooks.ts';
@@ -20,7 +22,32 @@ export function describeStanding(deps: {
   /** Its open questions. */
   asksOf(sessionId: string): Ask[];
   locksOf(sessionId: string): Lock[];
+  /** Whether the rest is told as well: `context.hooks.pre_compact`. */
+  tellsMore(): boolean;
+  /** Items of ledgers that it has claimed. */
+  claimsOf(sessionId: string): { ledger: string; item: number; text: string }[];
+  /** What it has reported of its work, and what became of that. */
+  evidenceOf(sessionId: string): Promise<Verification>;
+  /** Texts that it has stored or read, last used first. */
+  textsOf(caller: Caller): Promise<{ id: string; bytes: number; kind: string }[]>;
 }): Contributor {
+  async function listMore(caller: Caller, sessionId: string): Promise<string[]> {
+    const texts = await deps.textsOf(caller);
+    return [
+      ...formatList(
+        'items that you have claimed',
+        deps
+          .claimsOf(sessionId)
+          .map(({ ledger, item, text }) => `${toPrintable(ledger)} ${item} ${shortenText(text)}`),
+      ),
+      ...describeEvidence(await deps.evidenceOf(sessionId)),
+      ...formatList(
+        renderWords(sentence`stored texts, which {context.retrieve <id>} gives back`, 'tools'),
+        texts.map(({ id, bytes, kind }) => `${id} ${kind}, ${bytes} bytes`),
+      ),
+    ].map((fact) => `- ${fact}`);
+  }
+
   function listFacts(sessionId: string): string[] {
     const session = deps.sessionOf(sessionId);
     const brief = session === null ? null : deps.briefOf(session);
@@ -47,18 +74,34 @@ export function describeStanding(deps: {
 
   return {
     name: 'standing',
-    look({ event, caller: { sessionId } }) {
+    async look({ event, caller }) {
+      const { sessionId } = caller;
       if (sessionId === null || (event !== 'pre-compact' && event !== 'session-start')) return null;
       const isBefore = event === 'pre-compact';
       const isWorker = deps.sessionOf(sessionId) !== null;
       const text = [
         isBefore ? 'The summary must keep these facts as they are:' : 'Where you stand:',
         ...listFacts(sessionId),
+        ...(deps.tellsMore() ? await listMore(caller, sessionId) : []),
         ...(!isBefore && isWorker ? ['Read the brief again before you go on.'] : []),
       ];
       return { context: [text.join('\n')] };
     },
   };
+}
+
+function describeEvidence({ reportedAt, state, summary, tests, criteria }: Verification): string[] {
+  if (reportedAt === null) return ['nothing of your work is reported yet'];
+  const unmet = criteria.filter(({ status }) => status !== 'met').length;
+  const facts = [
+    `your last report, of ${reportedAt}, is ${state}`,
+    ...(summary === null ? [] : [shortenText(summary)]),
+    ...tests.slice(0, MOST).map(({ command, result }) => `${shortenText(command)} ${result}`),
+    ...(unmet === 0
+      ? []
+      : [`not met or not reported: ${formatCount(unmet, 'criterion', 'criteria')} of ${criteria.length}`]),
+  ];
+  return [facts.join('; ')];
 }
 
 const shortenText = (text: string): string =>

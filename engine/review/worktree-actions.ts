@@ -88,10 +88,6 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const { recordGone, prepareRemoval } = removal;
   const repositories = createWorkspaceRepositories(deps);
 
-  /** Finds the live session that resumes an ended one; until it has started, the worktree is still the ended one's. */
-  const findNextSession = ({ sessionId, taskId }: Session): Session | undefined =>
-    sessions.ofTask(taskId).find(({ state, continues }) => state !== 'ended' && continues === sessionId);
-
   function resolveEnded(prefix: string): EndedSession {
     const session = sessions.resolve(prefix);
     const { sessionId, branch, repository } = session;
@@ -100,10 +96,17 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         hint: sentence`{task.cancel ${session.taskId}}`,
       });
     }
-    const next = findNextSession(session);
-    if (next !== undefined) {
+    // Until that has started, the worktree is still the ended one's.
+    const next = sessions.findSuccessor(sessionId);
+    if (next !== null) {
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
+      });
+    }
+    if (session.branchState === 'continued' && branch !== null) {
+      const newest = sessions.byBranch(branch)?.sessionId ?? sessionId;
+      throw new SvcError('conflict', `${newest} has gone on with ${sessionId}, on its branch`, {
+        hint: sentence`{worktree.promote ${newest}} takes the work of both`,
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {
@@ -140,7 +143,9 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const isKept = (branch: string): boolean => {
     const session = findSession(branch);
     if (session === null) return false;
-    return session.state !== 'ended' || session.keepWorktree || findNextSession(session) !== undefined;
+    return (
+      session.state !== 'ended' || session.keepWorktree || sessions.findSuccessor(session.sessionId) !== null
+    );
   };
 
   /** Whether a worktree is this session's: one at another path belongs to another workspace, whatever its branch name. */

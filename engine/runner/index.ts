@@ -2,4 +2,3 @@
 export type { CleanCheckouts } from './clean-checkout.ts';
 export { locatePrivateGit } from './private-git.ts';
 export type { SeatOfRun } from './run-sockets.ts';
-export { createSessionLogs, LOG_FORMS, type SessionLogs } from './session-logs.ts';

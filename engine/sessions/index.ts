@@ -1,3 +1,4 @@
+export { createFollowUps, type FollowUps } from './follow-up.ts';
 export { createGuidance, type Guidance } from './guidance/index.ts';
 export { guidanceOperations } from './guidance/operations.ts';
 export { decideOutcome, type NextStep, outcomeOfSession, type RunOutcome, workLeftBy } from './outcome.ts';

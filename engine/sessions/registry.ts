@@ -31,6 +31,8 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   ofTask(taskId: string): Session[];
   /** The newest session that has the branch. */
   byBranch(branch: string): Session | null;
+  /** Finds the session that goes on with an ended one and has not ended; null for none. */
+  findSuccessor(sessionId: string): Session | null;
   private(sessionId: string): SessionPrivate;
   byRunId(runId: string): Session | null;
   /** A worker's newest session, by its given name or `w-3`; null when there is no such worker. */
@@ -61,6 +63,8 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
+  /** Another session has its worktree and branch from now on. */
+  handedOn(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
   /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
   unpromoted(): Session[];
@@ -91,6 +95,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = +? ORDER BY s.id`);
   const branched = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
+  );
+  const succeeding = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state <> 'ended' AND s.continues = +? LIMIT 1`,
   );
   const keeping = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.state = 'ended' AND s.worktree IS NOT NULL ORDER BY s.id`,
@@ -147,6 +154,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
     resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
   const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
+  const setHandedOn = db.prepare(
+    `UPDATE session SET worktree = NULL, branch_state = 'continued' WHERE id = ?`,
+  );
   const unpromoted = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.state = 'ended' AND coalesce(s.commits, s.cwd IS NOT NULL) > 0 AND s.promoted_at IS NULL AND s.branch IS NOT NULL
      AND (s.branch_state IS NULL OR s.worktree IS NOT NULL)`,
@@ -200,6 +210,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
     byBranch(branch) {
       const row = branched.get(branch);
+      return row ? toSession(row) : null;
+    },
+    findSuccessor(sessionId) {
+      const row = succeeding.get(parseId('s', sessionId));
       return row ? toSession(row) : null;
     },
     private(sessionId) {
@@ -297,6 +311,9 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     endedWithWorktree: () => keeping.all().map(toSession),
     worktreeGone(sessionId) {
       setGone.run(parseId('s', sessionId));
+    },
+    handedOn(sessionId) {
+      setHandedOn.run(parseId('s', sessionId));
     },
     promoted(sessionId, by) {
       setPromoted.run(clock.now(), by, parseId('s', sessionId));

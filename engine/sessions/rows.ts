@@ -76,8 +76,11 @@ export interface SessionResult {
   insertions: number | null;
   deletions: number | null;
   promotedAt: string | null;
-  /** How its branch was settled without a promotion; null while it has work that its base lacks. */
-  branchState: 'merged' | 'gone' | null;
+  /**
+   * How its branch was settled without a promotion; null while it has work that its base lacks. `continued`: a later
+   * session has it.
+   */
+  branchState: 'merged' | 'gone' | 'continued' | null;
   /** The session that promoted it, or the actor when there was no session. */
   promotedBy: string | null;
   /** The agent's own id of its session. */
@@ -144,7 +147,7 @@ export interface SessionRow {
   deletions: number | null;
   promoted_at: number | null;
   promoted_by: string | null;
-  branch_state: 'merged' | 'gone' | null;
+  branch_state: 'merged' | 'gone' | 'continued' | null;
   priority: -1 | 0 | 1;
   resume_at: number | null;
   pause_code: string | null;

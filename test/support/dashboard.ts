@@ -135,6 +135,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   activity: null,
   held: null,
   untold: [],
+  saved_tokens: 0,
   plan: [],
   ...more,
 });

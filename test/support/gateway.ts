@@ -34,6 +34,7 @@ export const makeSettings = (more: Partial<GatewaySettings> = {}): GatewaySettin
   longToolBytes: 4096,
   contentOf: [],
   probeIntervalSec: 0,
+  liveZone: null,
   ...more,
 });
 

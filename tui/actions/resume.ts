@@ -14,11 +14,13 @@ const NOTHING_SELECTED = 'no worker is selected';
 
 const hasWorkFolder = ({ worktree, inplace }: SessionRow): boolean => worktree !== null || inplace;
 
-/** A later session of the same task. */
+/** A later session of the same task, or one that goes on in its worktree. */
 const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | undefined =>
   [...data.sessions.values()].find(
     (each) =>
-      each.task_id === session.task_id && parseIdNumber(each.session_id) > parseIdNumber(session.session_id),
+      each.continues === session.session_id ||
+      (each.task_id === session.task_id &&
+        parseIdNumber(each.session_id) > parseIdNumber(session.session_id)),
   );
 
 export function checkCanResume(state: State): string | null {
@@ -66,6 +68,45 @@ export function askToResume(state: State): Question {
     ],
   };
 }
+
+export function checkCanFollowUp(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  const { session_id: id } = session;
+  if (session.state !== 'ended') return `${id} has not ended; until then it can be sent a message`;
+  const next = [...state.data.sessions.values()].find((each) => each.continues === id);
+  if (next !== undefined) return `${next.session_id} has gone on with ${id}`;
+  return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
+}
+
+/** Asks first, because what is written starts an agent as soon as the editor is closed. */
+export function askToFollowUp(state: State): Question {
+  const { session_id: id, agent, agent_session: conversation } = getSelectedSession(state)!;
+  return {
+    subject: { kind: 'session', id },
+    text: `Write what ${id} is to do next, in its worktree${conversation === null ? '' : ' and conversation'}? It starts when your editor closes and spends ${agent}'s tokens.`,
+    answers: [{ key: 'y', label: 'write', run: (now) => writeFollowUp(now, id) }],
+  };
+}
+
+const writeFollowUp = (state: State, id: string): Transition =>
+  transitionTo(state, {
+    do: 'edit',
+    text: '',
+    name: `${id}.md`,
+    onEdited(now, text) {
+      if (text.trim() === '')
+        return transitionTo(showMessage(now, `${id} stays as it is: nothing was written`));
+      return callEngine(now, {
+        operation: 'worker.follow_up',
+        input: { session: id, prompt: text },
+        busy: id,
+        doing: `sending ${id} on`,
+        describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
+        onAnswer: (since, { session }) => jumpToWorker(since, session),
+      });
+    },
+  });
 
 export function checkCanAttach(state: State): string | null {
   const session = getSelectedSession(state);

@@ -74,6 +74,7 @@ export function checkCanPromote(state: State): string | null {
   if (isUnreadableWork(session)) return `what ${id} did could not be read: look at its folder by hand`;
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
   if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
+  if (session.branch_state === 'continued') return `a later run has gone on with ${id}: promote that`;
   if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
   const trial = findTrial(state);
   if (trial === undefined) return 'the trial merge is still under way';

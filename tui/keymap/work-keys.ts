@@ -183,6 +183,17 @@ export const WORK_KEYS: readonly Binding[] = [
     confirm: ['y'],
   },
   {
+    id: 'follow-up',
+    operation: 'worker.follow_up',
+    ...inWorkers,
+    keys: ['F'],
+    label: 'follow up',
+    about: 'write in $EDITOR what an ended worker is to do next, in its worktree (spends tokens)',
+    disabledReason: resume.checkCanFollowUp,
+    ask: resume.askToFollowUp,
+    confirm: ['y'],
+  },
+  {
     id: 'attach',
     operation: 'worker.attach',
     ...inWorkers,

@@ -18,11 +18,17 @@ export function formatTokenCount(count: number): string {
 export const formatSessionTokens = ({ usage }: SessionRow): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
-function describeSpending({ usage, tool_calls: calls, token_budget: budget }: SessionRow): string {
+function describeSpending({
+  usage,
+  tool_calls: calls,
+  token_budget: budget,
+  saved_tokens: saved,
+}: SessionRow): string {
   return [
     usage === null
       ? null
       : `${formatTokenCount(usage.input)} in (${formatTokenCount(usage.cached)} cached), ${formatTokenCount(usage.output)} out`,
+    saved === 0 ? null : `${formatTokenCount(saved)} spared`,
     budget === null ? null : `at most ${formatTokenCount(budget)}`,
     usage?.cost_usd == null ? null : formatDollars(usage.cost_usd),
     calls === null || calls === 0 ? null : formatCount(calls, 'tool call'),

@@ -22,7 +22,7 @@ const OTHERS = {
 const HOOKS = groupedHooks(
   {
     'pre-write': { name: 'PreToolUse', matcher: 'Write|Edit|MultiEdit|NotebookEdit' },
-    'post-tool': { name: 'PostToolUse', matcher: '*' },
+    'post-tool': { name: 'PostToolUse', matcher: '*', failed: 'PostToolUseFailure' },
     'pre-compact': { name: 'PreCompact' },
     'session-start': { name: 'SessionStart', matcher: 'compact' },
   },

@@ -11,6 +11,8 @@ export type HookLines = Readonly<Record<HookEvent, CommandLine>>;
 export interface HookMoment {
   name: string;
   matcher?: string;
+  /** Its name after a tool that failed, where that is another one. */
+  failed?: string;
 }
 
 /** The moments at which the agent accepts text, or a refusal, from us. */
@@ -40,8 +42,11 @@ export const buildShellHook: Hook = (line) => ({
   timeout: HOOK_TIMEOUT_SEC,
 });
 
-const listMoments = (moments: HookMoments): [HookEvent, HookMoment][] =>
-  Object.entries(moments) as [HookEvent, HookMoment][];
+const listMoments = (moments: HookMoments): [HookEvent, Omit<HookMoment, 'failed'>][] =>
+  (Object.entries(moments) as [HookEvent, HookMoment][]).flatMap(([event, { failed, ...moment }]) => [
+    [event, moment] as [HookEvent, HookMoment],
+    ...(failed === undefined ? [] : [[event, { ...moment, name: failed }] as [HookEvent, HookMoment]]),
+  ]);
 
 /** Builds hooks in claude's form, which others have adopted: a list of commands beside the matcher. */
 export const groupedHooks = (moments: HookMoments, hook: Hook = buildShellHook): AgentHooks => ({

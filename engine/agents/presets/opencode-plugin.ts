@@ -60,6 +60,8 @@ const contextOf = (text) => {
   return answer.hookSpecificOutput?.additionalContext ?? '';
 };
 
+const outputOf = (text) => parsed(text).hookSpecificOutput?.updatedToolOutput;
+
 export const Svc = async ({ directory }) => {
   const held = new Map();
   // What was to be said after a compaction, by session: with a result too, which stays in the conversation.
@@ -110,6 +112,7 @@ export const Svc = async ({ directory }) => {
       after.delete(input.sessionID);
       const more = [held.get(input.callID), contextOf(await start), contextOf(text)].filter(Boolean);
       held.delete(input.callID);
+      if (outputOf(text) !== undefined && output) output.output = outputOf(text);
       if (more.length > 0 && output) output.output = [output.output, ...more].join('\\n\\n');
     },
     '${MOMENTS['pre-compact'].name}': async (input, output) => {

@@ -35,6 +35,8 @@ export interface Ledgers {
   show(ledger: string): Ledger;
   /** The claim on an item, with the item's text at that time; null when nobody holds it or it does not exist. */
   claimOn(ledger: string, item: number): { holder: string; text: string } | null;
+  /** What a holder has claimed, oldest first. */
+  claimsOf(holder: string): Pick<Claim, 'ledger' | 'item' | 'text'>[];
   /** Releases all claims of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
 }
@@ -43,6 +45,9 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
   const { db } = storage;
   const one = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ? AND item = ?');
   const ofLedger = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ?');
+  const ofHolder = db.prepare<unknown[], ClaimRow>(
+    'SELECT * FROM claim WHERE holder = ? ORDER BY claimed_at, ledger, item',
+  );
   const put =
     db.prepare(`INSERT INTO claim (ledger, item, text, holder, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (ledger, item) DO UPDATE SET text = excluded.text, holder = excluded.holder,
@@ -151,6 +156,12 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       const row = one.get(paths.resolveNamed(ledger).key, item);
       return isHeld(row) ? { holder: row.holder, text: row.text } : null;
     },
+
+    claimsOf: (holder) =>
+      ofHolder
+        .all(holder)
+        .filter(isHeld)
+        .map(({ ledger, item, text }) => ({ ledger, item, text })),
 
     releaseAll(holder, why) {
       releaseClaims(removeOf.all(holder), why);

@@ -29,6 +29,18 @@ const dispatching = {
   wait: z.boolean().optional().describe('wait for the end; default false'),
 };
 
+const dispatchWorker = z.strictObject({
+  agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
+  prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
+  project: z
+    .string()
+    .optional()
+    .meta({ description: 'registered project; default: yours', names: 'projects' }),
+  title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
+  ...dispatching,
+  name: dispatching.name.describe('stable worker id; an ended one goes on in its worktree and conversation'),
+});
+
 /** What agents are given of a dispatch. */
 const dispatched = z.object({
   task_id: z.string(),
@@ -83,6 +95,14 @@ export function runOperations(deps: BoardOperationsDeps) {
     workflow.move(taskId, wanted, actor);
   }
 
+  /** What the worker of that name has worked in last, if it can go on there; null begins a worktree of its own. */
+  function findFormer(input: z.infer<typeof dispatchWorker>, project: string | null): Session | null {
+    if (input.name === undefined || input.base !== undefined || input.inplace === true) return null;
+    const former = deps.followUps.findOfWorker(input.name);
+    const fits = former?.agent === input.agent && former.project === project && !former.inplace;
+    return fits ? former : null;
+  }
+
   const readOptions = (input: z.infer<z.ZodObject<typeof dispatching>>, caller: Caller) => ({
     ...readDispatchOptions(input, caller),
     ...(input.session === undefined ? {} : { parent: parentOf(input.session, caller) }),
@@ -112,16 +132,7 @@ export function runOperations(deps: BoardOperationsDeps) {
         'Create a task and start one worker on it in its own git worktree. Returns at once; the verdict comes as a handoff message.',
       seat: 'chair',
       changes: true,
-      input: z.strictObject({
-        agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
-        prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
-        project: z
-          .string()
-          .optional()
-          .meta({ description: 'registered project; default: yours', names: 'projects' }),
-        title: z.string().trim().min(1).max(500).optional().describe('default: first line of the prompt'),
-        ...dispatching,
-      }),
+      input: dispatchWorker,
       output: dispatched,
       say: sayDispatched,
       async run(input, caller, call) {
@@ -129,8 +140,12 @@ export function runOperations(deps: BoardOperationsDeps) {
           const { agent, prompt, title, project } = input;
           agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
-          const { taskId } = tasks.create({ ...wanted, actor: readActor(input, caller).actor });
-          return actions.run(taskId, readOptions(input, caller), readActor(input, caller));
+          const former = findFormer(input, wanted.project ?? null);
+          const stranger = former === null ? null : tasks.get(former.taskId).stranger;
+          const { actor } = readActor(input, caller);
+          const { taskId } = tasks.create({ ...wanted, stranger, actor });
+          const continues = former?.sessionId;
+          return actions.run(taskId, { ...readOptions(input, caller), continues }, readActor(input, caller));
         });
         return answerDispatch(submitted, input.wait, call);
       },

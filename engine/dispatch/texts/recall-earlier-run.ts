@@ -4,13 +4,17 @@ const MOST_COMMITS = 20;
 
 const explainCause = (cause: string | null): string => (cause === null ? '' : ` The reason: ${cause}.`);
 
-/** Tells a run that goes on with an earlier one what that did: by itself where its agent remembers, else with the task. */
+/**
+ * Tells a run that goes on with an earlier one what that did: by itself where its agent remembers, else with the task. One
+ * that follows up with another task is always told that.
+ */
 export const recallEarlierRun = (): TextContributor[] => [
   {
     name: 'task',
     text: 'resumption',
     section: 'task',
-    write: ({ task, earlier }) => (earlier === null || earlier.isRemembered ? [] : [task.prompt.trimEnd()]),
+    write: ({ task, earlier }) =>
+      earlier === null || (earlier.isRemembered && earlier.followed === null) ? [] : [task.prompt.trimEnd()],
   },
   {
     name: 'earlier run',
@@ -18,6 +22,7 @@ export const recallEarlierRun = (): TextContributor[] => [
     section: 'context',
     write({ earlier }) {
       if (earlier === null) return [];
+      if (earlier.followed !== null) return describeFollowUp(earlier.followed, earlier);
       const why = explainCause(earlier.cause);
       if (earlier.isRemembered)
         return [
@@ -31,6 +36,21 @@ export const recallEarlierRun = (): TextContributor[] => [
     },
   },
 ];
+
+const describeFollowUp = (
+  { taskId, title }: { taskId: string; title: string },
+  { isRemembered, commits }: { isRemembered: boolean; commits: Parameters<typeof listCommits>[0] },
+): string[] =>
+  isRemembered
+    ? [
+        '---',
+        `This follows up your work on ${taskId}, in the same folder and on the same branch; look at git status first.`,
+      ]
+    : [
+        '---',
+        `This follows up the work on ${taskId} (${title}). You are in its folder and on its branch: what was done is here. Look at it first.`,
+        ...listCommits(commits),
+      ];
 
 function listCommits(commits: readonly { id: string; subject: string }[] | null): string[] {
   if (commits === null) return [];

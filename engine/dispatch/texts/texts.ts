@@ -18,6 +18,8 @@ export interface TextSource {
     isRemembered: boolean;
     /** What it committed, newest first; null when that is not known or not needed. */
     commits: readonly { id: string; subject: string }[] | null;
+    /** The task of that run, when this one follows it up with a task of its own; else null. */
+    followed: { taskId: string; title: string } | null;
   } | null;
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { releaseIdleMemory } from '../../base/idle-memory.ts';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
+import { createLiveZone, type LiveZoneDeps } from '../live-zone/index.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
 import { createBudget } from './budget.ts';
@@ -15,7 +16,7 @@ import { createMetrics } from './metrics.ts';
 import { findCheapest, listModelNames } from './model-names.ts';
 import { probeModels } from './probe.ts';
 import { createRouting } from './routing.ts';
-import { createGatewayServer, SERVE_LIMITS, type ServeDeps, type ServeLimits } from './serve.ts';
+import { createGatewayServer, SERVE_LIMITS, type ServeLimits } from './serve.ts';
 import { createUpstreams, type ProxySettings } from './upstream.ts';
 
 /** A gateway that listens. */
@@ -35,7 +36,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export interface GatewayOptions extends GatewayStart {
+export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
   log: Log;
   /** No other gateway of the workspace runs. */
   isAlone: boolean;
@@ -43,7 +44,8 @@ export interface GatewayOptions extends GatewayStart {
   /** None unless they are given. */
   proxies?: ProxySettings;
   now?: () => number;
-  transform?: ServeDeps['transform'];
+  /** Loads what shortens outputs; without it they stay as they are. */
+  loadShortener?: LiveZoneDeps['loadShortener'];
 }
 
 const DRAIN_LOOK_MS = 50;
@@ -68,6 +70,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const cache = createAnswerCache(now);
   const metrics = createMetrics();
   const content = createContentLog({ data: options.data, chosen: () => settings.contentOf, now, log });
+  const { loadShortener } = options;
+  const liveZone =
+    loadShortener === undefined ? null : createLiveZone({ data: options.data, now, loadShortener, log });
   /** Who was asked until now, as JSON. */
   let lastAsked = '';
   let probing: NodeJS.Timeout | null = null;
@@ -84,6 +89,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     if (!isSame) cache.clear();
     settings = next;
     budget.setDayLimit(next.budgetTokensDay);
+    void liveZone?.configure(next.liveZone);
     cache.configure({ ttlSec: next.cacheTtlSec, entries: next.cacheEntries });
     routing.setProviders(next.providers);
     upstreams.keepOnly(next.providers.map(({ baseUrl }) => baseUrl));
@@ -178,7 +184,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams,
     cache,
     content,
-    transform: options.transform ?? null,
+    transform: liveZone?.edit ?? null,
     control,
     limits,
     dataId: options.dataId,
@@ -190,6 +196,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       metrics.count(call);
     },
   });
+  await liveZone?.configure(settings.liveZone);
   const { http } = server;
   http.on('request', () => {
     lastAskedAt = now();
@@ -218,6 +225,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await upstreams.close();
     books.close();
     holders.close();
+    liveZone?.close();
     resolveClosed();
   }
   const close = (): Promise<void> => {

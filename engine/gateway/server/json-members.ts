@@ -148,3 +148,22 @@ export function findFirstElement(
   const end = text[start] === CLOSE_LIST ? -1 : skipValue(text, start);
   return end < 0 ? null : { start, end };
 }
+
+/** The elements of a JSON list in their order; none of what is no list, or does not end. */
+export function listJsonElements(
+  text: Buffer,
+  list: Pick<JsonMember, 'start'>,
+): Pick<JsonMember, 'start' | 'end'>[] {
+  const found: Pick<JsonMember, 'start' | 'end'>[] = [];
+  if (text[list.start] !== OPEN_LIST) return found;
+  let at = skipSpace(text, list.start + 1);
+  while (text[at] !== CLOSE_LIST) {
+    const end = skipValue(text, at);
+    if (end <= at) return [];
+    found.push({ start: at, end });
+    at = skipSpace(text, end);
+    if (text[at] === COMMA) at = skipSpace(text, at + 1);
+    else if (text[at] !== CLOSE_LIST) return [];
+  }
+  return found;
+}

@@ -3,6 +3,7 @@ import { asSvcError } from '../../base/errors.ts';
 import { openLog } from '../../base/log.ts';
 import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
 import { readDataFolderId } from '../../workspace/data-folder.ts';
+import type { OutputShortener } from '../live-zone/index.ts';
 import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
 import type { GatewayStart } from '../settings.ts';
 import { openGateway } from './gateway.ts';
@@ -29,7 +30,13 @@ async function run(start: GatewayStart): Promise<void> {
   const before = readGatewayRecord(data, dataId);
   const { log, close: closeLog } = openLog(data, 'gateway');
   const isAlone = before === null || !isStillRunning(before);
-  const gateway = await openGateway({ ...start, log, isAlone, proxies: readProxies(process.env) });
+  const gateway = await openGateway({
+    ...start,
+    log,
+    isAlone,
+    proxies: readProxies(process.env),
+    loadShortener: () => import(start.shortener) as Promise<OutputShortener>,
+  });
   const { host, port, token } = gateway;
   const startedAt = new Date().toISOString();
   writeGatewayRecord(data, {

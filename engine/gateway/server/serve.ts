@@ -25,7 +25,7 @@ import { describeCall } from './describe-call.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
-import { replaceBytes } from './json-members.ts';
+import { type JsonEdit, replaceBytes } from './json-members.ts';
 import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
 import { createBodyReader, RefusedRequest } from './request-body.ts';
@@ -66,8 +66,8 @@ export interface ServeDeps {
   upstreams: Upstreams;
   cache: AnswerCache;
   content: ContentLog;
-  /** The live zone: may give other messages in the place of those that are to be sent; null leaves them as they are. */
-  transform: ((messages: unknown[]) => unknown[]) | null;
+  /** The live zone: what is to be replaced in a request on its way; null leaves it as it is. */
+  transform: ((call: Call) => JsonEdit[]) | null;
   /** What the engine, and nobody else, may ask. */
   control: Control;
   limits: ServeLimits;
@@ -292,16 +292,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   /** The one place at which messages may change on their way. */
   function transformMessages(call: Call): void {
     if (deps.transform === null || call.route.kind !== 'generate') return;
-    const name = { chat: 'messages', messages: 'messages', responses: 'input', gemini: 'contents' }[
-      call.route.protocol
-    ];
-    const found = call.members.findLast(({ key }) => key === name);
-    if (found === undefined) return;
-    const messages: unknown = JSON.parse(call.body.toString('utf8', found.start, found.end));
-    if (!Array.isArray(messages)) return;
-    const changed = deps.transform(messages);
-    if (changed === messages) return;
-    call.body = replaceBytes(call.body, [{ ...found, bytes: JSON.stringify(changed) }]);
+    const edits = deps.transform(call);
+    if (edits.length === 0) return;
+    call.body = replaceBytes(call.body, edits);
     call.members = readCallBody(call.body, call.route)?.members ?? [];
   }
 

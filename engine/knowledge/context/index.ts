@@ -2,15 +2,20 @@ import type { Caller } from '../../api/operation.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { ForwardedReader, ForwardedText } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { createTextSearch } from './find.ts';
-import type { StoredRow, TextStore } from './store.ts';
+import { isProtectedTool } from './protected-tools.ts';
+import { createSavings } from './savings.ts';
+import type { StoredRow, StoredText, TextStore } from './store.ts';
 import type { createTextFiles, TextFolder } from './text-files.ts';
 
 export interface StoredTextsDeps {
   storage: Storage;
   clock: Clock;
   settings(): StoredTextsSettings;
+  /** What the gateway has left out of requests. */
+  forwarded: ForwardedReader;
   /** The task of a worker session; null for others. */
   taskOf(sessionId: string): string | null;
   log: { warn(facts: object, text: string): void };
@@ -23,6 +28,10 @@ export interface StoredTextsSettings extends TextFolder {
   crushes: boolean;
   /** Whether what is left out of a crushed text is stored. */
   stores: boolean;
+  /** From how many bytes on hooks shorten the output of a tool; null for never. */
+  longBytes: number | null;
+  /** Tools whose output they leave as it is; none for the usual ones. */
+  protectedTools: readonly string[];
 }
 
 /** What operations work on; loaded when one is first used. */
@@ -37,6 +46,12 @@ export type StoredTexts = ReturnType<typeof createStoredTexts>;
 const SWEEP_EVERY_MS = 5 * 60_000;
 /** Of all texts that are kept at a time. */
 const MOST_BYTES = 512 * 1024 * 1024;
+/** Of one caller, before it forgets them. */
+const MOST_LISTED = 20;
+const WHOLE_ID = /^(?:c-)?([0-9a-f]{10,64})$/;
+/** The last text of the gateway that was stored here. */
+const SEEN = 'context_forwarded_seen';
+const AT_A_TIME = 20;
 
 /** Owns the texts that stand outside of agents' contexts. */
 export function createStoredTexts(deps: StoredTextsDeps) {
@@ -79,11 +94,46 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     return opened;
   }
 
+  const hasTexts = (): boolean => storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
+
   async function sweep(): Promise<void> {
-    const isAny = storage.db.prepare('SELECT 1 FROM stored_text LIMIT 1').get() !== undefined;
-    if (!isAny) return;
+    if (!hasTexts()) return;
     const { store } = await open();
     await storage.write(() => store.sweep());
+  }
+
+  const readSeen = storage.db.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?');
+  const setSeen = storage.db.prepare(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  );
+
+  async function keepForwarded({ number, text, hash, kind, holder }: ForwardedText): Promise<void> {
+    const { files, store } = await open();
+    const [{ countLines }, { findExitCode }] = await Promise.all([
+      import('./chunks.ts'),
+      import('./stub.ts'),
+    ]);
+    const bytes = Buffer.from(text);
+    files.write(hash, bytes, text);
+    const lines = countLines(text);
+    const found = findExitCode(text);
+    await storage.write(() => {
+      store.keep({ hash, bytes: bytes.length, lines, kind, told: null, found }, holder);
+      if (number > Number(readSeen.get(SEEN)?.value ?? 0)) setSeen.run(SEEN, String(number));
+    });
+  }
+
+  /** Stores what the gateway has left out since the last look. What cannot be read now is looked for again. */
+  async function importForwarded(): Promise<void> {
+    try {
+      for (let found = true; found; ) {
+        const texts = deps.forwarded.listAfter(Number(readSeen.get(SEEN)?.value ?? 0), AT_A_TIME);
+        for (const text of texts) await keepForwarded(text);
+        found = texts.length > 0;
+      }
+    } catch (error) {
+      log.warn({ error }, 'what the gateway has left out was not stored');
+    }
   }
 
   const timer = createDueTimer({
@@ -94,14 +144,42 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     },
   });
 
+  /** Whose texts the caller's are: those of its task, of its session, or its own. */
+  function holderOf({ seat, sessionId, actor }: Caller): string {
+    if (seat === 'chair') return 'chair';
+    if (sessionId === null) return `actor ${actor}`;
+    return deps.taskOf(sessionId) ?? sessionId;
+  }
+
   return {
     open,
     settings,
-    /** Whose texts the caller searches: those of its task, its session, or its own; null for all. */
-    holderOf({ seat, sessionId, actor }: Caller): string {
-      if (seat === 'chair') return 'chair';
-      if (sessionId === null) return `actor ${actor}`;
-      return deps.taskOf(sessionId) ?? sessionId;
+    holderOf,
+    /** Whether hooks are to shorten the output of a tool. */
+    wantsOutput({ tool, outputBytes }: { tool: string | null; outputBytes: number }): boolean {
+      const { longBytes, crushes, stores, protectedTools } = settings();
+      if (longBytes === null || outputBytes < longBytes || (!crushes && !stores)) return false;
+      return tool !== null && !isProtectedTool(tool, protectedTools);
+    },
+    /** The texts of a caller that have not expired, last used first. Loads nothing where there are none. */
+    async listOf(caller: Caller): Promise<StoredText[]> {
+      await importForwarded();
+      return hasTexts() ? (await open()).store.list(MOST_LISTED, holderOf(caller)) : [];
+    },
+    importForwarded,
+    savings: createSavings({ storage, forwarded: deps.forwarded, log }),
+    /** The row of a text; one that only the gateway has is stored here first. Throws as `TextStore.resolve`. */
+    async resolve(id: string, { isWhole }: { isWhole: boolean }): Promise<StoredRow> {
+      const { store } = await open();
+      try {
+        return store.resolve(id, { isWhole });
+      } catch (error) {
+        const [, hash] = WHOLE_ID.exec(id) ?? [];
+        const found = hash === undefined ? null : deps.forwarded.find(hash);
+        if (found === null) throw error;
+        await keepForwarded(found);
+        return store.resolve(id, { isWhole });
+      }
     },
     /** The bytes of a text, as they were stored. Throws `not_found` and `storage_failed` when they are not there any more. */
     async read(row: StoredRow): Promise<string> {
@@ -121,6 +199,9 @@ export function createStoredTexts(deps: StoredTextsDeps) {
         .write(work)
         .catch((error: unknown) => log.warn({ error }, 'the use of a stored text was not recorded')),
     start: () => timer.sleepUntil(clock.now() + SWEEP_EVERY_MS),
-    close: timer.close,
+    close() {
+      timer.close();
+      deps.forwarded.close();
+    },
   };
 }

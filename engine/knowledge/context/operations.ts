@@ -2,21 +2,13 @@ import { z } from 'zod';
 import { type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { toPrintable } from '../../base/text.ts';
-import { countLines, takeLines } from './chunks.ts';
+import { takeLines } from './chunks.ts';
+import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';
-import type { NewText, StoredText, TextStore } from './store.ts';
+import { longText } from './long-text.ts';
+import { shortenOperations } from './shorten.ts';
+import type { StoredText, TextStore } from './store.ts';
 
-/** Of one text, bytes; and as JSON, in which a control character takes six: a line of the socket holds it twice. */
-const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_ESCAPED = 3 * MOST_BYTES;
-
-const text = z
-  .string()
-  .refine((value) => Buffer.byteLength(value) <= MOST_BYTES, `is longer than ${MOST_BYTES} bytes`)
-  .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= MOST_ESCAPED,
-    `has too many control characters: as JSON it is longer than ${MOST_ESCAPED} bytes`,
-  );
 const exitCode = z.int().min(0).max(255).optional().describe('Of the command.').meta({ unlisted: true });
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
@@ -28,27 +20,6 @@ const lineRange = z
 
 /** What clients may ask of the texts that stand outside of contexts. */
 export function contextOperations({ texts }: { texts: StoredTexts }) {
-  /** A text as it is stored, with its file on the disk: a row never names one that is not there. */
-  async function placeText(whole: string): Promise<Pick<NewText, 'hash' | 'bytes' | 'lines'>> {
-    const { files } = await texts.open();
-    const { hashBytes } = await import('./text-files.ts');
-    const bytes = Buffer.from(whole);
-    const hash = hashBytes(bytes);
-    files.write(hash, bytes, whole);
-    return { hash, bytes: bytes.length, lines: countLines(whole) };
-  }
-
-  /** What was placed for nothing is removed again. */
-  async function keepPlaced<T>({ hash }: Pick<NewText, 'hash'>, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      const { files, store } = await texts.open();
-      if (!store.isKept(hash)) files.remove(hash);
-      throw error;
-    }
-  }
-
   /** The Chair finds everything, others what they or their task have stored or read. */
   const scopeOf = (caller: Caller): string | null =>
     caller.seat === 'chair' ? null : texts.holderOf(caller);
@@ -61,7 +32,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       seat: 'any',
       changes: true,
       idempotent: true,
-      input: z.strictObject({ text: text.describe('The output.') }),
+      input: z.strictObject({ text: longText.describe('The output.') }),
       output: z.object({
         id: z.string().nullable(),
         text: z.string(),
@@ -72,40 +43,14 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       say: ({ text: left }) => left,
       async run(input, caller, call) {
         const { store } = await texts.open();
-        const [{ crush }, { explainRetrieval, findExitCode }, { hashBytes }] = await Promise.all([
-          import('./crush/index.ts'),
-          import('./stub.ts'),
-          import('./text-files.ts'),
-        ]);
-        const isStored = texts.settings().stores;
-        const hash = hashBytes(Buffer.from(input.text));
-        const named = (id: string) =>
-          crush(input.text, { whole: isStored ? explainRetrieval(id) : 'run the command again' });
-        const id = store.nameText(hash);
-        const crushed = named(id);
-        const count = () => store.count(caller.sessionId, 'context_crush', crushed.bytesIn, crushed.bytesOut);
-        const answer = (stored: string | null, { text: left, kind, bytesIn, bytesOut } = crushed) => ({
-          id: stored,
-          text: left,
-          kind,
-          bytes_in: bytesIn,
-          bytes_out: bytesOut,
+        const { id, crushed } = await crushAndStore(texts, input.text, {
+          caller,
+          write: call.begin,
+          counted: ({ bytesIn, bytesOut }) =>
+            store.count(caller.sessionId, 'context_crush', bytesIn, bytesOut),
         });
-        if (!isStored || crushed.omissions.length === 0) {
-          await call.begin(count);
-          return answer(null);
-        }
-        const placed = await placeText(input.text);
-        const { kind } = crushed;
-        const kept = await keepPlaced(placed, () =>
-          call.begin(() => {
-            count();
-            const found = findExitCode(input.text);
-            return store.keep({ ...placed, kind, told: null, found }, texts.holderOf(caller)).id;
-          }),
-        );
-        // Another text with a hash that begins alike may have come first.
-        return answer(kept, kept === id ? crushed : named(kept));
+        const { text, kind, bytesIn, bytesOut } = crushed;
+        return { id, text, kind, bytes_in: bytesIn, bytes_out: bytesOut };
       },
     }),
     tool({
@@ -115,7 +60,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       seat: 'any',
       changes: true,
       idempotent: true,
-      input: z.strictObject({ text: text.describe('All of it.'), exit_code: exitCode }),
+      input: z.strictObject({ text: longText.describe('All of it.'), exit_code: exitCode }),
       output: z.object({ id: z.string(), stub: z.string() }),
       say: ({ stub }) => stub,
       async run(input, caller, call) {
@@ -125,7 +70,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
           import('./stub.ts'),
         ]);
         const { crushes, idleMs } = texts.settings();
-        const placed = await placeText(input.text);
+        const placed = await placeText(texts, input.text);
         const named = (id: string) => crush(input.text, { whole: explainRetrieval(id) });
         const expected = store.nameText(placed.hash);
         const crushed = named(expected);
@@ -135,7 +80,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
           told: input.exit_code ?? null,
           found: findExitCode(input.text),
         };
-        return keepPlaced(placed, () =>
+        return keepPlaced(texts, placed, () =>
           call.finish(() => {
             const { id, bytes, lines, kind } = store.keep(wanted, texts.holderOf(caller));
             const exitCode = wanted.told ?? wanted.found;
@@ -158,7 +103,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       async run(input, caller) {
         const { store } = await texts.open();
         // An id is all that somebody needs to read a text, so that nobody else is told of one by a part of it.
-        const row = store.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
+        const row = await texts.resolve(input.id.trim(), { isWhole: caller.seat !== 'chair' });
         const whole = await texts.read(row);
         const found = input.lines === undefined ? whole : takeRange(whole, input.lines);
         await texts.note(() => {
@@ -181,6 +126,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       say: sayFound,
       async run(input, caller) {
         const { store, find } = await texts.open();
+        await texts.importForwarded();
         const found = await find(input.query, { limit: input.limit, holder: scopeOf(caller) });
         const chunks = found.chunks.map(({ id, firstLine, lastLine, text: part }) => ({
           id,
@@ -202,7 +148,9 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       changes: false,
       input: z.strictObject({ limit: limit(1000, 50) }),
       async run(input, caller): Promise<StoredText[]> {
-        return (await texts.open()).store.list(input.limit, scopeOf(caller));
+        const { store } = await texts.open();
+        await texts.importForwarded();
+        return store.list(input.limit, scopeOf(caller));
       },
     }),
     operation({
@@ -213,9 +161,12 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       changes: false,
       input: z.strictObject({ session: z.string().optional(), limit: limit(1000, 100) }),
       async run(input) {
-        return (await texts.open()).store.sumSavings(input.session ?? null, input.limit);
+        const { store } = await texts.open();
+        const found = texts.savings.sumSavings(input.session ?? null, input.limit);
+        return { ...found, stored: store.sumStored() };
       },
     }),
+    ...shortenOperations({ texts }),
   ];
 }
 

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
-import { estimateTokens } from '../../gateway/index.ts';
 import type { Storage } from '../../storage/index.ts';
 
 /** What is known of a text that stands outside of agents' contexts. Times are RFC 3339 UTC. */
@@ -35,27 +34,6 @@ export interface NewText extends Pick<StoredRow, 'hash' | 'bytes' | 'lines' | 'k
   /** What the caller says that the command has ended with, and what its output says; null for unknown. */
   told: number | null;
   found: number | null;
-}
-
-/** What one tool has kept out of the contexts of one session. */
-export interface Saving {
-  /** Null for calls from no session. */
-  session: string | null;
-  tool: string;
-  calls: number;
-  bytesIn: number;
-  bytesOut: number;
-  /** Estimated from the bytes. */
-  tokensIn: number;
-  tokensOut: number;
-}
-
-interface SavingRow {
-  session: string;
-  tool: string;
-  calls: number;
-  bytes_in: number;
-  bytes_out: number;
 }
 
 export interface TextStoreDeps {
@@ -91,6 +69,9 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   const { db } = storage;
   const byId = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE id = ?');
   const byHash = db.prepare<unknown[], StoredRow>('SELECT * FROM stored_text WHERE hash = ?');
+  const byHashBeginning = db.prepare<unknown[], StoredRow>(
+    'SELECT * FROM stored_text WHERE hash >= ? AND hash < ? AND length(id) <= ? LIMIT 2',
+  );
   const byPrefix = db.prepare<unknown[], StoredRow>(
     'SELECT * FROM stored_text WHERE id >= ? AND id < ? ORDER BY id LIMIT 2',
   );
@@ -125,15 +106,6 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
   const count = db.prepare(`INSERT INTO context_saving (session, tool, calls, bytes_in, bytes_out, last_at)
     VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT (session, tool) DO UPDATE SET calls = calls + 1,
     bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
-  const savings = db.prepare<unknown[], SavingRow>(
-    'SELECT * FROM context_saving WHERE @session IS NULL OR session = @session ORDER BY last_at DESC, session, tool LIMIT +@limit',
-  );
-  const saved = db.prepare<
-    unknown[],
-    Omit<SavingRow, 'session' | 'tool'>
-  >(`SELECT coalesce(sum(calls), 0) AS calls,
-    coalesce(sum(bytes_in), 0) AS bytes_in, coalesce(sum(bytes_out), 0) AS bytes_out
-    FROM context_saving WHERE @session IS NULL OR session = @session`);
 
   /** Texts whose files are given up after the commit, unless they are stored again in it, or it is undone. */
   const ended = new Set<string>();
@@ -178,6 +150,14 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     return `c-${hash.slice(0, length)}`;
   }
 
+  /** By more of its hash than its id has, which is how the gateway names it; or by less. */
+  function findLike(wanted: string, isWhole: boolean): StoredRow[] {
+    const hash = wanted.slice(2);
+    const longer = /^[0-9a-f]+$/.test(hash) ? byHashBeginning.all(hash, `${hash}g`, wanted.length) : [];
+    if (longer.length > 0 || isWhole || wanted.length <= 3) return longer;
+    return byPrefix.all(wanted, `${wanted}\u{10ffff}`);
+  }
+
   function expiredError({ id, used_at }: StoredRow): SvcError {
     return new SvcError(
       'expired',
@@ -209,10 +189,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     resolve(given: string, { isWhole }: { isWhole: boolean }): StoredRow {
       const wanted = given.startsWith('c-') ? given : `c-${given}`;
       const exact = byId.get(wanted);
-      const [first, second] =
-        exact === undefined && !isWhole && wanted.length > 3
-          ? byPrefix.all(wanted, `${wanted}\u{10ffff}`)
-          : [exact];
+      const [first, second] = exact === undefined ? findLike(wanted, isWhole) : [exact];
       if (first === undefined)
         throw new SvcError('not_found', `no stored text ${JSON.stringify(given.slice(0, 80))}`, {
           hint: isWhole ? 'give the whole id, as the stub has it' : sentence`{context.list} shows them`,
@@ -250,28 +227,7 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     count: (session: string | null, tool: string, bytesIn: number, bytesOut: number): void =>
       void count.run(session ?? '', tool, bytesIn, bytesOut, clock.now()),
 
-    /** What was kept out of contexts, by session and tool, the last used first; and all together. */
-    sumSavings(session: string | null, limit: number) {
-      const estimate = <T extends { bytes_in: number; bytes_out: number }>({
-        bytes_in,
-        bytes_out,
-        ...rest
-      }: T) => ({
-        ...rest,
-        bytesIn: bytes_in,
-        bytesOut: bytes_out,
-        tokensIn: estimateTokens(bytes_in),
-        tokensOut: estimateTokens(bytes_out),
-      });
-      const total = saved.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
-      return {
-        total: estimate(total),
-        savings: savings.all({ session, limit }).map((row): Saving => {
-          const { session: of, tool, calls, bytes_in, bytes_out } = row;
-          return { session: of === '' ? null : of, tool, ...estimate({ calls, bytes_in, bytes_out }) };
-        }),
-        stored: sumKept.get() ?? { texts: 0, bytes: 0 },
-      };
-    },
+    /** How many texts there are, and how long they are together. */
+    sumStored: (): { texts: number; bytes: number } => sumKept.get() ?? { texts: 0, bytes: 0 },
   };
 }

@@ -4,6 +4,7 @@ export { createProjectReader } from './project-reader.ts';
 export {
   type CollectOrder,
   type Kept,
+  type LogPart,
   NOTHING_KEPT,
   type Prepared,
   type ProjectReader,

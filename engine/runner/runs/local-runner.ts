@@ -16,6 +16,7 @@ import { keepWork } from './keep-work.ts';
 import { createRunOutput, type RunOutput } from './output.ts';
 import { placeRun } from './place.ts';
 import { prepareRun } from './prepare.ts';
+import { listSessionLogTimes, readSessionLog } from './read-log.ts';
 import type { Adopted, AdoptOrder, RunName, Runner, WatchOrder } from './runner.ts';
 import { startRun } from './start.ts';
 import { openRunSocket } from './start-confined.ts';
@@ -199,6 +200,9 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
         return null;
       }
     },
+
+    readLog: async (order) => readSessionLog(deps, order),
+    listLogTimes: async (sessionIds) => listSessionLogTimes(deps, sessionIds),
 
     async close() {
       isClosed = true;

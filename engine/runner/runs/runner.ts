@@ -193,6 +193,30 @@ export const NOTHING_KEPT: Kept = {
   left: [],
 };
 
+export interface LogOrder {
+  sessionId: string;
+  /** An offset in bytes of all that was printed, or how many of the last lines. */
+  from: number | { lastLines: number };
+  /** At least 4. */
+  maxBytes: number;
+  /** Whole lines only, unless one is longer than `maxBytes`. */
+  byLine: boolean;
+  /** Nothing more will be printed: a last line without its newline is given too. */
+  hasEnded: boolean;
+}
+
+/** A part of what a session's runs have printed. Offsets count all that was ever printed, in bytes. */
+export interface LogPart {
+  text: string;
+  from: number;
+  /** Where the next part begins. */
+  next: number;
+  /** How much from `from` on is no longer there, because the log was cut. */
+  dropped: number;
+  /** Where the log ends now. */
+  end: number;
+}
+
 export interface CommitLine {
   id: string;
   subject: string;
@@ -233,6 +257,10 @@ export interface Runner {
   discard(run: RunName): Promise<void>;
   /** Lists what a session has committed so far, newest first; null when that cannot be read. */
   listCommits(placement: Placement): Promise<CommitLine[] | null>;
+  /** Reads a part of a session's log; one that there is not yet is empty. */
+  readLog(order: LogOrder): Promise<LogPart>;
+  /** When the logs of sessions were last written to, RFC 3339, by session; without those that have none yet. */
+  listLogTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
   /** Lets go of the workers, which go on by themselves. */
   close(): Promise<void>;
 }

@@ -1,12 +1,21 @@
 import { type Reader, renderWords } from '../../api/words.ts';
 import { chooseLanguage } from './language.ts';
-import { GUIDANCE_RULES, type GuidanceRule, type GuidedSeat } from './rules.ts';
+import {
+  type ChairRule,
+  type ContextRule,
+  GUIDANCE_RULES,
+  type GuidanceRule,
+  type GuidedSeat,
+  keyOfRule,
+} from './rules.ts';
 
 export interface GuidanceSettings {
   /** `workspace.locale`. */
   locale: string;
   /** `chair.guidance`. */
-  rules: Readonly<Record<GuidanceRule, boolean>>;
+  chair: Readonly<Record<ChairRule, boolean>>;
+  /** `context.guidance`. */
+  context: Readonly<Record<ContextRule | 'mcp_tools', boolean>>;
   /** `memory.enabled`: without it nobody is sent there. */
   hasMemory: boolean;
 }
@@ -27,20 +36,29 @@ export interface Guidance {
   describeLanguage(): { locale: string; language: string; isFallback: boolean };
 }
 
-/** The rules that agents are reminded of: `chair.guidance` of svc.yaml, in the language of `workspace.locale` (02). */
+/** The rules that agents are reminded of: `chair.guidance` and `context.guidance` of svc.yaml, in the language of `workspace.locale` (02). */
 export function createGuidance(settings: () => GuidanceSettings): Guidance {
   const listFor = (seat: GuidedSeat): GuidanceRule[] =>
     (Object.keys(GUIDANCE_RULES) as GuidanceRule[]).filter((rule) =>
       (GUIDANCE_RULES[rule] as readonly GuidedSeat[]).includes(seat),
     );
   const isOn = (rule: GuidanceRule): boolean => {
-    const { rules, hasMemory } = settings();
-    return rules[rule] && (rule !== 'disk_memory' || hasMemory);
+    const { chair, context, hasMemory } = settings();
+    switch (rule) {
+      case 'crush':
+        return context.crush;
+      case 'externalize':
+        return context.externalize && context.mcp_tools;
+      case 'auto_gateway':
+        return context.auto_gateway && context.mcp_tools && (context.crush || context.externalize);
+      default:
+        return chair[rule] && (rule !== 'disk_memory' || hasMemory);
+    }
   };
   function describeRules(seat: GuidedSeat, reader: Reader): GuidanceLine[] {
     const { texts } = chooseLanguage(settings().locale);
     return listFor(seat).map((rule) => ({
-      key: `chair.guidance.${rule}`,
+      key: keyOfRule(rule),
       isOn: isOn(rule),
       text: renderWords(texts[rule], reader),
     }));

@@ -76,7 +76,7 @@ test('a contributor that fails is left out and logged, and silences nobody', () 
 });
 
 test('a run that goes on is told its task again only where its agent does not remember it', () => {
-  const earlier = { cause: 'rate limited', isRemembered: true, commits: null };
+  const earlier = { cause: 'rate limited', isRemembered: true, commits: null, followed: null };
   assert.equal(
     compose('resumption', [], { earlier }).composed,
     'You were interrupted. The reason: rate limited. Go on with your task from where you were; look at git status first.\n',
@@ -85,12 +85,30 @@ test('a run that goes on is told its task again only where its agent does not re
     id: `${at}`.padEnd(40, '0'),
     subject: `change ${at}`,
   }));
-  const { composed } = compose('resumption', [], { earlier: { cause: null, isRemembered: false, commits } });
+  const { composed } = compose('resumption', [], {
+    earlier: { cause: null, isRemembered: false, commits, followed: null },
+  });
   assert.ok(
     composed.startsWith('Mend it.\n\n---\nAn earlier run of this task was interrupted. You are'),
     composed,
   );
   assert.ok(composed.endsWith('change 19\n- and 2 more\n'), composed);
-  const none = { cause: null, isRemembered: false, commits: [] };
+  const none = { cause: null, isRemembered: false, commits: [], followed: null };
   assert.ok(compose('resumption', [], { earlier: none }).composed.endsWith('\nNothing was committed yet.\n'));
+});
+
+test('a run that follows up with another task is told that task first, and what it goes on with', () => {
+  const followed = { taskId: 't-7', title: 'Build it' };
+  const knows = { cause: null, isRemembered: true, commits: null, followed };
+  assert.equal(
+    compose('resumption', [], { earlier: knows }).composed,
+    'Mend it.\n\n---\nThis follows up your work on t-7, in the same folder and on the same branch; look at git status first.\n',
+  );
+  const commits = [{ id: 'a'.repeat(40), subject: 'built' }];
+  const { composed } = compose('resumption', [], { earlier: { ...knows, isRemembered: false, commits } });
+  assert.match(
+    composed,
+    /^Mend it\.\n\n---\nThis follows up the work on t-7 \(Build it\)\. You are in its folder/,
+  );
+  assert.ok(composed.endsWith('- aaaaaaaaaa built\n'), composed);
 });

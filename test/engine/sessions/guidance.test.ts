@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Host, hostEngine } from '../../../engine/index.ts';
 import { chooseLanguage } from '../../../engine/sessions/guidance/language.ts';
-import { GUIDANCE_RULES, type GuidanceRule } from '../../../engine/sessions/guidance/rules.ts';
+import { GUIDANCE_RULES, type GuidanceRule, keyOfRule } from '../../../engine/sessions/guidance/rules.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { ended, started } from '../../support/strict.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
+
+/** Claude cuts the instructions of a server there. */
+const MOST_CHARACTERS = 2048;
 
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'ja', 'zh'];
 
@@ -78,15 +81,16 @@ describe('what a seat is reminded of', () => {
   });
 
   test('can be turned off, each by its key', async () => {
-    for (const rule of Object.keys(GUIDANCE_RULES)) {
-      await set(`chair.guidance.${rule}`, 'false');
+    for (const rule of Object.keys(GUIDANCE_RULES) as GuidanceRule[]) {
+      const key = keyOfRule(rule);
+      await set(key, 'false');
       const { seats } = await here.call('guidance.show');
       const rules = seats.flatMap((each) => each.rules).filter(({ is_on }) => !is_on);
-      assert.deepEqual([...new Set(rules.map(({ key }) => key))], [`chair.guidance.${rule}`]);
+      assert.deepEqual([...new Set(rules.map(({ key }) => key))], [key]);
       for (const [index, who] of [{}, WORKER].entries())
         for (const { text } of rules)
           assert.ok(!(await instructions(who)).includes(text), `${rule} ${index}`);
-      await set(`chair.guidance.${rule}`, 'true');
+      await set(key, 'true');
     }
   });
 
@@ -95,6 +99,26 @@ describe('what a seat is reminded of', () => {
     await set('memory.enabled', 'false');
     assert.doesNotMatch(await instructions(), /memory_remember/);
     await set('memory.enabled', 'true');
+  });
+
+  test('does not name tools that are not offered', async () => {
+    assert.match(await instructions(), /context_externalize/);
+    assert.match(await instructions(WORKER), /`svc context crush`/);
+    await set('context.guidance.mcp_tools', 'false');
+    assert.doesNotMatch(await instructions(), /context_/);
+    assert.match(await instructions(WORKER), /`svc context crush`/);
+    await set('context.guidance.mcp_tools', 'true');
+  });
+
+  test('fits what clients take as instructions, in each language', async () => {
+    for (const locale of LANGUAGES) {
+      await set('workspace.locale', locale);
+      for (const who of [{}, WORKER]) {
+        const { length } = await instructions(who);
+        assert.ok(length <= MOST_CHARACTERS, `${locale}: ${length}`);
+      }
+    }
+    await set('workspace.locale', '');
   });
 
   test('is in the language of the workspace, and svc guidance show has all of it', async () => {

@@ -85,6 +85,13 @@ describe('what a worker does', () => {
     assert.doesNotMatch(readScreen(openWorkers(runningRow(2)).keys('enter')), /untold/);
   });
 
+  it('has beside its tokens those that it was spared', () => {
+    const shown = (saved_tokens: number): string =>
+      readScreen(openWorkers(runningRow(1, { saved_tokens, plan: [] })).keys('enter'));
+    assert.match(shown(12_400), /spent .* out · 12\.4k spared/);
+    assert.doesNotMatch(shown(0), /spared/);
+  });
+
   it('where all panes are on the screen its preview has the facts, and the log a box of its own', () => {
     const dash = bench(140, 40)
       .keys('4')

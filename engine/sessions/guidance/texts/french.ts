@@ -10,4 +10,7 @@ export const french: GuidanceTexts = {
   lock_shared: sentence`Verrouille ce que d’autres partagent avec {lock.acquire} avant de le modifier, et libère-le avec {lock.release} quand tu as fini.`,
   bus_only: sentence`Parle aux autres sessions uniquement par {msg.send} et {ask}, jamais par des fichiers, des commentaires ou des messages de commit.`,
   disk_memory: sentence`Note avec {memory.remember} ce que la prochaine session doit savoir, pas dans ton contexte ; consulte {memory.recall} avant de décider.`,
+  crush: sentence`Garde les longues sorties hors de ton contexte : fais-les passer dans le shell par \`svc context crush\`, qui laisse ce qui compte et dit comment obtenir le reste.`,
+  externalize: sentence`Range avec {context.externalize} un long texte dont tu pourrais avoir encore besoin et ne garde que son id ; {context.retrieve} le rend, {context.search} en retrouve des parties.`,
+  auto_gateway: sentence`Les sorties des outils peuvent te parvenir raccourcies : ce qu’omet une ligne avec [svc-crush: ou [svc-stored:, {context.retrieve} le rend avec son id ; ne relance pas la commande pour cela.`,
 };

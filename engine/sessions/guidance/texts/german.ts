@@ -10,4 +10,7 @@ export const german: GuidanceTexts = {
   lock_shared: sentence`Sperre Gemeinsames mit {lock.acquire}, bevor du es änderst, und gib es mit {lock.release} frei, wenn du fertig bist.`,
   bus_only: sentence`Sprich mit anderen Sitzungen nur über {msg.send} und {ask}, nie über Dateien, Kommentare oder Commit-Nachrichten.`,
   disk_memory: sentence`Halte mit {memory.remember} fest, was die nächste Sitzung wissen soll, nicht in deinem Kontext; sieh mit {memory.recall} nach, bevor du entscheidest.`,
+  crush: sentence`Halte lange Ausgaben aus deinem Kontext heraus: Leite sie in der Shell durch \`svc context crush\`; es lässt stehen, was zählt, und sagt, wie man an den Rest kommt.`,
+  externalize: sentence`Lege einen langen Text, den du vielleicht wieder brauchst, mit {context.externalize} ab und behalte nur seine Kennung; {context.retrieve} gibt ihn zurück, {context.search} findet Teile davon.`,
+  auto_gateway: sentence`Ausgaben von Werkzeugen können gekürzt bei dir ankommen: Was eine Zeile mit [svc-crush: oder [svc-stored: auslässt, gibt {context.retrieve} mit ihrer Kennung; führe den Befehl dafür nicht noch einmal aus.`,
 };

@@ -10,4 +10,7 @@ export const japanese: GuidanceTexts = {
   lock_shared: sentence`共有されているものを編集する前に {lock.acquire} でロックし、終わったら {lock.release} で解放してください。`,
   bus_only: sentence`ほかのセッションとは {msg.send} と {ask} だけで話し、ファイル、コメント、コミットメッセージを使わないでください。`,
   disk_memory: sentence`次のセッションが知るべきことはコンテキストではなく {memory.remember} に残し、決める前に {memory.recall} で確かめてください。`,
+  crush: sentence`長い出力はコンテキストに入れず、シェルで \`svc context crush\` に通してください。大事なところが残り、残りの取り出し方が示されます。`,
+  externalize: sentence`また必要になるかもしれない長いテキストは {context.externalize} で保存し、id だけを持っていてください。{context.retrieve} で戻り、{context.search} で一部を探せます。`,
+  auto_gateway: sentence`ツールの出力は短くされて届くことがあります。[svc-crush: や [svc-stored: の行が省いた部分は、その id で {context.retrieve} を呼べば戻ります。そのためにコマンドを再実行しないでください。`,
 };

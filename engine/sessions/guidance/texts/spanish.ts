@@ -10,4 +10,7 @@ export const spanish: GuidanceTexts = {
   lock_shared: sentence`Bloquea lo que otros comparten con {lock.acquire} antes de editarlo, y libéralo con {lock.release} cuando termines.`,
   bus_only: sentence`Habla con otras sesiones solo mediante {msg.send} y {ask}, nunca mediante archivos, comentarios o mensajes de commit.`,
   disk_memory: sentence`Guarda con {memory.remember} lo que deba saber la siguiente sesión, no en tu contexto; consulta {memory.recall} antes de decidir.`,
+  crush: sentence`Mantén las salidas largas fuera de tu contexto: pásalas en la shell por \`svc context crush\`, que deja lo que importa y dice cómo obtener el resto.`,
+  externalize: sentence`Guarda con {context.externalize} un texto largo que quizá vuelvas a necesitar y conserva solo su id; {context.retrieve} lo devuelve, {context.search} encuentra partes.`,
+  auto_gateway: sentence`Las salidas de las herramientas pueden llegarte acortadas: lo que omite una línea con [svc-crush: o [svc-stored: te lo da {context.retrieve} con su id; no ejecutes el comando otra vez para eso.`,
 };

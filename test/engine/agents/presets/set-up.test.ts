@@ -63,7 +63,13 @@ test('claude is told of everything by options and variables', () => {
       hooks: [{ type: 'command', ...hooks['pre-write'], timeout: 10 }],
     },
   ]);
-  assert.deepEqual(Object.keys(entries), ['PreToolUse', 'PostToolUse', 'PreCompact', 'SessionStart']);
+  assert.deepEqual(Object.keys(entries), [
+    'PreToolUse',
+    'PostToolUse',
+    'PostToolUseFailure',
+    'PreCompact',
+    'SessionStart',
+  ]);
   assert.deepEqual(
     [env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN, env.ANTHROPIC_API_KEY, env.CLAUDE_CODE_USE_BEDROCK],
     [gateway.url, KEY, '', ''],

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOperations } from '../../../../engine/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
+import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { createStoredTexts, type StoredTextsSettings } from '../../../../engine/knowledge/context/index.ts';
 import { contextOperations } from '../../../../engine/knowledge/context/operations.ts';
 import { openStorage } from '../../../../engine/storage/index.ts';
@@ -18,7 +19,15 @@ export function storedTextsRig() {
   const folder = join(data, 'context');
   const clock = fakeClock();
   const storage = openStorage({ path: join(data, 'svc.db') });
-  const settings: StoredTextsSettings = { data, folder, idleMs: 30 * MINUTE, crushes: true, stores: true };
+  const settings: StoredTextsSettings = {
+    data,
+    folder,
+    idleMs: 30 * MINUTE,
+    crushes: true,
+    stores: true,
+    longBytes: 4096,
+    protectedTools: [],
+  };
   const warnings: string[] = [];
   /** As an engine that starts on the same data folder. */
   const build = () => {
@@ -26,6 +35,7 @@ export function storedTextsRig() {
       storage,
       clock,
       settings: () => settings,
+      forwarded: createForwardedReader(data),
       taskOf: (id) => ({ 's-1': 't-1', 's-2': 't-1', 's-3': 't-3' })[id] ?? null,
       log: { warn: (_facts, text) => void warnings.push(text) },
     });

@@ -179,6 +179,11 @@ describe('a runner', () => {
       [facts.agentSession, facts.usage?.input, hasSpoken, hasLostSession],
       ['c-1', 3, true, false],
     );
+    const all = { sessionId: 's-1', maxBytes: 4096, byLine: true, hasEnded: true };
+    const part = await runner.readLog({ ...all, from: order.outputFrom });
+    assert.deepEqual([part.text, part.next, part.dropped], [`${result}\n`, part.end, 0]);
+    assert.equal((await runner.readLog({ ...all, from: { lastLines: 1 } })).from, part.from);
+    assert.deepEqual(Object.keys(await runner.listLogTimes(['s-1', 's-9'])), ['s-1']);
     const kept = await runner.keep({ ...work, message: 'what it left' });
     assert.deepEqual([kept.commits, kept.files, kept.left], [1, 1, []]);
     assert.deepEqual(

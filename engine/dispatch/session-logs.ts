@@ -1,0 +1,68 @@
+import type { StreamReader } from '../agents/index.ts';
+import type { Caller } from '../api/operation.ts';
+import { SvcError } from '../base/errors.ts';
+import type { LogPart, Runner } from '../runner/runs/index.ts';
+
+/** As it was printed, or, of agents whose form is known, as a person reads it. */
+export const LOG_FORMS = ['readable', 'raw'] as const;
+export type LogForm = (typeof LOG_FORMS)[number];
+
+export interface LogRequest {
+  /** In bytes of what was printed. */
+  from: number;
+  maxBytes: number;
+  /** Nothing more will be printed. */
+  ended: boolean;
+}
+
+/** What the workers printed, by session. */
+export interface SessionLogs {
+  /** Throws `chair_only`: what a worker is told and does is no other worker's business. */
+  checkReader(sessionId: string, caller: Pick<Caller, 'seat' | 'sessionId'>): void;
+  /** Reads part after part. Offsets are those of what was printed, in either form; readable parts end with a line. */
+  open(sessionId: string, form: LogForm): (part: LogRequest) => Promise<LogPart>;
+  /** Finds where the last `lines` begin, in bytes. */
+  findTail(sessionId: string, lines: number): Promise<number>;
+  /** When each was last written to, RFC 3339, by session; without those that nothing was printed to. */
+  listTimes(sessionIds: readonly string[]): Promise<Record<string, string>>;
+}
+
+/** @param readerOf null for output that is shown as it was printed */
+export function createSessionLogs(
+  runner: Pick<Runner, 'readLog' | 'listLogTimes'>,
+  readerOf: (sessionId: string) => StreamReader | null,
+): SessionLogs {
+  return {
+    checkReader(sessionId, { seat, sessionId: own }) {
+      if (seat !== 'worker' || own === sessionId) return;
+      throw new SvcError('chair_only', `the log of ${sessionId} is not that of ${own ?? 'this worker'}`, {
+        hint: 'a worker reads the log of its own session only',
+      });
+    },
+    open(sessionId, form) {
+      let reader: StreamReader | null | undefined = form === 'raw' ? null : undefined;
+      return async ({ from, maxBytes, ended }) => {
+        const order = { sessionId, from, maxBytes, hasEnded: ended };
+        const part = await runner.readLog({ ...order, byLine: reader !== null });
+        // How a session that still waits will be run is known at its start, before it prints anything.
+        if (reader === undefined && part.text !== '') {
+          reader = readerOf(sessionId);
+          if (reader === null) return runner.readLog({ ...order, byLine: false });
+        }
+        return reader == null ? part : { ...part, text: makeReadable(part.text, reader) };
+      };
+    },
+    async findTail(sessionId, lines) {
+      const order = { sessionId, from: { lastLines: lines }, maxBytes: 4, byLine: false, hasEnded: false };
+      return (await runner.readLog(order)).from;
+    },
+    listTimes: (sessionIds) => runner.listLogTimes(sessionIds),
+  };
+}
+
+function makeReadable(text: string, reader: StreamReader): string {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const said = lines.map((line) => reader.readLine(line)).filter((line) => line !== null);
+  return said.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,147 @@
+import { closeSync, fchmodSync } from 'node:fs';
+import { zstdCompressSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import { SvcError } from '../../base/errors.ts';
+import { openPrivate } from '../../base/private-files.ts';
+import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
+
+/** Something that is forwarded in the place of an output for the first time. */
+export interface NewForward {
+  /** Whose conversation it is, and whose the text. */
+  conversation: string;
+  holder: string;
+  /** Null for a person. */
+  session: string | null;
+  /** Of the string as it came. */
+  hash: string;
+  /** The string in its place. */
+  token: string;
+  /** The whole output and its hash; null where nothing of it is to be stored. */
+  text: { whole: string; hash: string; kind: string } | null;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+/** Owns the database of what was forwarded. */
+export interface ForwardedTexts {
+  /** What is forwarded in the place of strings of a conversation, by their hashes. */
+  tokensOf(conversation: string): ReadonlyMap<string, string>;
+  /** Saves it to the disk, all or nothing; it counts from then on. */
+  add(forward: NewForward): void;
+  /** It was forwarded again: it stays as long as the conversation goes on. */
+  touch(conversation: string, hashes: readonly string[]): void;
+  /** Gives up what nobody has forwarded for a long time. */
+  sweep(idleMs: number): void;
+  close(): void;
+}
+
+/** A conversation may be taken up again after that long, with the same bytes. */
+const REMEMBERED_MS = 7 * 86_400_000;
+const MOST_CONVERSATIONS = 64;
+/** A text that was used is not noted as such at every call. */
+const TOUCH_MS = 60_000;
+/** Of all whole outputs, compressed. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** Opens the database below a data folder. Throws `storage_newer`. */
+export function openForwarded(data: string, now: () => number): ForwardedTexts {
+  const path = forwardedPath(data);
+  const file = openPrivate(path, 'add');
+  fchmodSync(file, 0o600);
+  closeSync(file);
+  const db = new Database(path, { timeout: 250 });
+  db.pragma('trusted_schema = OFF');
+  db.pragma('journal_mode = WAL');
+  // A marker names a text that is on the disk, also after a power cut.
+  db.pragma('synchronous = FULL');
+  db.pragma('cache_size = -1000');
+  migrate(db, path);
+
+  const tokens = db.prepare<[string], { hash: string; token: string }>(
+    'SELECT hash, token FROM forwarded WHERE conversation = ?',
+  );
+  const put = db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, hash, token, text_hash, used_at)
+    VALUES (?, ?, ?, ?, ?)`);
+  const keep = db.prepare(`INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`);
+  const save = db.prepare(`INSERT INTO saving (session, calls, bytes_in, bytes_out, last_at)
+    VALUES (?, 1, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET calls = calls + 1,
+    bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
+  const touchForward = db.prepare(
+    'UPDATE forwarded SET used_at = ? WHERE conversation = ? AND hash = ? RETURNING text_hash',
+  );
+  const touchText = db.prepare('UPDATE kept_text SET used_at = ? WHERE hash = ?');
+  const dropForwards = db.prepare('DELETE FROM forwarded WHERE used_at < ?');
+  const dropTexts = db.prepare('DELETE FROM kept_text WHERE used_at < ?');
+  const sumTexts = db.prepare<[], { bytes: number }>(
+    'SELECT coalesce(sum(length(text)), 0) AS bytes FROM kept_text',
+  );
+  const dropOldest = db.prepare(
+    'DELETE FROM kept_text WHERE number IN (SELECT number FROM kept_text ORDER BY used_at LIMIT 16)',
+  );
+
+  const conversations = new Map<string, Map<string, string>>();
+  const touchedAt = new Map<string, number>();
+
+  function load(conversation: string): Map<string, string> {
+    const known = conversations.get(conversation);
+    // Set anew, so that the one not heard of for longest is the first.
+    conversations.delete(conversation);
+    const found = known ?? new Map(tokens.all(conversation).map(({ hash, token }) => [hash, token]));
+    conversations.set(conversation, found);
+    const [oldest] = conversations.keys();
+    if (conversations.size > MOST_CONVERSATIONS && oldest !== undefined) {
+      conversations.delete(oldest);
+      touchedAt.delete(oldest);
+    }
+    return found;
+  }
+
+  const addAll = db.transaction((forward: NewForward, compressed: Buffer | null) => {
+    const at = now();
+    const { conversation, hash, token, text, session, holder, bytesIn, bytesOut } = forward;
+    if (text !== null && compressed !== null)
+      keep.run(text.hash, compressed, Buffer.byteLength(text.whole), text.kind, holder, at);
+    put.run(conversation, hash, token, text?.hash ?? '', at);
+    save.run(session ?? '', bytesIn, bytesOut, at);
+  });
+  const touchAll = db.transaction((conversation: string, hashes: readonly string[]) => {
+    for (const hash of hashes) {
+      const row = touchForward.get(now(), conversation, hash) as { text_hash: string } | undefined;
+      if (row !== undefined && row.text_hash !== '') touchText.run(now(), row.text_hash);
+    }
+  });
+
+  return {
+    tokensOf: load,
+    add(forward) {
+      addAll.immediate(forward, forward.text === null ? null : zstdCompressSync(forward.text.whole));
+      load(forward.conversation).set(forward.hash, forward.token);
+    },
+    touch(conversation, hashes) {
+      if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;
+      touchedAt.set(conversation, now());
+      touchAll.immediate(conversation, hashes);
+    },
+    sweep(idleMs) {
+      dropForwards.run(now() - REMEMBERED_MS);
+      if (idleMs > 0) dropTexts.run(now() - idleMs);
+      for (let room = sumTexts.get()?.bytes ?? 0; room > MOST_BYTES; room = sumTexts.get()?.bytes ?? 0)
+        if (dropOldest.run().changes === 0) return;
+    },
+    close: () => void db.close(),
+  };
+}
+
+function migrate(db: Database.Database, path: string): void {
+  const have = db.pragma('user_version', { simple: true }) as number;
+  if (have > FORWARDED_MIGRATIONS.length)
+    throw new SvcError('storage_newer', `${path} was written by a newer svc`, { hint: 'update svc' });
+  for (const [at, sql] of FORWARDED_MIGRATIONS.entries()) {
+    if (at < have) continue;
+    db.transaction(() => {
+      db.exec(sql);
+      db.pragma(`user_version = ${at + 1}`);
+    }).immediate();
+  }
+}

@@ -1,0 +1,84 @@
+import type { Caller } from '../../api/operation.ts';
+import { countLines } from './chunks.ts';
+import type { Crushed } from './crush/index.ts';
+import type { StoredTexts } from './index.ts';
+import type { NewText } from './store.ts';
+
+/** A text as it is stored, with its file on the disk: a row never names one that is not there. */
+export async function placeText(
+  texts: StoredTexts,
+  whole: string,
+): Promise<Pick<NewText, 'hash' | 'bytes' | 'lines'>> {
+  const { files } = await texts.open();
+  const { hashBytes } = await import('./text-files.ts');
+  const bytes = Buffer.from(whole);
+  const hash = hashBytes(bytes);
+  files.write(hash, bytes, whole);
+  return { hash, bytes: bytes.length, lines: countLines(whole) };
+}
+
+/** Runs what is to keep a text; one that was placed for nothing is removed again. */
+export async function keepPlaced<T>(
+  texts: StoredTexts,
+  { hash }: Pick<NewText, 'hash'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { files, store } = await texts.open();
+    if (!store.isKept(hash)) files.remove(hash);
+    throw error;
+  }
+}
+
+/** What is left of a text, and the id of the whole of it; null where nothing was left out, or nothing is to be stored. */
+export interface CrushedAndStored {
+  id: string | null;
+  crushed: Crushed;
+}
+
+/** Crushes a text, and stores the whole of it where something was left out. `counted` runs with the change to the database. */
+export async function crushAndStore(
+  texts: StoredTexts,
+  whole: string,
+  {
+    caller,
+    exitCode = null,
+    write,
+    counted,
+  }: {
+    caller: Caller;
+    /** What the caller says that the command has ended with. */
+    exitCode?: number | null;
+    write<T>(work: () => T): Promise<T>;
+    counted(crushed: Crushed): void;
+  },
+): Promise<CrushedAndStored> {
+  const { store } = await texts.open();
+  const [{ crush }, { explainRetrieval, findExitCode }, { hashBytes }] = await Promise.all([
+    import('./crush/index.ts'),
+    import('./stub.ts'),
+    import('./text-files.ts'),
+  ]);
+  const isStored = texts.settings().stores;
+  const named = (id: string) =>
+    crush(whole, { whole: isStored ? explainRetrieval(id) : 'run the command again' });
+  const id = store.nameText(hashBytes(Buffer.from(whole)));
+  const crushed = named(id);
+  if (!isStored || crushed.omissions.length === 0) {
+    await write(() => counted(crushed));
+    return { id: null, crushed };
+  }
+  const placed = await placeText(texts, whole);
+  const { kind } = crushed;
+  const kept = await keepPlaced(texts, placed, () =>
+    write(() => {
+      counted(crushed);
+      const found = findExitCode(whole);
+      return store.keep({ ...placed, kind, told: exitCode, found }, texts.holderOf(caller)).id;
+    }),
+  );
+  // Another text with a hash that begins alike may have come first.
+  return { id: kept, crushed: kept === id ? crushed : named(kept) };
+}

@@ -1,0 +1,113 @@
+import type { ForwardedReader } from '../../gateway/index.ts';
+import { estimateTokens } from '../../gateway/index.ts';
+import type { Storage } from '../../storage/index.ts';
+
+/** What one tool has kept out of the contexts of one session. */
+export interface Saving {
+  /** Null for calls from no session. */
+  session: string | null;
+  tool: string;
+  calls: number;
+  bytesIn: number;
+  bytesOut: number;
+  /** Estimated from the bytes. */
+  tokensIn: number;
+  tokensOut: number;
+}
+
+interface SavingRow {
+  session: string;
+  tool: string;
+  calls: number;
+  bytes_in: number;
+  bytes_out: number;
+  last_at: number;
+}
+
+export type SavedTotal = Omit<Saving, 'session' | 'tool'>;
+
+/** By which the savings of the gateway are named. */
+const GATEWAY = 'gateway';
+
+/** Sums what was kept out of contexts, by the engine and by the gateway. It loads nothing of what does so. */
+export function createSavings({
+  storage,
+  forwarded,
+  log,
+}: {
+  storage: Storage;
+  forwarded: ForwardedReader;
+  log: { warn(facts: object, text: string): void };
+}) {
+  const select = storage.db.prepare<unknown[], SavingRow>(
+    'SELECT * FROM context_saving WHERE @session IS NULL OR session = @session ORDER BY last_at DESC, session, tool LIMIT +@limit',
+  );
+  const sum = storage.db.prepare<unknown[], Pick<SavingRow, 'calls' | 'bytes_in' | 'bytes_out'>>(
+    `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(bytes_in), 0) AS bytes_in, coalesce(sum(bytes_out), 0) AS bytes_out
+    FROM context_saving WHERE @session IS NULL OR session = @session`,
+  );
+  const bySession = storage.db.prepare<unknown[], { session: string; saved: number }>(
+    `SELECT session, sum(bytes_in - bytes_out) AS saved FROM context_saving WHERE session <> '' GROUP BY session`,
+  );
+
+  /** None where they cannot be read. */
+  function listOfGateway(session: string | null): SavingRow[] {
+    try {
+      return forwarded
+        .listSavings()
+        .filter((row) => session === null || row.session === session)
+        .map((row) => ({ ...row, tool: GATEWAY }));
+    } catch (error) {
+      log.warn({ error }, 'the savings of the gateway cannot be read');
+      return [];
+    }
+  }
+
+  return {
+    /** By session and tool, the last used first; and all together. */
+    sumSavings(session: string | null, limit: number): { total: SavedTotal; savings: Saving[] } {
+      const ofGateway = listOfGateway(session);
+      const total = sum.get({ session }) ?? { calls: 0, bytes_in: 0, bytes_out: 0 };
+      for (const { calls, bytes_in, bytes_out } of ofGateway) {
+        total.calls += calls;
+        total.bytes_in += bytes_in;
+        total.bytes_out += bytes_out;
+      }
+      const rows = [...select.all({ session, limit }), ...ofGateway]
+        .sort((one, other) => other.last_at - one.last_at)
+        .slice(0, limit);
+      return {
+        total: estimate(total),
+        savings: rows.map(
+          (row): Saving => ({
+            session: row.session === '' ? null : row.session,
+            tool: row.tool,
+            ...estimate(row),
+          }),
+        ),
+      };
+    },
+
+    /** Estimated tokens that each session was spared, where it was spared any. */
+    listSavedTokens(): ReadonlyMap<string, number> {
+      const saved = new Map(bySession.all().map((row) => [row.session, row.saved]));
+      for (const { session, bytes_in, bytes_out } of listOfGateway(null))
+        if (session !== '') saved.set(session, (saved.get(session) ?? 0) + bytes_in - bytes_out);
+      return new Map(
+        [...saved].flatMap(([session, bytes]) => (bytes > 0 ? [[session, estimateTokens(bytes)]] : [])),
+      );
+    },
+  };
+}
+
+const estimate = ({
+  calls,
+  bytes_in: bytesIn,
+  bytes_out: bytesOut,
+}: Pick<SavingRow, 'calls' | 'bytes_in' | 'bytes_out'>): SavedTotal => ({
+  calls,
+  bytesIn,
+  bytesOut,
+  tokensIn: estimateTokens(bytesIn),
+  tokensOut: estimateTokens(bytesOut),
+});

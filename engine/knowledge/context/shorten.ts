@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { operation } from '../../api/operation.ts';
+import { renderWords } from '../../api/words.ts';
+import { sentence } from '../../base/sentence.ts';
+import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
+import type { StoredTexts } from './index.ts';
+import { longText } from './long-text.ts';
+
+/** Below this share of a text it is not worth another text in its place. */
+const WORTH = 0.1;
+
+/** By which `context.stats` counts what hooks have saved. */
+const COUNTED_AS = 'post_tool_hook';
+
+/** What the hooks of agents ask about the output of a tool that is long. */
+export function shortenOperations({ texts }: { texts: StoredTexts }) {
+  return [
+    operation({
+      name: 'context.shorten',
+      about:
+        'What is to stand in the place of a tool’s long output, as context.guidance says; or, where the agent takes no other, what it is told of it.',
+      seat: 'any',
+      changes: true,
+      input: z.strictObject({
+        text: longText,
+        is_replaceable: z.boolean(),
+        exit_code: z.int().optional(),
+      }),
+      async run({ text, is_replaceable: isReplaceable, exit_code: exitCode = null }, caller, call) {
+        const nothing = { text: null, note: null };
+        const { crushes, stores } = texts.settings();
+        const { crush } = await import('./crush/index.ts');
+        const { bytesIn, bytesOut, kind, omissions } = crush(text);
+        if (omissions.length === 0 || bytesIn - bytesOut < bytesIn * WORTH) return nothing;
+        const { store } = await texts.open();
+        const counted = (bytes: number): void => {
+          if (isReplaceable) store.count(caller.sessionId, COUNTED_AS, bytesIn, bytes);
+        };
+        if (crushes && isReplaceable) {
+          const { crushed } = await crushAndStore(texts, text, {
+            caller,
+            exitCode,
+            write: call.begin,
+            counted: (done) => counted(done.bytesOut),
+          });
+          return { text: crushed.text, note: null };
+        }
+        if (!stores) return nothing;
+        const placed = await placeText(texts, text);
+        const { composeStub, findExitCode } = await import('./stub.ts');
+        const found = findExitCode(text);
+        return keepPlaced(texts, placed, () =>
+          call.finish(() => {
+            const kept = store.keep({ ...placed, kind, told: exitCode, found }, texts.holderOf(caller));
+            if (!isReplaceable) return { text: null, note: explainKept(kept.id, bytesIn, bytesOut) };
+            const { idleMs } = texts.settings();
+            const stub = composeStub({ ...kept, exitCode: exitCode ?? found, idleMs }, text);
+            counted(Buffer.byteLength(stub));
+            return { text: stub, note: null };
+          }),
+        );
+      },
+    }),
+  ];
+}
+
+const explainKept = (id: string, bytesIn: number, bytesOut: number): string =>
+  renderWords(
+    sentence`All but ${bytesOut} of the ${bytesIn} bytes of this output repeat or say that all went well. It is kept as ${id}: when it is gone from your context, {context.retrieve ${id}} has it, so that nothing need be run again.`,
+    'anyone',
+  );

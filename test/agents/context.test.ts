@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type CommandLine, HOOK_EVENTS, type HookEvent } from '../../engine/agents/presets/hook-event.ts';
+import type { Caller } from '../../engine/api/operation.ts';
+import { crush } from '../../engine/knowledge/context/crush/index.ts';
+import type { SeenRequest, Step } from '../../fixtures/model/model.ts';
+import { runPreset } from '../support/agent-run.ts';
+import { readCorpus } from '../support/corpus.ts';
+import { type Desk, openDesk, PROVIDER_KEY } from '../support/matrix.ts';
+import { REAL_AGENTS, skipped } from '../support/real-agents.ts';
+import { until } from '../support/wait.ts';
+import { SVC } from '../support/workspace.ts';
+
+const noise = readCorpus('noise').find(({ name }) => name === 'go-test-verbose');
+assert.ok(noise !== undefined);
+/** An id as a marker has it. */
+const ID = `c-${'[0-9a-f]'.repeat(10)}[0-9a-f]*`;
+const left = crush(noise.text).text;
+/** A line that says that all went well, and is left out. */
+const MIDDLE = noise.text.split('\n').find((line) => line.length > 20 && !left.includes(line)) ?? '';
+assert.notEqual(MIDDLE, '');
+
+/** At providers that speak what the program does. */
+const LIVE: Record<string, (url: string) => Record<string, unknown>> = {
+  claude: (url) => ({
+    'ai.mode': 'live',
+    'ai.passthrough.anthropic.base_url': url,
+    'ai.passthrough.anthropic.api_key': PROVIDER_KEY,
+  }),
+  codex: (url) => ({
+    'ai.mode': 'live',
+    'ai.providers': [{ name: 'up', base_url: `${url}/v1/responses`, api_key: PROVIDER_KEY }],
+  }),
+};
+
+/** Where claude has many tools it names ours only. */
+const search = (agent: string, ...tools: string[]): Step[] =>
+  agent === 'claude'
+    ? [
+        {
+          call: 'ToolSearch',
+          arguments: {
+            query: `select:${tools.map((tool) => `mcp__svc__${tool}`).join(',')}`,
+            max_results: tools.length,
+          },
+        },
+      ]
+    : [];
+
+const textOf = (request: SeenRequest | undefined): string => JSON.stringify(request?.body ?? '');
+
+/** Runs the noisy command, and asks for the whole of its output by the id that it was shown. */
+async function runNoisy(desk: Desk, agent: string, isNamedOnly: boolean): Promise<SeenRequest[]> {
+  const file = join(desk.ws.repository.folder, 'noise.txt');
+  writeFileSync(file, noise?.text ?? '');
+  const tools = isNamedOnly ? search(agent, 'context_retrieve') : [];
+  const shell = REAL_AGENTS[agent]!.shell(`cat '${file}'`);
+  const run = await desk.run('Run the tests.', () => [
+    ...tools,
+    { ...shell, as: 'ran' },
+    { call: 'context_retrieve', arguments: { id: `{{ran./${ID}/}}` } },
+    { say: 'All is well.' },
+  ]);
+  const ended = await run.ended();
+  assert.deepEqual([ended.failure, desk.failures], [null, []]);
+  return desk.requests().filter(({ method, call, said }) => method === 'POST' && (call ?? said) !== null);
+}
+
+/** Whatever JSON makes of it on its way. */
+const has = (request: SeenRequest | undefined, line: string): boolean =>
+  textOf(request).includes(JSON.stringify(line).slice(1, -1));
+
+const STANDING = [
+  /locks that you hold: shared\.txt until /,
+  /items that you have claimed: plan\.md 1 the parser/,
+  /questions of yours that wait for an answer: ask 1 Which grammar\?/,
+];
+
+/** What the model was told around a compaction; null before that. */
+const findStanding = (desk: Desk, begin = 'Where you stand'): string | null =>
+  desk
+    .requests()
+    .map(textOf)
+    .find((text) => text.includes(begin)) ?? null;
+
+async function holdAndAsk(desk: Desk, who: Pick<Caller, 'seat'> & { sessionId: string }): Promise<void> {
+  const holder = who.sessionId;
+  await desk.here.call('lock.acquire', { holder, path: 'shared.txt' }, who);
+  await desk.here.call('task.claim', { holder, item: 1, ledger: 'plan.md' }, who);
+  await desk.here.call('ask.open', { question: 'Which grammar?', timeout_sec: 600 }, who);
+}
+
+/** Real agent programs of .ci/agents.sh as workers. */
+describe('what a real agent has in its context', { concurrency: 2 }, () => {
+  for (const name of ['claude', 'codex']) {
+    const agent = REAL_AGENTS[name]!;
+    describe(name, { skip: skipped(name), timeout: 300_000 }, () => {
+      const open = (
+        flags: Record<string, unknown>,
+        gateway?: (url: string) => Record<string, unknown>,
+      ): Promise<Desk> =>
+        openDesk({
+          agent: name,
+          home: agent.home ?? {},
+          env: agent.env ?? {},
+          flags,
+          ...(gateway === undefined ? {} : { gateway }),
+        });
+
+      for (const [by, flags, gateway] of [
+        ['its hook', { 'context.hooks.post_tool': true }, undefined],
+        ['the gateway', {}, LIVE[name]],
+      ] as const)
+        test(`a noisy output is shortened by ${by}, and is whole again by its id`, async () => {
+          const desk = await open(flags, gateway);
+          try {
+            const seen = await runNoisy(desk, name, gateway !== undefined);
+            const [shown, whole] = seen.slice(-2);
+            assert.match(textOf(shown), /svc-crush: /);
+            assert.ok(!has(shown, MIDDLE), 'the noise is in the context');
+            for (const fact of noise?.facts ?? []) assert.ok(has(shown, fact), fact);
+            assert.ok(has(whole, MIDDLE), 'the whole of it is not in the context');
+            const { savings } = await desk.here.call('context.stats', { session: 's-1' });
+            const tool = gateway === undefined ? 'post_tool_hook' : 'gateway';
+            assert.ok(
+              savings.some((row) => row.tool === tool && row.bytes_out < row.bytes_in / 2),
+              JSON.stringify(savings),
+            );
+          } finally {
+            await desk.close();
+          }
+        });
+
+      if (name === 'codex')
+        test('after a compaction it still knows its task, its lock, its claim and its question', async () => {
+          const provider = { name: 'up', api_key: PROVIDER_KEY, model: 'short', context: 100, output: 50 };
+          const desk = await open({ 'context.hooks.pre_compact': true }, (url) => ({
+            'ai.mode': 'live',
+            'ai.providers': [{ ...provider, base_url: `${url}/v1/responses` }],
+          }));
+          try {
+            desk.ws.repository.write('plan.md', '- [ ] the parser\n');
+            const who = { seat: 'worker', sessionId: 's-1' } as const;
+            const run = await desk.run(
+              'Work on the parser.',
+              () => [agent.shell('true'), agent.shell('true'), { say: 'It is done.' }],
+              { begun: () => holdAndAsk(desk, who) },
+            );
+            // It compacts again and again, since nothing fits into so little.
+            const heard = await until(() => findStanding(desk), 'what it is told after a compaction', 60_000);
+            await run.cancel();
+            await run.ended();
+            assert.match(heard, /session s-1 \(worker w-1\) with task t-1: Work on the parser/);
+            for (const fact of STANDING) assert.match(heard, fact);
+          } finally {
+            await desk.close();
+          }
+        });
+      else
+        test('before a compaction and after it, it is told its lock, its claim and its question', async () => {
+          const desk = await open({ 'context.hooks.pre_compact': true });
+          try {
+            desk.ws.repository.write('plan.md', '- [ ] the parser\n');
+            await desk.here.join('ada');
+            await holdAndAsk(desk, { seat: 'plain', sessionId: 'ada' });
+            const key = desk.play('Say hello.', [{ say: 'Hello.' }]);
+            const line = (event: HookEvent): CommandLine => ({
+              command: process.execPath,
+              args: [SVC, 'hook', event, '--agent', name],
+            });
+            let session: string | null = null;
+            for (const prompt of ['Say hello.', '/compact', 'Go on.']) {
+              const { facts } = await runPreset(name, {
+                prompt,
+                gateway: { url: desk.url, key },
+                hooks: Object.fromEntries(HOOK_EVENTS.map((event) => [event, line(event)])) as Record<
+                  HookEvent,
+                  CommandLine
+                >,
+                cwd: desk.ws.root,
+                folder: join(desk.ws.repository.folder, 'ada'),
+                env: { ...agent.env, SVC_SESSION: 'ada', SVC_HOME: String(desk.ws.env.SVC_HOME) },
+                ...(session === null ? {} : { resume: session }),
+              });
+              session = facts.agentSession;
+            }
+            for (const heard of [findStanding(desk), findStanding(desk, 'The summary must keep')])
+              for (const fact of STANDING) assert.match(heard ?? '', fact);
+          } finally {
+            await desk.close();
+          }
+        });
+
+      test('a second worker starts with what the first one remembered, and finds the rest', async () => {
+        const desk = await open({});
+        try {
+          const remember = (title: string, text: string): Step => ({
+            call: 'memory_remember',
+            arguments: { title, text, type: 'gotcha' },
+          });
+          const first = await desk.run('Look into the parser.', () => [
+            ...search(name, 'memory_remember'),
+            remember('Parser port', 'The parser listens on 9217.'),
+            remember('Colour of the logo', 'The logo is teal.'),
+            { say: 'Noted.' },
+          ]);
+          assert.deepEqual([(await first.ended()).failure, desk.failures], [null, []]);
+          const second = await desk.run('Change the port of the parser.', () => [
+            ...search(name, 'memory_recall'),
+            { call: 'memory_recall', arguments: { query: 'which colour has the logo' } },
+            { say: 'Changed.' },
+          ]);
+          assert.deepEqual([(await second.ended()).failure, desk.failures], [null, []]);
+          const { worktree } = await second.session();
+          const brief = readFileSync(join(worktree ?? '', '.svc', 'MEMORY_BRIEF.md'), 'utf8');
+          assert.match(brief, /The parser listens on 9217\./);
+          assert.ok(has(second.requests().at(-1), 'The logo is teal.'));
+        } finally {
+          await desk.close();
+        }
+      });
+    });
+  }
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { readOutput, replaceOutput } from '../../cli/hooks/outputs.ts';
+import { type Host, hostEngine } from '../../engine/index.ts';
+import { type CorpusFile, readCorpus } from '../support/corpus.ts';
+import { type EngineHere, engineHere } from '../support/engine.ts';
+import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
+
+/** What an agent hears of a tool's output. */
+interface Heard {
+  hookSpecificOutput?: {
+    hookEventName?: string;
+    additionalContext?: string;
+    updatedToolOutput?: unknown;
+  };
+  decision?: string;
+  reason?: string;
+  modifiedResult?: { resultType: string; textResultForLlm: string };
+  additionalContext?: string;
+}
+
+describe('svc hook post-tool and a long output', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let host: Host;
+  let transcript: string;
+  const noise = readCorpus('noise').find(({ text }) => text.length > 8000) as CorpusFile;
+  const source = readCorpus('content').find(({ text }) => text.length > 5000) as CorpusFile;
+  const ada = { seat: 'plain', sessionId: 'ada' } as const;
+  const set = (key: string, value: string) => here.call('config.set', { key, value });
+  before(async () => {
+    ws = await makeWorkspace();
+    here = await engineHere(ws);
+    host = await hostEngine(here.engine);
+    await here.join('ada');
+    mkdirSync(join(ws.root, 'logs'));
+    transcript = join(ws.root, 'logs', 'transcript.jsonl');
+    const item = { type: 'CommandExecution', id: 'call-1', aggregated_output: noise.text, exit_code: 3 };
+    writeFileSync(transcript, `{}\n${JSON.stringify({ payload: { type: 'item_completed', item } })}\n`);
+    await set('context.hooks.post_tool', 'true');
+  });
+  after(async () => {
+    await host.close();
+    await ws.close();
+  });
+
+  async function hook(agent: string, sent: object): Promise<Heard | null> {
+    const env = { ...ws.env, SVC_SESSION: 'ada' };
+    const child = spawn(process.execPath, [SVC, 'hook', 'post-tool', '--agent', agent], {
+      cwd: ws.root,
+      env,
+    });
+    child.stdin.end(JSON.stringify({ cwd: ws.root, tool_name: 'Bash', ...sent }));
+    const said = await readAll(child.stdout);
+    return said === '' ? null : (JSON.parse(said) as Heard);
+  }
+  const retrieve = async (text: string): Promise<string> => {
+    const [id = ''] = /c-[0-9a-f]{10,}/.exec(text) ?? [];
+    return (await here.call('context.retrieve', { id }, ada)).text;
+  };
+
+  /** Where each agent has an output, and where it takes another. */
+  const FORMS: { agent: string; sent(text: string): object; taken(heard: Heard): string | undefined }[] = [
+    {
+      agent: 'claude',
+      sent: (stdout) => ({
+        hook_event_name: 'PostToolUse',
+        tool_response: { stdout, stderr: '', interrupted: false, isImage: false },
+      }),
+      taken: ({ hookSpecificOutput: said }) => {
+        assert.ok(said !== undefined);
+        const { stdout, ...rest } = said.updatedToolOutput as { stdout: string };
+        assert.deepEqual(rest, { stderr: '', interrupted: false, isImage: false });
+        return stdout;
+      },
+    },
+    {
+      agent: 'codex',
+      sent: (text) => ({ tool_response: text, tool_use_id: 'call-1', transcript_path: transcript }),
+      taken({ decision, reason }) {
+        assert.equal(decision, 'block');
+        assert.match(reason ?? '', /^Process exited with code 3\nOutput:\n/);
+        return reason;
+      },
+    },
+    {
+      agent: 'opencode',
+      sent: (text) => ({ tool_name: 'bash', tool_response: text }),
+      taken: ({ hookSpecificOutput: said }) => said?.updatedToolOutput as string,
+    },
+    {
+      agent: 'copilot',
+      sent: (text) => ({ tool_result: { result_type: 'success', text_result_for_llm: text } }),
+      taken: ({ modifiedResult }) => modifiedResult?.textResultForLlm,
+    },
+  ];
+  for (const { agent, sent, taken } of FORMS)
+    test(`${agent} is given what is left of it, with no fact lost and all of it behind its id`, async () => {
+      const heard = await hook(agent, sent(noise.text));
+      const text = taken(heard ?? {}) ?? '';
+      assert.ok(text.length < noise.text.length / 2, `${text.length} of ${noise.text.length}`);
+      assert.deepEqual(
+        noise.facts.filter((fact) => !text.includes(fact)),
+        [],
+      );
+      assert.equal(await retrieve(text), noise.text);
+    });
+
+  /** Agents that take no other output, and outputs that are not taken. */
+  const TOLD: { who: string; agent: string; sent: object; told(heard: Heard): string | undefined }[] = [
+    {
+      who: 'claude, after a tool that failed,',
+      agent: 'claude',
+      sent: { hook_event_name: 'PostToolUseFailure', error: noise.text },
+      told({ hookSpecificOutput: said }) {
+        assert.equal(said?.hookEventName, 'PostToolUseFailure');
+        return said?.additionalContext;
+      },
+    },
+    {
+      who: 'codex, where the exit code is not known,',
+      agent: 'codex',
+      sent: { tool_response: noise.text, tool_use_id: 'call-2', transcript_path: '/nowhere' },
+      told: ({ hookSpecificOutput: said }) => said?.additionalContext,
+    },
+    {
+      who: 'gemini',
+      agent: 'gemini',
+      sent: { tool_name: 'run_shell_command', tool_response: { llmContent: noise.text } },
+      told: ({ hookSpecificOutput: said }) => said?.additionalContext,
+    },
+  ];
+  for (const { who, agent, sent, told } of TOLD)
+    test(`${who} keeps it, and is told its id`, async () => {
+      const heard = (await hook(agent, sent)) ?? {};
+      assert.equal(heard.decision, undefined);
+      const text = told(heard) ?? '';
+      assert.match(text, /All but \d+ of the \d+ bytes .* repeat/);
+      assert.equal(await retrieve(text), noise.text);
+    });
+
+  test('a message comes beside it', async () => {
+    await here.call('msg.send', { to_session: 'ada', body: 'port 8790' });
+    const heard = await hook('claude', FORMS[0]?.sent(noise.text) ?? {});
+    assert.match(heard?.hookSpecificOutput?.additionalContext ?? '', /port 8790/);
+    assert.notEqual(heard?.hookSpecificOutput?.updatedToolOutput, undefined);
+  });
+
+  test('what is short, content, of a protected tool, or not wanted is left alone', async () => {
+    const claude = FORMS[0]?.sent as (text: string) => object;
+    assert.equal(await hook('claude', claude('all 3 tests passed\n')), null);
+    assert.equal(await hook('claude', claude(source.text)), null);
+    assert.equal(await hook('claude', { ...claude(noise.text), tool_name: 'Read' }), null);
+    assert.equal(
+      await hook('claude', { ...claude(noise.text), tool_name: 'mcp__svc__context_retrieve' }),
+      null,
+    );
+    await set('context.guidance.protect_tools', '["bash"]');
+    assert.equal(await hook('claude', claude(noise.text)), null);
+    await set('context.guidance.protect_tools', '[]');
+    await set('context.hooks.post_tool', 'false');
+    assert.equal(await hook('claude', claude(noise.text)), null);
+    await set('context.hooks.post_tool', 'true');
+  });
+
+  test('without crushing it is a stub; without storing, nothing stands behind what is left', async () => {
+    const opencode = (text: string) => hook('opencode', { tool_name: 'bash', tool_response: text });
+    const other = `${noise.text}\nonce more\n`;
+    await set('context.guidance.crush', 'false');
+    const stub = String((await opencode(other))?.hookSpecificOutput?.updatedToolOutput);
+    assert.match(stub, /^\[svc-stored: c-/);
+    assert.equal(await retrieve(stub), other);
+    await set('context.guidance.externalize', 'false');
+    assert.equal(await opencode(other), null);
+    await set('context.guidance.crush', 'true');
+    const left = String((await opencode(`${other}!`))?.hookSpecificOutput?.updatedToolOutput);
+    assert.match(left, /run the command again\]/);
+    assert.doesNotMatch(left, /context_retrieve/);
+    await set('context.guidance.externalize', 'true');
+  });
+
+  test('what it saved is counted as the session’s', async () => {
+    const { savings } = await here.call('context.stats', { session: 'ada' });
+    const found = savings.find(({ tool }) => tool === 'post_tool_hook');
+    assert.ok(found !== undefined && found.calls >= 6 && found.bytes_out < found.bytes_in / 2);
+  });
+});
+
+test('an output in another form than is known is neither read nor replaced', () => {
+  for (const agent of ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'copilot', 'kimi', 'toString'])
+    for (const sent of [{}, { tool_response: [1], tool_result: null }, { tool_response: { stdout: 7 } }])
+      assert.equal(readOutput(agent, sent), null, agent);
+  const image = { tool_response: { stdout: 'x', isImage: true } };
+  assert.equal(readOutput('claude', image), null);
+  const output = { text: 'x', exitCode: null, isReplaceable: false };
+  assert.equal(replaceOutput('claude', image, 'y', output), null);
+});

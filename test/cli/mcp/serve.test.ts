@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { CHAIR_TOOLS, MANIFEST } from '../../../engine/api/manifest.ts';
+import type { EngineClient } from '../../../engine/index.ts';
+import { httpClient, type McpClient, mcpEndpoint, stdioClient } from '../../support/mcp.ts';
+import { until } from '../../support/wait.ts';
+import { isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+/** A client of /mcp without any library: initialize, then tools/list. */
+const ASKS_FOR_TOOLS = `
+const [url, token] = process.argv.slice(1);
+const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const post = (more, body) => fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ jsonrpc: '2.0', ...body }) });
+const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'inside', version: '1' } };
+const begun = await post({}, { id: 1, method: 'initialize', params });
+const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') };
+await begun.text();
+await (await post(session, { method: 'notifications/initialized' })).text();
+console.log(await (await post(session, { id: 2, method: 'tools/list' })).text());
+`;
+
+async function pidOf(client: EngineClient, sessionId: string): Promise<number> {
+  let pid: number | null = null;
+  await until(async () => {
+    const [row] = await client.call('session.list', { ids: [sessionId] });
+    pid = row?.pid ?? null;
+    return pid !== null;
+  });
+  return pid as unknown as number;
+}
+
+let ws: TestWorkspace;
+before(async () => {
+  ws = await makeWorkspace();
+});
+after(() => ws.close());
+
+describe('the tools over MCP', () => {
+  let chair: McpClient;
+  before(async () => {
+    chair = await stdioClient(ws);
+  });
+  after(() => chair.close());
+
+  test('are listed in the order of the manifest, in one page, within their bytes', async () => {
+    const page = await chair.client.listTools();
+    const names = page.tools.map(({ name }) => name);
+    assert.equal(page.nextCursor, undefined);
+    assert.deepEqual(
+      names,
+      MANIFEST.filter((name) => names.includes(name)),
+    );
+    for (const name of CHAIR_TOOLS) assert.ok(names.includes(name), name);
+    const bytes = Buffer.byteLength(JSON.stringify(page.tools));
+    // All 46 have 32 KB; what is still to come has its share of it.
+    const reserved = 600 * (MANIFEST.length - names.length);
+    assert.ok(bytes + reserved < 32_000, `${bytes} bytes for ${names.length} tools`);
+    for (const tool of page.tools) {
+      assert.ok(tool.outputSchema, tool.name);
+      assert.ok(tool.description, tool.name);
+      assert.equal(tool.inputSchema.type, 'object');
+      assert.ok(!('anyOf' in tool.inputSchema), tool.name);
+      for (const [name, parameter] of Object.entries(tool.inputSchema.properties ?? {})) {
+        const { description, enum: choices } = parameter as { description?: string; enum?: unknown };
+        assert.ok(
+          name === 'limit' || description !== undefined || choices !== undefined,
+          `${tool.name}.${name} says what it is`,
+        );
+      }
+    }
+  });
+
+  test('plan, start, wait and promote a task', async () => {
+    const { task_id } = await chair.call('task_add', {
+      title: 'write a file',
+      body: '#agent: edit hello.txt hi',
+    });
+    const said: (string | undefined)[] = [];
+    const run = await chair.call(
+      'task_run',
+      { id: task_id, wait: true },
+      { onprogress: ({ message }) => said.push(message) },
+    );
+    assert.equal(run.status, 'done');
+    assert.equal(run.verdict?.sealed, true);
+    assert.match(said[0] ?? '', new RegExp(run.session_id));
+    const { worktrees } = await chair.call('worktree_status');
+    assert.equal(worktrees.find((each) => each.session_id === run.session_id)?.ahead, 1);
+    const promoted = await chair.call('worktree_promote', {
+      session: run.session_id,
+    });
+    assert.equal(ws.repository.git('rev-parse', 'main').trim(), promoted.after);
+    assert.equal(promoted.removed, true);
+  });
+
+  test('refuse with a result that says code, message and hint', async () => {
+    const refused = await chair.refused('worktree_promote', { session: 's-99' });
+    assert.equal(refused.code, 'not_found');
+    assert.match(refused.message, /s-99/);
+    const unknown = await chair.refused('task_list', { limits: 3 });
+    assert.equal(unknown.code, 'fields_invalid');
+    assert.match(unknown.message, /limits: unknown; known: limit, status/);
+  });
+
+  test('a name that is no tool is a fault of the protocol', async () => {
+    await assert.rejects(chair.callByName('no_such_tool'), /-32602.*no_such_tool/);
+  });
+
+  test('a cancelled wait leaves the worker running', async () => {
+    const stop = new AbortController();
+    const { task_id } = await chair.call('task_add', {
+      title: 'long',
+      body: '#agent: hang',
+    });
+    const waiting = chair.call(
+      'task_run',
+      { id: task_id, wait: true },
+      { signal: stop.signal, onprogress: () => stop.abort('enough') },
+    );
+    await assert.rejects(waiting);
+    const running = async () => {
+      const { tasks } = await chair.call('task_list', {
+        status: 'running',
+      });
+      return tasks.some((task) => task.task_id === task_id);
+    };
+    await until(running);
+    await ws.svc(['task', 'cancel', task_id]);
+  });
+
+  test('resources are read and followed', async () => {
+    const { task_id } = await chair.call('task_add', { title: 'followed' });
+    const uri = `svc://task/${task_id}`;
+    const { contents } = await chair.client.readResource({ uri });
+    assert.equal(JSON.parse((contents[0] as { text: string }).text).task.title, 'followed');
+    const { ResourceUpdatedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
+    const updated = new Promise<string>((resolve) => {
+      chair.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) =>
+        resolve(params.uri),
+      );
+    });
+    await chair.client.subscribeResource({ uri });
+    await chair.call('task_assign', { id: task_id, agent: 'scripted' });
+    assert.equal(await updated, uri);
+    await assert.rejects(chair.client.readResource({ uri: 'svc://task/t-999' }), /-32002/);
+  });
+});
+
+describe('the bridge', () => {
+  test('goes on over a restart of the engine, and a call that waits is not made twice', async () => {
+    const chair = await stdioClient(ws);
+    const { task_id } = await chair.call('task_add', {
+      title: 'across a restart',
+      body: '#agent: wait-for go\n#agent: edit after.txt x',
+    });
+    let told = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const waiting = chair.call('task_run', { id: task_id, wait: true }, { onprogress: () => told() });
+    await begun;
+    const { tasks } = await chair.call('task_list', { limit: 1 });
+    await ws.killDaemon();
+    // Whoever else comes first may start the next engine; the bridge finds it.
+    const session = tasks[0]?.session_id ?? '';
+    const client = await ws.connect();
+    const [row] = await client.call('session.list', { ids: [session] });
+    await until(async () => {
+      const [now] = await client.call('session.list', {
+        ids: [session],
+      });
+      return now?.state === 'running';
+    });
+    const [placed] = await client.call('session.list', { ids: [session] });
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(`${placed?.cwd ?? row?.cwd}/go`, '');
+    const done = await waiting;
+    assert.equal(done.session_id, session);
+    assert.equal(done.status, 'done');
+    const { sessions } = await client.call('task.show', { id: task_id });
+    assert.equal(sessions.length, 1);
+    await chair.close();
+  });
+
+  test('ends with its client, and its seat with it', async () => {
+    const chair = await stdioClient(ws);
+    const { pid } = chair;
+    const client = await ws.connect();
+    await chair.call('task_list');
+    await chair.close();
+    await until(() => pid === null || !isRunning(pid));
+    const events = await client.call('event.list', {
+      limit: 50,
+    });
+    const joined = events.find(({ kind }) => kind === 'session_joined');
+    await until(async () => {
+      const now = await client.call('event.list', {
+        limit: 50,
+      });
+      return now.some(({ kind, data }) => kind === 'session_left' && data.session === joined?.data.session);
+    });
+  });
+});
+
+describe('a seat', () => {
+  test('that is a worker’s sees and calls what workers may, whatever it clears', async () => {
+    const client = await ws.connect();
+    const { session } = await client.call('task.run', {
+      id: (await client.call('task.add', { title: 'w', body: '#agent: hang' })).task_id,
+    });
+    assert.ok(session);
+    const worker = await stdioClient(ws, { env: { SVC_SESSION: session.session_id } });
+    const names = await worker.tools();
+    for (const name of CHAIR_TOOLS) assert.ok(!names.includes(name), name);
+    assert.ok(names.includes('task_list'));
+    assert.equal((await worker.refused('task_add', { title: 'more' })).code, 'chair_only');
+    assert.equal((await worker.refused('task_done', { id: 't-1' })).code, 'chair_only');
+    await worker.close();
+    // A client of /mcp that lives in a worker's process tree is that worker, also with the Chair's token.
+    const mark = /SVC_RUN_ID=([^\0]+)/.exec(
+      readFileSync(`/proc/${await pidOf(client, session.session_id)}/environ`, 'utf8'),
+    );
+    const { url, token } = mcpEndpoint(ws);
+    const inside = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', ASKS_FOR_TOOLS, url.href, token],
+      {
+        env: { ...ws.env, SVC_RUN_ID: mark?.[1] },
+      },
+    );
+    assert.ok(!inside.stdout.includes('task_add'), inside.stdout);
+    assert.ok(inside.stdout.includes('task_list'), inside.stdout);
+    await client.call('task.cancel', {
+      id: (await client.call('task.list', { limit: 1 })).tasks[0]?.task_id ?? '',
+    });
+  });
+
+  test('with a name of its own takes part as a plain session', async () => {
+    const plain = await stdioClient(ws, { env: { SVC_SESSION: 'planner' } });
+    assert.equal((await plain.refused('task_add', { title: 'more' })).code, 'chair_only');
+    const { resources } = await plain.client.listResources();
+    assert.equal(resources[0]?.uri, 'svc://inbox/planner');
+    await plain.close();
+  });
+});
+
+describe('/mcp', () => {
+  test('serves the same tools to whoever shows the token', async () => {
+    const chair = await stdioClient(ws);
+    const web = await httpClient(ws);
+    assert.deepEqual(await web.tools(), await chair.tools());
+    const { tasks } = await web.call('task_list', { limit: 1 });
+    assert.equal(tasks.length, 1);
+    await chair.close();
+    await web.close();
+  });
+
+  test('answers nobody without the token, from another origin, or for another host', async () => {
+    const { url, token } = mcpEndpoint(ws);
+    const post = async (headers: Record<string, string>) => {
+      const { request } = await import('node:http');
+      const sent = request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+      sent.end('{}');
+      const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    const bearer = { authorization: `Bearer ${token}` };
+    assert.equal(await post({}), 401);
+    assert.equal(await post({ authorization: 'Bearer wrong' }), 401);
+    assert.equal(await post({ ...bearer, origin: 'http://evil.example' }), 403);
+    assert.equal(await post({ ...bearer, host: 'evil.example' }), 403);
+  });
+
+  test('a session of before is not found, so that its client begins a new one', async () => {
+    const { url, token } = mcpEndpoint(ws);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': 'gone',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    assert.equal(answer.status, 404);
+  });
+});
+
+test('svc tool lists and calls the same', async () => {
+  const list = (await ws.svc(['tool', 'list', '--json'])).json<{ name: string }[]>();
+  assert.ok(list.some(({ name }) => name === 'task_list'));
+  const called = await ws.svc([
+    'tool',
+    'call',
+    'task_add',
+    '--title',
+    'by hand',
+    '--acceptance_criteria',
+    'one',
+    '--acceptance-criteria',
+    'two',
+  ]);
+  assert.equal(called.code, 0, called.stderr);
+  const { task_id } = called.json<{ task_id: string }>();
+  const shown = (await ws.svc(['task', 'show', task_id, '--json'])).json<{
+    task: { acceptance_criteria: string[] };
+  }>();
+  assert.deepEqual(shown.task.acceptance_criteria, ['one', 'two']);
+  const typo = await ws.svc(['tool', 'call', 'task_add', '--titel', 'x']);
+  assert.equal(typo.code, 2);
+  assert.match(typo.stderr, /no parameter titel/);
+  const whole = await ws.svc(['tool', 'call', 'task_list', '--args', '{"limit":1}', '--status', 'open']);
+  assert.equal(whole.json<{ tasks: unknown[] }>().tasks.length, 1);
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import {
+  hashInputs,
+  listInputChanges,
+  nameChanges,
+  type RunInputs,
+  readPromptInputs,
+} from '../../../../engine/board/decisions/inputs.ts';
+import { engineHere } from '../../../support/engine.ts';
+import { fakeSettings } from '../../../support/spine.ts';
+import { until } from '../../../support/wait.ts';
+import { makeWorkspace } from '../../../support/workspace.ts';
+
+const text = { title: 'a', body: 'do it', context: null, acceptanceCriteria: ['done'], ledger: null };
+const inputs: RunInputs = {
+  ...fakeSettings({ agent: 'scripted', project: null }),
+  ...readPromptInputs(text),
+};
+
+test('the hash is of the values alone: no order, and no sentence that svc may word anew', () => {
+  assert.equal(hashInputs(inputs), '9124379191b2fd48550ae3279bd569d711176ab18b15c932881ae0635cd11203');
+  const turned = Object.fromEntries(Object.entries(inputs).reverse()) as unknown as RunInputs;
+  assert.equal(hashInputs(turned), hashInputs(inputs));
+});
+
+test('every one of them counts', () => {
+  for (const name of Object.keys(inputs) as (keyof RunInputs)[]) {
+    const other = { ...inputs, [name]: 'another' } as RunInputs;
+    assert.notEqual(hashInputs(other), hashInputs(inputs), name);
+    assert.deepEqual(
+      listInputChanges(inputs, other).map(({ input }) => input),
+      [name],
+    );
+  }
+  const parts = [
+    { title: 'b' },
+    { body: 'Do it' },
+    { context: '' },
+    { acceptanceCriteria: [] },
+    { ledger: 'x.md' },
+  ];
+  for (const part of parts)
+    assert.equal(
+      listInputChanges(inputs, { ...inputs, ...readPromptInputs({ ...text, ...part }) }).length,
+      1,
+    );
+});
+
+test('a stronger profile is no change, a weaker one or another is; of nothing that is known all is', () => {
+  const of = (before: string, after: string) =>
+    listInputChanges({ ...inputs, profile: before }, { ...inputs, profile: after }).length;
+  assert.deepEqual(
+    [of('none', 'lite'), of('lite', 'strict'), of('strict', 'lite'), of('lite', 'none'), of('lite', 'bring')],
+    [0, 0, 1, 1, 1],
+  );
+  assert.equal(listInputChanges(null, inputs).length, Object.keys(inputs).length);
+  assert.equal(
+    nameChanges(listInputChanges(inputs, { ...inputs, base: 'x', route: 'y' })),
+    'gateway route, base branch',
+  );
+});
+
+test('decisions of an older svc stay answerable: bound when it opens first, pending and queued ones', async (t) => {
+  const ws = await makeWorkspace();
+  let here = await engineHere(ws, { workerCap: 0 });
+  t.after(async () => {
+    await here?.end();
+    await ws.close();
+  });
+  const pending = await here.ask('#agent: no-change');
+  const queued = await here.ask('#agent: no-change');
+  await here.call('decision.approve', { id: queued.decision_id, name: 'kept', inplace: true });
+  await here.close();
+  const db = new Database(join(ws.root, '.svc', 'svc.db'));
+  db.exec("UPDATE decision SET inputs = NULL, inputs_version = 0, options = NULL, hash = 'of words'");
+  db.close();
+  here = await engineHere(ws, { workerCap: 2 });
+  const shown = await here.call('decision.show', {
+    id: pending.decision_id,
+  });
+  assert.match(shown.decision.hash, /^[0-9a-f]{64}$/);
+  assert.deepEqual(shown.changes, []);
+  await here.call('decision.approve', { id: pending.decision_id });
+  const ended = async (id: string) => {
+    const { task, sessions } = await here.call('task.show', {
+      id,
+    });
+    return task.status === 'done' ? sessions : null;
+  };
+  await until(async () => (await ended(pending.task_id)) !== null && (await ended(queued.task_id)) !== null);
+  assert.deepEqual(
+    (await ended(queued.task_id))?.map(({ inplace, worker_id }) => [inplace, worker_id]),
+    [[true, 'kept']],
+  );
+});
+
+test('one of a form that is not understood is asked for anew', async (t) => {
+  const ws = await makeWorkspace();
+  let here = await engineHere(ws, { workerCap: 0 });
+  t.after(async () => {
+    await here.close();
+    await ws.close();
+  });
+  const { decision_id, task_id } = await here.ask('later');
+  await here.close();
+  const db = new Database(join(ws.root, '.svc', 'svc.db'));
+  db.exec('UPDATE decision SET inputs_version = 99');
+  db.close();
+  here = await engineHere(ws, { workerCap: 0 });
+  await assert.rejects(here.call('decision.approve', { id: decision_id }), { code: 'inputs_changed' });
+  await here.call('task.run', { id: task_id });
+});

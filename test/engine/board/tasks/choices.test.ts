@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { TaskChoices, Wire } from '../../../../engine/index.ts';
+import { type EngineHere, engineHere } from '../../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+
+describe('what a new task may name', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace({
+      yaml: `
+project: { name: shop }
+projects: [{ id: api, path: services/api }, { id: elsewhere, path: /elsewhere }]
+webhook:
+  secret_env: SVC_WEBHOOK_SECRET
+  templates:
+    fix: { agent: scripted, prompt: Fix it., project: api, timeout_sec: 0 }
+    bare: { prompt: Do it. }
+`,
+    });
+    const bin = join(ws.root, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'codex'), '#!/bin/sh\n', { mode: 0o755 });
+    writeFileSync(join(bin, 'gemini'), 'not executable', { mode: 0o644 });
+    // Programs of the machine must not count.
+    ws.env.PATH = [
+      bin,
+      ...(ws.env.PATH ?? '').split(delimiter).filter((folder) => folder === '/usr/bin'),
+    ].join(delimiter);
+    await ws.svc(['config', 'set', 'agents.cmds.local', "'bin/codex {{prompt}}'"]);
+    here = await engineHere(ws, { workerCap: 0 });
+  });
+  after(async () => {
+    await here?.close();
+    await ws.close();
+  });
+
+  const choices = (caller: object = {}): Promise<Wire<TaskChoices>> => here.call('task.choices', {}, caller);
+
+  test('are agents with their commands, and whether their programs are here', async () => {
+    const { agents, default_agent } = await choices();
+    assert.equal(default_agent, 'scripted');
+    const by = new Map(agents.map((agent) => [agent.id, agent]));
+    assert.deepEqual(
+      ['codex', 'gemini', 'local', 'scripted'].map((id) => by.get(id)?.installed),
+      [true, false, true, true],
+    );
+    assert.equal(by.get('local')?.command, 'bin/codex {{prompt}}');
+    assert.match(by.get('claude')?.command ?? '', /^claude .*\{\{prompt\}\}$/);
+    assert.equal(by.has('antigravity'), false, 'it does not run headless');
+  });
+
+  test('are the templates, with the agent and project that they say', async () => {
+    assert.deepEqual((await choices()).templates, [
+      { id: 'fix', agent: 'scripted', project: 'api' },
+      { id: 'bare', agent: null, project: null },
+    ]);
+  });
+
+  test('are the projects, the workspace’s own first', async () => {
+    assert.deepEqual((await choices()).projects, [
+      { id: 'shop', folder: ws.root, own: true },
+      { id: 'api', folder: join(ws.root, 'services', 'api'), own: false },
+      { id: 'elsewhere', folder: '/elsewhere', own: false },
+    ]);
+  });
+
+  test('may be seen by every seat, and all of them can be named', async () => {
+    const { templates, projects } = await choices({ seat: 'worker', sessionId: 's-1' });
+    for (const { id } of templates) await here.call('task.add', { template: id });
+    for (const { id } of projects) await here.call('task.add', { title: id, project: id });
+  });
+
+  test('a template without a time limit has that of all agents', async () => {
+    const { task_id, timeout_sec } = await here.call('task.add', { template: 'fix' });
+    assert.equal(timeout_sec, null);
+    assert.equal((await here.call('task.plan', { id: task_id })).timeout_sec, 600);
+  });
+
+  test('are also agents.default_cmd, as the agent that it runs as', async () => {
+    await here.close();
+    here = await engineHere(ws, { workerCap: 0, flags: { 'agents.default_cmd': 'codex {{prompt}}' } });
+    const { agents, default_agent } = await choices();
+    assert.equal(default_agent, 'default');
+    assert.deepEqual(
+      agents.find(({ id }) => id === 'default'),
+      { id: 'default', command: 'codex {{prompt}}', installed: true },
+    );
+  });
+});

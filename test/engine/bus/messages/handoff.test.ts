@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type EngineHere, engineHere } from '../../../support/engine.ts';
+import { until } from '../../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
+import type { Shown } from '../rig.ts';
+
+describe('at the end of a session its Chair gets a handoff', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  before(async () => {
+    ws = await makeWorkspace();
+    here = await engineHere(ws);
+  });
+  after(async () => {
+    await here?.close();
+    await ws.close();
+  });
+
+  async function handoff(prompt: string): Promise<Shown> {
+    const { task_id } = await here.call('task.add', { body: prompt, agent: 'scripted' });
+    const { session } = await here.call('task.run', { id: task_id });
+    return until(async () => {
+      const { messages } = await here.call('msg.inbox');
+      return messages.find(({ from }) => from === session.session_id);
+    }, 'the handoff');
+  }
+
+  test('with the verdict, what changed and what to do next', async () => {
+    const message = await handoff('#agent: edit kept.txt kept');
+    assert.deepEqual([message.kind, message.to, message.from_agent], ['handoff', 'chair', 'scripted']);
+    assert.match(message.body, /^# s-\d+ sealed\n/);
+    for (const line of [
+      /^- task: t-\d+: /m,
+      /^- verdict: sealed$/m,
+      /^- exit code: 0$/m,
+      /^- duration: \d+ s$/m,
+      /^- branch: svc\/s-\d+$/m,
+      /^- commits: 1$/m,
+      /^- files changed: 1 \(\+1 -0\)$/m,
+      /^- verification: none$/m,
+      /^- tokens: its agent does not tell$/m,
+      /svc worktree promote s-\d+/,
+    ]) {
+      assert.match(message.body, line);
+    }
+    const [row] = await here.call('msg.list', { ids: [message.id] });
+    assert.match(row?.task_id ?? '', /^t-\d+$/);
+  });
+
+  test('that says why it failed', async () => {
+    const { body } = await handoff('#agent: fail 7');
+    assert.match(body, /^- verdict: failed: .*code 7$/m);
+    assert.match(body, /^- exit code: 7$/m);
+    assert.match(body, /svc worker log s-\d+/);
+    assert.doesNotMatch(body, /promote/);
+  });
+
+  test('that makes no nothing of what could not be read, nor keeps to itself what was left behind', async () => {
+    const lost = await handoff('#agent: run rm .git && git init --quiet && echo work > work.txt');
+    assert.match(lost.body, /^- commits: could not be read$/m);
+    assert.match(lost.body, /^- look at: .* is a repository of its own now/m);
+    assert.match(lost.body, /^Next: look at \S+ by hand: what it left could not be read/m);
+    assert.doesNotMatch(lost.body, /has changed no file|files changed: 0/);
+    const beside = await handoff(
+      '#agent: run git init --quiet inner && git checkout --quiet --orphan other && git commit --quiet -m beside',
+    );
+    assert.match(beside.body, /^- look at: commits made off the branch are kept under refs\/svc\//m);
+    assert.match(beside.body, /^- look at: inner is a repository of its own/m);
+  });
+});

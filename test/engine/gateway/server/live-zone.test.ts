@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { createForwardedReader } from '../../../../engine/gateway/index.ts';
+import { findJsonMembers } from '../../../../engine/gateway/server/json-members.ts';
+import type { GatewaySettings } from '../../../../engine/gateway/settings.ts';
+import { readCorpus } from '../../../support/corpus.ts';
+import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+
+const LIVE = {
+  onlyLast: true,
+  crushes: true,
+  stores: true,
+  longBytes: 4096,
+  protectedTools: [],
+  idleMs: 1_800_000,
+} satisfies GatewaySettings['liveZone'];
+
+const loadShortener = () => import('../../../../engine/knowledge/context/shorten-output.ts');
+
+const [one, other] = readCorpus('noise').filter(({ name }) => ['apt-install', 'cargo-test'].includes(name));
+const source = readCorpus('content').find(({ text }) => text.length > 5000);
+assert.ok(one !== undefined && other !== undefined && source !== undefined);
+
+/** Says where two long texts differ, and not all that they say. */
+function assertSame(found: string | undefined, wanted: string | undefined, what = ''): void {
+  if (found === wanted) return;
+  const at = [...(wanted ?? '')].findIndex((letter, index) => found?.[index] !== letter);
+  const part = (text: string | undefined) => JSON.stringify(text?.slice(Math.max(0, at - 40), at + 80));
+  assert.fail(`${what} differs at ${at}: ${part(found)} instead of ${part(wanted)}`);
+}
+
+/** An upstream that keeps the bodies that it was sent, and answers each protocol with little. */
+async function startListener(): Promise<{ url: string; bodies: string[]; server: Server }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part) => {
+      body += part;
+    });
+    request.on('end', () => {
+      bodies.push(body);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, server };
+}
+
+interface Turn {
+  tool: string;
+  output: string;
+}
+
+/** Each protocol: a conversation of tools that were called one after the other, and the output that a message carries. */
+const FORMS: Record<
+  string,
+  {
+    path: string;
+    protocol: 'chat' | 'messages' | 'responses' | 'gemini';
+    body(turns: readonly Turn[]): Record<string, unknown>;
+    outputs(body: never): string[];
+  }
+> = {
+  chat: {
+    path: '/v1/chat/completions',
+    protocol: 'chat',
+    body: (turns) => ({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'Go' },
+        ...turns.flatMap(({ tool, output }, at) => [
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: `c${at}`, type: 'function', function: { name: tool, arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: `c${at}`, content: output },
+        ]),
+      ],
+    }),
+    outputs: ({ messages }: { messages: { role: string; content: string }[] }) =>
+      messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
+  },
+  messages: {
+    path: '/v1/messages',
+    protocol: 'messages',
+    body: (turns) => ({
+      model: 'm',
+      max_tokens: 10,
+      messages: [
+        { role: 'user', content: 'Go' },
+        ...turns.flatMap(({ tool, output }, at) => [
+          { role: 'assistant', content: [{ type: 'tool_use', id: `c${at}`, name: tool, input: {} }] },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: `c${at}`,
+                content: at % 2 === 0 ? output : [{ type: 'text', text: output }],
+                // Claude moves this to what is last.
+                ...(at === turns.length - 1 ? { cache_control: { type: 'ephemeral' } } : {}),
+              },
+            ],
+          },
+        ]),
+      ],
+    }),
+    outputs: ({ messages }: { messages: { role: string; content: never }[] }) =>
+      messages.flatMap(({ role, content }) =>
+        role === 'user' && Array.isArray(content)
+          ? (content as { content: string | { text: string }[] }[]).map((block) =>
+              typeof block.content === 'string' ? block.content : (block.content[0]?.text ?? ''),
+            )
+          : [],
+      ),
+  },
+  responses: {
+    path: '/v1/responses',
+    protocol: 'responses',
+    body: (turns) => ({
+      model: 'm',
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go' }] },
+        ...turns.flatMap(({ tool, output }, at) => [
+          { type: 'function_call', call_id: `c${at}`, name: tool, arguments: '{}' },
+          { type: 'function_call_output', call_id: `c${at}`, output },
+        ]),
+      ],
+    }),
+    outputs: ({ input }: { input: { type: string; output: string }[] }) =>
+      input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output),
+  },
+  gemini: {
+    path: '/v1beta/models/m:generateContent',
+    protocol: 'gemini',
+    body: (turns) => ({
+      contents: [
+        { role: 'user', parts: [{ text: 'Go' }] },
+        ...turns.flatMap(({ tool, output }, at) => [
+          { role: 'model', parts: [{ functionCall: { name: tool, args: {} } }] },
+          {
+            role: 'user',
+            parts: [{ functionResponse: { name: tool, id: `c${at}`, response: { output } } }],
+          },
+        ]),
+      ],
+    }),
+    outputs: ({
+      contents,
+    }: {
+      contents: { parts: { functionResponse?: { response: { output: string } } }[] }[];
+    }) =>
+      contents.flatMap(({ parts }) =>
+        parts.flatMap(({ functionResponse: said }) => said?.response.output ?? []),
+      ),
+  },
+};
+
+describe('the live zone of the gateway', () => {
+  let upstream: Awaited<ReturnType<typeof startListener>>;
+  let rig: GatewayRig;
+  const settingsOf = (liveZone: GatewaySettings['liveZone'], url = upstream.url) => ({
+    providers: [
+      makeProvider(`${url}/v1`, { protocols: Object.values(FORMS).map(({ protocol }) => protocol) }),
+    ],
+    liveZone,
+  });
+  before(async () => {
+    upstream = await startListener();
+    rig = await makeGateway({ settings: settingsOf(LIVE), loadShortener });
+  });
+  after(async () => {
+    await rig.close();
+    upstream.server.closeAllConnections();
+    upstream.server.close();
+  });
+
+  /** Sends it as written, and answers what the upstream was sent. */
+  async function send(path: string, body: object | string, key?: string): Promise<string> {
+    const from = upstream.bodies.length;
+    await rig.post(path, body, key === undefined ? {} : { key });
+    return upstream.bodies[from] ?? '';
+  }
+  const bash = (output: string): Turn => ({ tool: 'Bash', output });
+
+  for (const [name, { path, body, outputs }] of Object.entries(FORMS)) {
+    const outputsOf = (text: string): string[] => outputs(JSON.parse(text) as never);
+
+    test(`${name}: the last output is shortened with its facts, and goes again byte by byte in later turns`, async () => {
+      const key = await rig.issueKey({ sessionId: `s-1${Object.keys(FORMS).indexOf(name)}` });
+      const [first = ''] = outputsOf(await send(path, body([bash(one.text)]), key));
+      assert.ok(first.length < one.text.length * 0.6, `${first.length} of ${one.text.length}`);
+      assert.deepEqual(
+        one.facts.filter((fact) => !first.includes(fact)),
+        [],
+      );
+      const second = outputsOf(await send(path, body([bash(one.text), bash(other.text)]), key));
+      assertSame(second[0], first);
+      assert.ok((second[1] ?? '').length < other.text.length);
+      const [, id = ''] = /all: context_retrieve c-([0-9a-f]+)\]/.exec(first) ?? [];
+      const reader = createForwardedReader(rig.data);
+      assertSame(reader.find(id)?.text, one.text);
+      reader.close();
+    });
+
+    test(`${name}: what was sent on whole before stays whole, and nothing else is written anew`, async () => {
+      const key = await rig.issueKey({ sessionId: `s-2${Object.keys(FORMS).indexOf(name)}` });
+      // Spaces, escapes, a key that is repeated and a number that no double holds.
+      const asked = JSON.stringify(body([bash(one.text), bash(other.text)]), null, 1)
+        .replace('"Go"', '"G\\u006f \\/ é"')
+        .replace('{', '{ "odd" : 12345678901234567890 , "odd" : 1.0e2 ,');
+      const sent = await send(path, asked, key);
+      const whole = JSON.stringify(other.text);
+      const [before = '', behind = ''] = asked.split(whole);
+      assert.ok(sent.startsWith(before.slice(0, 200)) && sent.endsWith(behind));
+      const [kept, shortened = ''] = outputsOf(sent);
+      assertSame(kept, one.text);
+      assert.ok(shortened.length < other.text.length);
+      assert.equal(
+        sent.replace(JSON.stringify(shortened), () => whole),
+        asked,
+      );
+    });
+  }
+
+  const chat = FORMS.chat as (typeof FORMS)[string];
+  const chatOutputs = (text: string): string[] => chat.outputs(JSON.parse(text) as never);
+
+  test('protected tools, tools that nobody named, code and short outputs pass byte by byte', async () => {
+    for (const turn of [
+      { tool: 'Read', output: one.text },
+      { tool: 'mcp__svc__context_retrieve', output: one.text },
+      { tool: 'Bash', output: source.text },
+      { tool: 'Bash', output: 'all 3 tests passed' },
+    ]) {
+      const asked = JSON.stringify(chat.body([turn]));
+      assertSame(await send(chat.path, asked), asked, turn.tool);
+    }
+    const nameless = JSON.stringify({
+      model: 'm',
+      messages: [{ role: 'tool', tool_call_id: 'gone', content: one.text }],
+    });
+    assertSame(await send(chat.path, nameless), nameless);
+    await rig.configure(settingsOf({ ...LIVE, protectedTools: ['bash'] }));
+    const asked = JSON.stringify(chat.body([bash(one.text)]));
+    assertSame(await send(chat.path, asked), asked);
+    await rig.configure(settingsOf(LIVE));
+  });
+
+  test('an output that was shortened stands whole where it is something else, such as a file that was written', async () => {
+    const key = await rig.issueKey({ sessionId: 's-31' });
+    await send(chat.path, chat.body([bash(one.text)]), key);
+    const asked = chat.body([bash(one.text)]) as { messages: object[] };
+    const args = { role: 'assistant', content: one.text };
+    asked.messages.push(args, { role: 'user', content: one.text });
+    const { messages } = JSON.parse(await send(chat.path, asked, key)) as { messages: object[] };
+    assert.notDeepEqual(messages[2], asked.messages[2]);
+    assert.deepEqual(messages.slice(3), asked.messages.slice(3));
+  });
+
+  test('of another session nothing is known', async () => {
+    const key = await rig.issueKey({ sessionId: 's-32' });
+    const turns = [bash(one.text), bash('short')];
+    assertSame(chatOutputs(await send(chat.path, chat.body(turns), key))[0], one.text);
+  });
+
+  test('a later gateway goes on with the same bytes, also when it is told to shorten no more', async () => {
+    const key = await rig.issueKey({ sessionId: 's-33' });
+    const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
+    const earlier = rig;
+    const { data } = earlier;
+    await earlier.gateway.close();
+    const again = await makeGateway({
+      settings: settingsOf({ ...LIVE, crushes: false }),
+      loadShortener,
+      data,
+    });
+    try {
+      const second = await again.issueKey({ sessionId: 's-33' });
+      const from = upstream.bodies.length;
+      await again.post(chat.path, chat.body([bash(one.text), bash('short')]), { key: second });
+      assertSame(chatOutputs(upstream.bodies[from] ?? '')[0], first);
+    } finally {
+      await again.close();
+      await earlier.close();
+    }
+    rig = await makeGateway({ settings: settingsOf(LIVE), loadShortener });
+  });
+
+  test('without the live zone every output is shortened; without crushing it is a stub', async () => {
+    const key = await rig.issueKey({ sessionId: 's-34' });
+    await rig.configure(settingsOf({ ...LIVE, onlyLast: false }));
+    const both = chatOutputs(await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key));
+    assert.ok(both.every((text, at) => text.length < [one, other][at]!.text.length));
+    await rig.configure(settingsOf({ ...LIVE, crushes: false }));
+    const stub = await rig.issueKey({ sessionId: 's-35' });
+    const [text = ''] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), stub));
+    assert.match(text, /^\[svc-stored: c-[0-9a-f]{16}, /);
+    await rig.configure(settingsOf(null));
+    const asked = JSON.stringify(chat.body([bash(one.text)]));
+    assertSame(await send(chat.path, asked, stub), asked);
+    await rig.configure(settingsOf(LIVE));
+  });
+
+  test('what cannot be stored is sent on whole', async () => {
+    const { data } = rig;
+    const key = await rig.issueKey({ sessionId: 's-36' });
+    const { default: Database } = await import('better-sqlite3');
+    // So that the file is there.
+    await send(chat.path, chat.body([bash(one.text)]), key);
+    const busy = new Database(`${data}/forwarded.db`);
+    busy.exec('BEGIN IMMEDIATE');
+    const asked = JSON.stringify(chat.body([bash(`${other.text}\nonce more`)]));
+    assertSame(await send(chat.path, asked, key), asked);
+    busy.exec('ROLLBACK');
+    busy.close();
+    assert.ok(rig.logged.some((line) => line.includes('not shortened')));
+  });
+
+  test('its savings are counted by session, without a word of any content', async () => {
+    const key = await rig.issueKey({ sessionId: 's-37' });
+    const sent = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
+    await send(chat.path, chat.body([bash(one.text), bash('short')]), key);
+    const reader = createForwardedReader(rig.data);
+    const saving = reader.listSavings().find(({ session }) => session === 's-37');
+    reader.close();
+    assert.deepEqual([saving?.calls, saving?.bytes_in], [1, Buffer.byteLength(one.text)]);
+    assert.equal(saving?.bytes_out, Buffer.byteLength(sent[0] ?? ''));
+    assert.ok(!rig.logged.join('').includes(one.text.slice(0, 40)));
+  });
+
+  test('whatever a body looks like, it arrives as JSON with the same members', async () => {
+    const odd: unknown[] = [
+      [],
+      'text',
+      null,
+      [[], {}, 1, null, 'x'.repeat(9000)],
+      [{ role: 'tool', content: [[], { text: 7 }, { text: one.text }] }],
+      [{ role: 'tool', tool_call_id: 7, content: { text: one.text } }],
+      [{ role: 'tool', tool_call_id: 'c0', name: 'Bash', content: [{ type: 'text', text: one.text }] }],
+    ];
+    for (const messages of odd) {
+      const sent = await send(chat.path, { model: 'm', messages, tool: '"tool"' });
+      assert.deepEqual(Object.keys(JSON.parse(sent) as object), ['model', 'messages', 'tool']);
+      assert.equal(findJsonMembers(Buffer.from(sent))?.length, 3);
+    }
+  });
+
+  test('a marker names the hash of what is stored', async () => {
+    const key = await rig.issueKey({ sessionId: 's-38' });
+    const [text = ''] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
+    const hash = createHash('sha256').update(one.text).digest('hex');
+    assert.ok(text.includes(`context_retrieve c-${hash.slice(0, 16)}]`));
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { openForwarded } from '../../../../engine/gateway/live-zone/forwarded.ts';
+import { storedTextsRig } from './stored-texts-rig.ts';
+
+describe('what the gateway has left out of requests', () => {
+  const rig = storedTextsRig();
+  let forwarded: ReturnType<typeof openForwarded>;
+  before(() => {
+    forwarded = openForwarded(rig.data, rig.clock.now);
+  });
+  after(() => {
+    forwarded.close();
+    rig.close();
+  });
+
+  /** As the gateway does it; answers the id that its marker has. */
+  function forward(whole: string, holder = 't-1'): string {
+    const hash = createHash('sha256').update(whole).digest('hex');
+    forwarded.add({
+      conversation: 's-1',
+      holder,
+      session: 's-1',
+      hash,
+      token: '"less"',
+      text: { whole, hash, kind: 'tests' },
+      bytesIn: Buffer.byteLength(whole),
+      bytesOut: 6,
+    });
+    return `c-${hash.slice(0, 16)}`;
+  }
+
+  test('is given back by the id of its marker, and has a shorter one from then on', async () => {
+    const id = forward('first text\nexit code 3\n');
+    const found = await rig.worker('context.retrieve', { id });
+    assert.equal(found.text, 'first text\nexit code 3\n');
+    assert.ok(id.startsWith(found.id) && found.id.length < id.length);
+    assert.equal((await rig.stranger('context.retrieve', { id })).text, found.text);
+    await assert.rejects(rig.worker('context.retrieve', { id: id.slice(0, 11) }), { code: 'not_found' });
+  });
+
+  test('is found and listed for the task whose run it was sent by', async () => {
+    forward('second text about the zeppelin\n');
+    forward('third text about the zeppelin\n', 't-3');
+    const texts = async (who: typeof rig.worker): Promise<string[]> =>
+      (await who('context.search', { query: 'zeppelin' })).chunks.map(({ text }) => text.trim());
+    assert.deepEqual(await texts(rig.colleague), ['second text about the zeppelin']);
+    assert.deepEqual(await texts(rig.stranger), ['third text about the zeppelin']);
+    assert.equal((await rig.person('context.list', {})).length, 3);
+  });
+
+  test('stays for as long as the conversation goes on with it', async () => {
+    const whole = 'fourth text\n';
+    const id = forward(whole);
+    assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
+    rig.clock.advance(rig.settings.idleMs + 1);
+    assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
+    forwarded.sweep(rig.settings.idleMs);
+    rig.clock.advance(rig.settings.idleMs + 1);
+    await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'expired' });
+  });
+
+  test('is counted among the savings of its session', async () => {
+    const { total, savings } = await rig.person('context.stats', { session: 's-1' });
+    const found = savings.find(({ tool }) => tool === 'gateway');
+    assert.deepEqual([found?.calls, found?.bytes_out], [4, 24]);
+    assert.ok(total.bytes_in >= (found?.bytes_in ?? Number.NaN));
+    const { savings: others } = await rig.person('context.stats', { session: 's-3' });
+    assert.ok(others.every(({ tool }) => tool !== 'gateway'));
+  });
+
+  test('that cannot be read is looked for again', async () => {
+    const id = forward('fifth text\n');
+    const { default: Database } = await import('better-sqlite3');
+    const broken = new Database(`${rig.data}/forwarded.db`);
+    broken.prepare("UPDATE kept_text SET text = x'00' WHERE hash LIKE ?").run(`${id.slice(2)}%`);
+    assert.deepEqual(await rig.person('context.list', {}), []);
+    assert.ok(rig.warnings.includes('what the gateway has left out was not stored'));
+    broken.prepare('DELETE FROM kept_text').run();
+    broken.close();
+    await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });
+  });
+});

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import {
+  comment,
+  commentDeleted,
+  commentEdited,
+  issueLabeled,
+  issueOpened,
+  ping,
+} from '../../../../fixtures/payloads/events.ts';
+import { visitor } from '../../../../fixtures/payloads/repository.ts';
+import { codehost, makeRig, type Rig } from '../rig.ts';
+
+let rig: Rig;
+beforeEach(() => {
+  rig = makeRig();
+});
+afterEach(() => rig.close());
+
+const TEN_MINUTES = 600_001;
+const made = () => rig.tasks.list({});
+
+test('an opened issue makes a task of the template codehost from its title and body', async () => {
+  const answer = await rig.ask(codehost(issueOpened(), 'issues'));
+  assert.equal(answer.status, 201);
+  assert.deepEqual(answer.body, {
+    task_id: 't-1',
+    status: 'assigned',
+    dispatched: false,
+    session_id: null,
+    decision_id: 'd-1',
+  });
+  const task = rig.tasks.get('t-1');
+  assert.equal(task.title, 'Spelling error in the README');
+  assert.equal(task.body, 'Resolve the issue.\n\nSpelling error in the README\n\nIt says "commited".');
+  assert.deepEqual([task.agent, task.project, task.template], ['scripted', 'app', 'codehost']);
+  assert.deepEqual([task.source, task.sourceRef], ['codehost', 'octo/workshop#9']);
+});
+
+test('the names of the event header of the real services are accepted too', async () => {
+  const names = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
+  for (const [index, name] of names.entries()) {
+    const ask = codehost(issueOpened({ id: 100 + index }));
+    const answer = await rig.ask({ ...ask, headers: { ...ask.headers, [name]: 'issues' } });
+    assert.equal(answer.status, 201, name);
+  }
+});
+
+test('without a header the event is inferred from the payload', async () => {
+  assert.equal((await rig.ask(codehost(issueOpened()))).status, 201);
+  assert.equal((await rig.ask(codehost(comment('/svc fix now')))).status, 201);
+  assert.deepEqual((await rig.ask(codehost(ping))).body, { ignored: true, reason: 'ping' });
+  const other = await rig.ask(codehost({ ref: 'refs/heads/main', commits: [] }));
+  assert.deepEqual([other.status, other.body.ignored], [200, true]);
+});
+
+test('ping answers 200', async () => {
+  assert.equal((await rig.ask(codehost(ping, 'ping'))).status, 200);
+  assert.equal(made().length, 0);
+});
+
+test('the label svc makes a task, another label does not', async () => {
+  const other = await rig.ask(codehost(issueLabeled('bug'), 'issues'));
+  assert.deepEqual([other.status, other.body.ignored], [200, true]);
+  assert.equal((await rig.ask(codehost(issueLabeled('svc'), 'issues'))).status, 201);
+});
+
+test('opened followed by labeled answers 200 with the first task', async () => {
+  const first = await rig.ask(codehost(issueOpened(), 'issues'));
+  const second = await rig.ask(codehost(issueLabeled('svc'), 'issues'));
+  assert.equal(second.status, 200);
+  assert.deepEqual(second.body, first.body);
+  assert.equal(made().length, 1);
+});
+
+test('a redelivery within the ten minutes is replayed, a later one answers 200 with the first task, for good', async () => {
+  for (const ask of [codehost(issueOpened(), 'issues'), codehost(comment('/svc fix it'), 'issue_comment')]) {
+    const first = await rig.ask(ask);
+    assert.equal(first.status, 201);
+    assert.equal((await rig.ask(ask)).status, 409);
+    rig.clock.advance(TEN_MINUTES);
+    assert.deepEqual([(await rig.ask(ask)).status], [200]);
+    rig.clock.advance(400 * 86_400_000);
+    rig.reopen();
+    const late = await rig.ask(ask);
+    assert.deepEqual([late.status, late.body.task_id], [200, first.body.task_id]);
+  }
+  assert.equal(made().length, 2);
+});
+
+test('issues and comments of one id, and repositories of two services, are kept apart', async () => {
+  await rig.ask(codehost(issueOpened({ id: 5 }), 'issues'));
+  assert.equal((await rig.ask(codehost(comment('/svc fix', { id: 5 }), 'issue_comment'))).status, 201);
+  const elsewhere = issueOpened({ id: 5 });
+  elsewhere.repository = { ...elsewhere.repository, html_url: 'https://other.example/octo/workshop' };
+  assert.equal((await rig.ask(codehost(elsewhere, 'issues'))).status, 201);
+});
+
+test('without the template codehost an issue event is ignored, and makes a task once there is one', async () => {
+  const { codehost: template, ...rest } = rig.webhook.templates;
+  rig.webhook = { ...rig.webhook, templates: rest };
+  const answer = await rig.ask(codehost(issueOpened(), 'issues'));
+  assert.deepEqual([answer.status, answer.body.ignored], [200, true]);
+  assert.equal(made().length, 0);
+  assert.ok(template);
+  rig.webhook = { ...rig.webhook, templates: { ...rest, codehost: template } };
+  assert.equal((await rig.ask(codehost(issueLabeled('svc'), 'issues'))).status, 201);
+});
+
+test('other actions and events are ignored with a reason', async () => {
+  const cases: [object, string][] = [
+    [{ ...issueOpened(), action: 'closed' }, 'issues'],
+    [comment('thanks, looks good'), 'issue_comment'],
+    [comment('please /svc fix'), 'issue_comment'],
+    [comment('/svcfix'), 'issue_comment'],
+    [comment('/svc'), 'issue_comment'],
+    [comment('hello\n/svc fix'), 'issue_comment'],
+    [commentEdited('/svc fix'), 'issue_comment'],
+    [commentDeleted('/svc fix'), 'issue_comment'],
+    [{ ref: 'refs/heads/main' }, 'push'],
+  ];
+  for (const [payload, event] of cases) {
+    const answer = await rig.ask(codehost(payload, event));
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.ignored, true);
+    assert.equal(typeof answer.body.reason, 'string');
+  }
+  assert.equal(made().length, 0);
+});
+
+test("a /svc comment makes a task of its template, and the rest of the line replaces the template's prompt", async () => {
+  const text = '/svc fix   the login page, please \r\nand this line is not part of it';
+  const { body } = await rig.ask(codehost(comment(text), 'issue_comment'));
+  const task = rig.tasks.get(body.task_id);
+  assert.equal(task.body, 'the login page, please');
+  assert.equal(task.title, 'the login page, please');
+  assert.equal(task.template, 'fix');
+  assert.doesNotMatch(task.prompt, /not part/);
+  const plain = await rig.ask(codehost(comment('/svc fix', { id: 2 }), 'issue_comment'));
+  assert.equal(rig.tasks.get(plain.body.task_id).body, 'Fix what is broken.');
+});
+
+test('a comment on a pull request counts too', async () => {
+  const ask = codehost(comment('/svc fix it', { onPullRequest: true }), 'issue_comment');
+  assert.equal((await rig.ask(ask)).status, 201);
+});
+
+test('a comment that names an unknown template is 422 unknown_template', async () => {
+  const answer = await rig.ask(codehost(comment('/svc __proto__ x'), 'issue_comment'));
+  assert.deepEqual([answer.status, answer.body.code], [422, 'unknown_template']);
+});
+
+test('with require_approval false an event dispatches at once', async () => {
+  rig.webhook = { ...rig.webhook, require_approval: false };
+  assert.equal((await rig.ask(codehost(issueOpened(), 'issues'))).body.dispatched, true);
+  for (const association of ['OWNER', 'MEMBER', 'COLLABORATOR'] as const) {
+    const ask = codehost(comment('/svc fix', { association, id: association.length }), 'issue_comment');
+    assert.equal((await rig.ask(ask)).body.dispatched, true, association);
+  }
+});
+
+test('with require_approval false a comment of anyone else still waits for approval', async () => {
+  rig.webhook = { ...rig.webhook, require_approval: false };
+  const others = ['CONTRIBUTOR', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'MANNEQUIN', 'NONE'] as const;
+  for (const [id, association] of others.entries()) {
+    const ask = codehost(comment('/svc fix', { association, user: visitor, id }), 'issue_comment');
+    const { body } = await rig.ask(ask);
+    assert.equal(body.dispatched, false, association);
+    assert.match(
+      rig.decisions.get(body.decision_id).why,
+      /author codehost:\S+ is not owner, member or collaborator/,
+    );
+  }
+  const { author_association: _, ...unsaid } = comment('/svc fix').comment;
+  const silent = { ...comment('/svc fix'), comment: { ...unsaid, id: 77, user: visitor } };
+  assert.equal(
+    (await rig.ask(codehost(silent, 'issue_comment'))).body.dispatched,
+    false,
+    'a service that does not say',
+  );
+});
+
+test("with require_approval false a stranger's issue waits, whoever sets its label", async () => {
+  rig.webhook = { ...rig.webhook, require_approval: false };
+  const stranger = { user: visitor, association: 'NONE' } as const;
+  for (const [id, payload] of [
+    issueOpened({ ...stranger, id: 1 }),
+    issueLabeled('svc', { ...stranger, id: 2 }),
+    { ...issueLabeled('svc', { ...stranger, id: 3 }), sender: { login: visitor.login, id: 5 } },
+  ].entries()) {
+    const { body } = await rig.ask(codehost(payload, 'issues'));
+    assert.equal(body.dispatched, false, `${id}`);
+    assert.match(rig.decisions.get(body.decision_id).why, /^by a stranger: the issue's author codehost:/);
+    assert.notEqual(rig.tasks.get(body.task_id).stranger, null);
+  }
+});
+
+test('who is not known to belong to the repository is a stranger, and policy.actors or its owner vouches', async () => {
+  rig.webhook = { ...rig.webhook, require_approval: false };
+  let id = 500;
+  const opened = async (issue: object, payload: object = {}) => {
+    const event = issueOpened({ id: id++ });
+    const { body } = await rig.ask(
+      codehost({ ...event, issue: { ...event.issue, ...issue }, ...payload }, 'issues'),
+    );
+    return rig.tasks.get(body.task_id).stranger;
+  };
+  const { login } = issueOpened().issue.user;
+  const person = (name: string) => ({ user: { login: name, id: 77 } });
+  const by = (name: string) => ({ sender: { login: name, id: 77 } });
+  assert.equal(await opened({}), null);
+  for (const association of [undefined, null, 'owner', 'MEMBER ', ['OWNER'], 'CONTRIBUTOR', '']) {
+    assert.notEqual(await opened({ ...person('eve'), author_association: association }, by('eve')), null);
+  }
+  const silent = { ...person('eve'), author_association: undefined };
+  rig.actors.push('codehost:eve');
+  assert.equal(await opened(silent, by('eve')), null, 'listed here');
+  assert.notEqual(await opened({ ...silent, ...person('Eve') }, by('Eve')), null, 'another name');
+  const owned = { repository: { ...issueOpened().repository, owner: { login: 'olga' } } };
+  const olga = { ...person('olga'), author_association: undefined };
+  assert.equal(await opened(olga, { ...owned, ...by('olga') }), null, 'its owner, where nothing is said');
+  assert.notEqual(
+    await opened({ ...olga, author_association: 'NONE' }, { ...owned, ...by('olga') }),
+    null,
+    'what is said counts',
+  );
+  assert.match((await opened({}, by('mallory'))) ?? '', /^it was sent here by codehost:mallory/);
+  assert.equal(await opened({}, by('eve')), null, 'and by somebody who is listed');
+  assert.equal(await opened({}, by(login)), null);
+  for (const odd of ['', 'a b', 'eve\u200b', '\u0435ve', 'x'.repeat(200), 'webhook: x', '../x'])
+    assert.match((await opened({ ...silent, ...person(odd) }, by(odd))) ?? '', /codehost:unknown!/, odd);
+});
+
+test('a payload without what is needed is 422, naming the field', async () => {
+  const answer = await rig.ask(codehost({ action: 'opened', issue: { id: 1 } }, 'issues'));
+  assert.deepEqual([answer.status, answer.body.fields[0].field], [422, 'issue.title']);
+});
+
+test('an issue without text, or with control characters, is a task all the same', async () => {
+  const { body } = await rig.ask(
+    codehost(issueOpened({ title: '\u001b]0;x\u0007Broken\0', body: null }), 'issues'),
+  );
+  const task = rig.tasks.get(body.task_id);
+  assert.equal(task.title, 'Broken');
+  assert.doesNotMatch(task.body, /\0/);
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { act, answer, ask, openDash } from '../support/dash.ts';
+import { withTmux } from '../support/terminal.ts';
+
+/** An editor that puts other words in the place of some, as a person does. */
+const EDITOR = `#!/bin/sh\nsed -i 's/two spaces/four spaces/' "$1"\n`;
+
+describe('the memory on the screen', withTmux, () => {
+  it('is searched as one types, kept where it contradicts, edited and forgotten', async (t) => {
+    const { workspace, terminal } = await openDash(t, {
+      columns: 110,
+      rows: 36,
+      env: { EDITOR: './editor.sh', VISUAL: '' },
+    });
+    writeFileSync(join(workspace.root, 'editor.sh'), EDITOR, { mode: 0o755 });
+    const recall = async (query: string): Promise<string> =>
+      (await workspace.svc(['memory', 'recall', query])).stdout;
+    /** Keys that arrive together are not taken for a person's, so that the line has to be there first. */
+    async function search(words: string): Promise<void> {
+      terminal.keys('/');
+      await terminal.shows('Enter keep');
+      terminal.keys('C-u');
+      terminal.type(words);
+      await terminal.shows(words);
+    }
+    for (const [title, text] of [
+      ['Port of the database', 'It is 5433, since 5432 is taken.'],
+      ['Port of the database', 'It is 6000 on the server.'],
+      ['Deploy', 'Only on Tuesdays.'],
+      ['Style', 'Tabs are two spaces.'],
+    ] as const)
+      await workspace.svc(['memory', 'add', '--title', title, text]);
+    terminal.keys('M');
+    await terminal.shows('1 conflict');
+
+    await search('tuesday');
+    await terminal.shows('1 of 4');
+    terminal.keys('Enter');
+    await ask(terminal, 'x', 'Forget m-');
+    await answer(terminal, 'y');
+    await terminal.shows('is forgotten');
+    assert.doesNotMatch(await recall('tuesday'), /Only on Tuesdays/);
+
+    // The two stand side by side, and the selected one supersedes the other.
+    await search('type:fact port');
+    await terminal.shows('under the same title another text');
+    terminal.keys('Enter');
+    await ask(terminal, 'K', 'It supersedes m-');
+    await answer(terminal, 'y');
+    await terminal.gone('1 conflict');
+    assert.equal((await recall('database port')).match(/Port of the database/g)?.length, 1);
+
+    // In the person's own editor.
+    await search('type:fact tabs');
+    await terminal.shows('Tabs are two spaces');
+    terminal.keys('Enter');
+    await act(terminal, 'e');
+    await terminal.shows('Tabs are four spaces');
+    assert.match(await recall('tabs'), /four spaces/);
+    assert.doesNotMatch(await recall('tabs'), /two spaces/);
+  });
+});

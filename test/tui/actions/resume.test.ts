@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Bench, bench, sessionRow } from '../../support/dashboard.ts';
+
+const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
+  bench().keys('4').data({ sessions });
+const ended = (id: number, more = {}) => sessionRow(id, { worktree: `/w/s-${id}`, ...more });
+
+describe('sending an ended worker on', () => {
+  it('takes F and y, and what is then written in the editor', () => {
+    const dash = openWorkers(ended(1)).keys('F');
+    assert.match(dash.state().armed?.question ?? '', /Write what s-1 is to do next/);
+    const effect = dash
+      .keys('y')
+      .effects()
+      .find((each) => each.do === 'edit')!;
+    assert.deepEqual(dash.calls(), []);
+    dash.send({ type: 'edited', effect: effect as never, text: ' \n' });
+    assert.deepEqual(dash.calls(), []);
+    dash.send({ type: 'edited', effect: effect as never, text: 'Add a test\n' });
+    assert.deepEqual(dash.calls(), [
+      { operation: 'worker.follow_up', input: { session: 's-1', prompt: 'Add a test\n' } },
+    ]);
+  });
+
+  it('is for one that has ended, whose worktree is there, and that nobody has gone on with', () => {
+    const say = (...sessions: ReturnType<typeof sessionRow>[]): string => {
+      const dash = openWorkers(...sessions).keys('F');
+      assert.equal(dash.state().armed, null);
+      return dash.state().message?.text ?? '';
+    };
+    assert.match(say(ended(1, { state: 'running', ended_at: null })), /has not ended/);
+    assert.match(say(sessionRow(1, { worktree: null, inplace: false })), /no longer there/);
+  });
+});
