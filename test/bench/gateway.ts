@@ -167,6 +167,8 @@ export async function gatewayBench(): Promise<Figure[]> {
           if (broken.has(nameBroken(target, isStream))) continue;
           const most = connections === 1 ? 300 : bodyBytes > 1024 ? 300 : 1500;
           const requests = peers.includes(target) ? most / 3 : most;
+          // Whoever was idle while the others had their turn has given memory and compiled code back.
+          await measure(target, { ...wish, requests: Math.ceil(requests / 5) });
           const before = readCost(target).cpuUs;
           const result = await measure(target, { ...wish, requests });
           const cpuUs = (readCost(target).cpuUs - before) / requests;
