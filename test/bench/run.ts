@@ -8,6 +8,7 @@ import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
+import { guardBench } from './guard.ts';
 import { hooks } from './hooks.ts';
 import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
@@ -29,6 +30,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
+  guard: guardBench,
   daemon,
   status: statusOfMany,
   tools,
