@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Code, isGenerated, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
+import { type Code, readCode } from '../../engine/knowledge/guard/code/read-code.ts';
 import { findSyntax } from '../../engine/knowledge/guard/code/syntaxes.ts';
+import { createLanguageTable, judgeText, type Language } from '../../engine/knowledge/sources/index.ts';
 
 /** Real sources in one language, and others that have nothing of them. */
 export interface Corpus {
@@ -15,9 +16,11 @@ export interface Corpus {
 
 export interface CorpusCode {
   path: string;
+  language: Language;
   code: Code;
 }
 
+const languageOf = createLanguageTable();
 const MOST_FILES = 400;
 
 function readFiles(folder: string, pattern: string, exclude: (name: string) => boolean): CorpusCode[] {
@@ -27,9 +30,9 @@ function readFiles(folder: string, pattern: string, exclude: (name: string) => b
     .flatMap((name) => {
       const path = join(folder, name);
       const text = readFileSync(path, 'utf8');
-      const syntax = findSyntax(name);
-      if (syntax === null || isGenerated(text)) return [];
-      return [{ path, code: readCode(text, syntax) }];
+      const language = languageOf(name);
+      if (language === null || judgeText(text) !== null) return [];
+      return [{ path, language, code: readCode(text, findSyntax(language)) }];
     });
 }
 

@@ -5,6 +5,7 @@ import { type CopyIndex, findCopies } from '../../engine/knowledge/guard/copies/
 import { takeFingerprints } from '../../engine/knowledge/guard/copies/fingerprints.ts';
 import { createHashIndex } from '../../engine/knowledge/guard/copies/hash-index.ts';
 import { chooseSamplings, fillCopySettings } from '../../engine/knowledge/guard/copies/settings.ts';
+import type { Language } from '../../engine/knowledge/sources/index.ts';
 import { createDice, mutateLayout, mutateLines, mutateNames, takeFunction } from '../support/mutants.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { type Corpus, type CorpusCode, readCorpora } from './guard-corpus.ts';
@@ -49,11 +50,9 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
   const index = indexOf(corpus.files);
   const dice = createDice(7);
   const tallies: Record<string, Tally> = {};
-  const ask = (path: string, text: string) => {
-    const syntax = findSyntax(path);
-    if (syntax === null) throw new Error(path);
+  const ask = (language: Language, text: string) => {
     const begin = performance.now();
-    const mine = readCode(text, syntax);
+    const mine = readCode(text, findSyntax(language));
     const { copies } = findCopies(mine, new Uint8Array(mine.tokens.count).fill(1), {
       index,
       settings: SETTINGS,
@@ -77,7 +76,7 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
       'type 3': mutateLines(text, dice, corpus.statement),
     };
     for (const [kind, mutant] of Object.entries(mutants)) {
-      const found = ask(file.path, mutant).filter(
+      const found = ask(file.language, mutant).filter(
         (copy) => corpus.files[copy.text] === file && copy.theirName === span.name,
       );
       if (process.env.SVC_BENCH_SHOW === 'missed' && found.length === 0) console.error(`--- ${kind} of ${file.path} ${span.name}\n${mutant}`);
@@ -85,7 +84,7 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
     }
   }
   for (const { file, span } of listFunctions(corpus.foreign, 2)) {
-    const copies = ask(file.path, takeFunction(file.code, span));
+    const copies = ask(file.language, takeFunction(file.code, span));
     if (process.env.SVC_BENCH_SHOW === 'false' && copies.length > 0) {
       const [copy] = copies;
       console.error(JSON.stringify(copy), file.path, span.name, corpus.files[copy!.text]?.path);

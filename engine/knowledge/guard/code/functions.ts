@@ -1,4 +1,4 @@
-import { KEYWORD, MARK, NAME, type Tokens } from './lex.ts';
+import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './lex.ts';
 import type { Syntax } from './syntaxes.ts';
 
 /** A function of a file, as a part of its tokens. */
@@ -15,6 +15,8 @@ const OPEN_PAREN = 40;
 const CLOSE_PAREN = 41;
 /** Between the parameters of a function and its body stand no more tokens than this: what it returns and throws. */
 const LONGEST_HEAD = 40;
+
+const NOT_IN_HEAD = new Set(['(', '{', '}', '+', '/', '%', '^', '!', 'return']);
 
 /** Words that stand before parentheses and a block and make no function. */
 const CONTROL = new Set(['if', 'for', 'while', 'switch', 'catch', 'match', 'with', 'using', 'lock', 'foreach']);
@@ -96,7 +98,8 @@ function findHead(
   for (; close >= lowest; close -= 1) {
     const word = wordAt(close);
     if (word === ')') break;
-    if (word === '{' || word === '}') return null;
+    // What a function returns and throws stands here, and nothing that opens a call.
+    if (kinds[close] === STRING || kinds[close] === NUMBER || NOT_IN_HEAD.has(word)) return null;
   }
   const open = close < lowest ? undefined : openOf.get(close);
   if (open === undefined) return null;

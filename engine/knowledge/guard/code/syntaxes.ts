@@ -1,3 +1,4 @@
+import type { Language } from '../../sources/index.ts';
 import { hashText } from './hash.ts';
 
 /** What the lexer has to know of a programming language. */
@@ -57,7 +58,7 @@ const SCRIPT = {
   functionWords: 'function',
 } as const;
 
-const DECLARED: Readonly<Record<string, Declared>> = {
+const DECLARED: Readonly<Record<Exclude<Language, 'tsx'>, Declared>> = {
   typescript: {
     ...SCRIPT,
     keywords: `${SCRIPT_WORDS} interface type enum implements public private protected readonly abstract declare namespace keyof satisfies`,
@@ -168,38 +169,6 @@ const DECLARED: Readonly<Record<string, Declared>> = {
   },
 };
 
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  tsx: 'typescript',
-  js: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  jsx: 'javascript',
-  py: 'python',
-  pyi: 'python',
-  go: 'go',
-  rs: 'rust',
-  java: 'java',
-  c: 'c',
-  h: 'c',
-  cc: 'cpp',
-  cpp: 'cpp',
-  cxx: 'cpp',
-  hh: 'cpp',
-  hpp: 'cpp',
-  cs: 'csharp',
-  rb: 'ruby',
-  rake: 'ruby',
-  php: 'php',
-  kt: 'kotlin',
-  kts: 'kotlin',
-  swift: 'swift',
-  sh: 'bash',
-  bash: 'bash',
-};
-
 const splitWords = (words = ''): string[] => words.split(' ').filter(Boolean);
 
 const SYNTAXES: ReadonlyMap<string, Syntax> = new Map(
@@ -215,12 +184,6 @@ const SYNTAXES: ReadonlyMap<string, Syntax> = new Map(
   ]),
 );
 
-/**
- * The syntax of a file, by the extension of its name; null where none is known.
- * @param parsers `parsers` of svc.yaml: languages of further extensions
- */
-export function findSyntax(path: string, parsers: Readonly<Record<string, string>> = {}): Syntax | null {
-  const extension = /\.([A-Za-z0-9_+-]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  const name = parsers[extension] ?? parsers[`.${extension}`] ?? EXTENSIONS[extension] ?? '';
-  return SYNTAXES.get(name === 'tsx' ? 'typescript' : name) ?? null;
-}
+/** The syntax of a language. */
+export const findSyntax = (language: Language): Syntax =>
+  SYNTAXES.get(language === 'tsx' ? 'typescript' : language) as Syntax;
