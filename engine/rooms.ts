@@ -37,6 +37,7 @@ import { createSessionActions, type SessionActions } from './dispatch/session-ac
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
+import { createGuard, findProfile, type Guard } from './knowledge/guard/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
@@ -117,6 +118,7 @@ export interface Rooms {
   gateway: GatewayRoom;
   memory: Memories;
   texts: StoredTexts;
+  guard: Guard;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -434,15 +436,25 @@ export function createRooms(ground: Ground): Rooms {
   closing(listeners.close);
 
   const { locks } = board;
+  const guard = createGuard({
+    file: join(paths.data, 'guard.db'),
+    env: childEnvironment(),
+    without: [paths.data, paths.agents, paths.worktrees],
+    settings: () => ({ guard: config().guard, parsers: config().parsers }),
+    paths: workspacePaths,
+    log,
+  });
+  closing(guard.close);
   const hooks = createHooks({
     log,
     contributors: [
       listHeldPaths({
-        isOn: () => config().guard.profile !== 'none',
+        isOn: () => findProfile(config().guard).locks,
         over: locks.holderOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
+      guard.findCopiesBeforeWrite(),
       describeStanding({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         briefOf,
@@ -472,6 +484,7 @@ export function createRooms(ground: Ground): Rooms {
     gateway,
     memory,
     texts,
+    guard,
     paths: workspacePaths,
     runSockets,
     carried,

@@ -50,7 +50,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   // The engine finds out who calls while the agent's words are read.
   const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
   opening.catch(() => undefined);
-  const { tool, cwd, paths, writes } = readCall(await readInput(), process.cwd());
+  const { tool, cwd, paths, writes, planned } = readCall(await readInput(), process.cwd());
   const concerned = event === 'pre-write' && !writes ? [] : paths.slice(0, MAX_PATHS);
   if (carry === undefined && concerned.length === 0) return null;
   const engine = await opening;
@@ -61,6 +61,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
     cwd,
     paths: concerned,
     tool,
+    writes: event === 'pre-write' && writes ? planned.slice(0, MAX_PATHS) : [],
     carries: carry !== undefined,
   })) as Look;
   if (deny !== null && event === 'pre-write') return shape.deny([deny, ...context].join('\n\n'));

@@ -1,0 +1,94 @@
+import type { guardSchema } from './config.ts';
+import type * as z from 'zod';
+
+export type GuardConfig = z.infer<typeof guardSchema>;
+
+/** `guard.profile`; empty means `lite`. */
+export type ProfileName = Exclude<GuardConfig['profile'], ''>;
+
+/** What is found before a write: told, or the write is refused. */
+export type GuardMode = 'off' | 'advisory' | 'block';
+
+/** What a profile turns on. */
+export interface GuardProfile {
+  /** In a sentence, for people who choose. */
+  about: string;
+  /** A write to what somebody else has locked is refused. */
+  locks: boolean;
+  /** A write to a shared path is refused without a lock on it. */
+  sharedLocks: boolean;
+  /** Before new code in a shared path, the search for what is there is named. */
+  sharedSearch: boolean;
+  /** Copies of code, unless `guard.dup.mode` says otherwise. */
+  copies: GuardMode;
+  /** `workspace.locale` and `workspace.code_lang`, where they are set. */
+  languages: GuardMode;
+  /** Workers run in a sandbox, svc runs their tests again, and only verified work is promoted. */
+  confined: boolean;
+  /** What `guard.checks` names runs as evidence when a worker has ended. */
+  ownChecks: boolean;
+}
+
+/** Every profile, from what does least. */
+export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
+  none: {
+    about: 'nothing',
+    locks: false,
+    sharedLocks: false,
+    sharedSearch: false,
+    copies: 'off',
+    languages: 'off',
+    confined: false,
+    ownChecks: false,
+  },
+  bring: {
+    about: 'only what the repository brings itself',
+    locks: false,
+    sharedLocks: false,
+    sharedSearch: false,
+    copies: 'off',
+    languages: 'off',
+    confined: false,
+    ownChecks: true,
+  },
+  lite: {
+    about: 'agents are told, and nobody writes to what another one has locked',
+    locks: true,
+    sharedLocks: false,
+    sharedSearch: false,
+    copies: 'advisory',
+    languages: 'advisory',
+    confined: false,
+    ownChecks: false,
+  },
+  shared: {
+    about: 'lite, and shared code is looked for and locked before it is changed',
+    locks: true,
+    sharedLocks: true,
+    sharedSearch: true,
+    copies: 'advisory',
+    languages: 'advisory',
+    confined: false,
+    ownChecks: false,
+  },
+  strict: {
+    about: 'all of it, and what is found refuses the write',
+    locks: true,
+    sharedLocks: true,
+    sharedSearch: true,
+    copies: 'block',
+    languages: 'block',
+    confined: true,
+    ownChecks: true,
+  },
+};
+
+/** The profile of a configuration. */
+export const findProfile = ({ profile }: Pick<GuardConfig, 'profile'>): GuardProfile =>
+  GUARD_PROFILES[profile || 'lite'];
+
+/** What happens with copies: `guard.dup.mode` where it is set and the profile looks for copies at all. */
+export function chooseCopyMode(guard: Pick<GuardConfig, 'profile' | 'dup'>): GuardMode {
+  const { copies } = findProfile(guard);
+  return copies === 'off' ? 'off' : guard.dup.mode || copies;
+}

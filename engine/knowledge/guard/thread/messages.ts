@@ -1,0 +1,39 @@
+import type { Language } from '../../sources/index.ts';
+import type { CopySettings } from '../copies/settings.ts';
+import type { CopyReport, WriteCheck } from '../writes/check-writes.ts';
+
+/** What the thread is started with. */
+export interface ThreadSettings {
+  /** The file of fingerprints, absolute. */
+  file: string;
+  copies: CopySettings;
+  env: Record<string, string>;
+  /** Folders that are never looked into, absolute. */
+  without: string[];
+  parsers: Record<string, string>;
+}
+
+/** What is asked of the thread, by its name: what it takes and answers. */
+export interface ThreadCalls {
+  check: { takes: WriteCheck; answers: CopyReport };
+  /** Reads what has changed in a folder, and waits for it. */
+  refresh: { takes: { root: string }; answers: ProjectState };
+  /** Reads files that were written. */
+  touch: { takes: { root: string; paths: string[] }; answers: null };
+  close: { takes: null; answers: null };
+}
+
+export interface ProjectState {
+  files: number;
+  isWhole: boolean;
+  /** Files by language, most first. */
+  languages: [Language, number][];
+}
+
+export interface ThreadRequest {
+  id: number;
+  call: keyof ThreadCalls;
+  takes: unknown;
+}
+
+export type ThreadAnswer = { id: number; answer: unknown } | { id: number; error: string };
