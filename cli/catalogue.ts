@@ -54,6 +54,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: 'worktrees',
     modules: [
       { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
+      { words: ['guard'], load: async () => (await import('./commands/guard.ts')).guardCommands },
       { words: ['project'], load: async () => (await import('./commands/project.ts')).projectCommands },
     ],
   },

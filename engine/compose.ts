@@ -28,6 +28,7 @@ import { sessionOperations } from './dispatch/operations.ts';
 import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { contextOperations } from './knowledge/context/operations.ts';
+import { guardOperations } from './knowledge/guard/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
@@ -247,6 +248,7 @@ export async function openEngine(options: OpenOptions) {
       }),
       ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
       ...contextOperations({ texts: rooms.texts }),
+      ...guardOperations({ guard: rooms.guard }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({

@@ -442,6 +442,8 @@ export function createRooms(ground: Ground): Rooms {
     without: [paths.data, paths.agents, paths.worktrees],
     settings: () => ({ guard: config().guard, parsers: config().parsers }),
     paths: workspacePaths,
+    projectFolder: agents.resolveFolder,
+    worktreeOf: (session) => (sessions.isKnown(session) ? sessions.get(session).worktree : null),
     log,
   });
   closing(guard.close);

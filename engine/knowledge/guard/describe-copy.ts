@@ -7,6 +7,9 @@ const LIKENESS = {
   3: 'the same with small edits',
 } as const;
 
+/** How alike two pieces of code are, a clause. */
+export const describeCopyType = (type: CopyFinding['type']): string => LIKENESS[type];
+
 /** Says in a line what is a copy of what: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), the same to the letter`. */
 export function describeCopy(copy: CopyFinding): string {
   const { original, type, coverage, others } = copy;

@@ -1,5 +1,9 @@
+import type { Call, Caller } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { createLanguageTable } from '../sources/index.ts';
+import { checkProject } from './check-project.ts';
 import { fillCopySettings } from './copies/settings.ts';
 import { tellOfCopies } from './describe-copy.ts';
 import { chooseCopyMode, type GuardConfig } from './profiles.ts';
@@ -15,7 +19,11 @@ export interface GuardDeps {
   /** Folders that hold no sources of a project, absolute: the data folder, the worktrees. */
   without: readonly string[];
   settings(): GuardSettings;
-  paths: Pick<WorkspacePaths, 'findSourceFolder'>;
+  paths: Pick<WorkspacePaths, 'findSourceFolder' | 'resolveInside'>;
+  /** The folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  projectFolder(project: string | null): string;
+  /** The worktree of a session; null without one. Throws `not_found` for an unknown session. */
+  worktreeOf(session: string): string | null;
   log: { warn(facts: object, text: string): void };
 }
 
@@ -25,6 +33,14 @@ export interface GuardSettings {
   parsers: Readonly<Record<string, string>>;
 }
 
+/** What `guard.check` is asked. */
+export interface CheckInput {
+  paths?: readonly string[] | undefined;
+  range?: string | undefined;
+  project?: string | undefined;
+  session?: string | undefined;
+}
+
 export type Guard = ReturnType<typeof createGuard>;
 
 /** How long an agent waits for the comparison before it writes, ms; the thread stops by itself a little earlier. */
@@ -32,7 +48,16 @@ const DEADLINE_MS = 40;
 const BUDGET_MS = 32;
 
 /** Owns what is compared with the project's own code before an agent writes it. */
-export function createGuard({ file, env, without, settings, paths, log }: GuardDeps) {
+export function createGuard({
+  file,
+  env,
+  without,
+  settings,
+  paths,
+  projectFolder,
+  worktreeOf,
+  log,
+}: GuardDeps) {
   const thread = createGuardThread(() => {
     const { guard, parsers } = settings();
     return {
@@ -90,6 +115,32 @@ export function createGuard({ file, env, without, settings, paths, log }: GuardD
 
   return {
     close: thread.close,
+    /** Checks files, a range, or what is not committed, of a project or in the worktree of a session. */
+    async check(
+      { paths: named, range, project, session }: CheckInput,
+      caller: Caller,
+      { signal, progress }: Pick<Call, 'signal' | 'progress'>,
+    ) {
+      if (named !== undefined && range !== undefined)
+        throw new SvcError('usage', 'either paths or a range, not both');
+      const whose = session ?? (project === undefined ? caller.sessionId : null);
+      const worktree = whose === null ? null : worktreeOf(whose);
+      if (session !== undefined && worktree === null)
+        throw new SvcError('not_found', `${session} has no worktree`, {
+          hint: 'leave the session out to check the project itself',
+        });
+      const root = worktree ?? projectFolder(project ?? caller.project);
+      const keys = named?.map((path) => paths.resolveInside(root, path).key) ?? null;
+      const languageOf = createLanguageTable(settings().parsers);
+      const result = await checkProject(
+        thread,
+        { root, paths: keys, range: range ?? null, signal, progress },
+        { env, isSource: (path) => languageOf(path) !== null },
+      );
+      const mode = chooseCopyMode(settings().guard);
+      const refused = mode === 'block' && result.copies.some(({ type }) => type < 3);
+      return { root, mode, refused, ...result };
+    },
     /** Tells an agent of code that exists already, before it writes it again. */
     findCopiesBeforeWrite: (): Contributor => ({
       name: 'copies',

@@ -51,6 +51,7 @@ export {
 } from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
 export { watchRefs } from './watch-refs.ts';
+export { type ChangedText, readChangedTexts } from './changed-texts.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './working-files.ts';
 export type { WorkingFolders } from './working-folders.ts';
 

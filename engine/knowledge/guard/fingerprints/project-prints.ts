@@ -20,6 +20,8 @@ export interface ProjectPrints {
   readonly size: number;
   /** Files by language, most first. */
   countLanguages(): [Language, number][];
+  /** The files that are compared, sorted. */
+  listPaths(): string[];
   /** Where a content stands in this folder, relative to it. */
   pathsOf(content: number): readonly string[];
   /** Whether a path is none of the project's own, by its name or its attributes. */
@@ -176,6 +178,7 @@ export function createPrintedProjects({
         for (const language of languages.values()) counts.set(language, (counts.get(language) ?? 0) + 1);
         return [...counts].sort(([, one], [, other]) => other - one);
       },
+      listPaths: () => [...languages.keys()],
       pathsOf: (content) => places.get(content) ?? [],
       isSkipped: (path) => skipped.has(path),
       refresh() {

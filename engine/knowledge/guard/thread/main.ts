@@ -1,16 +1,20 @@
 import { relative, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { readSource } from '../../sources/index.ts';
 import { chooseSamplings } from '../copies/settings.ts';
 import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
 import { createPrintedProjects, type ProjectPrints } from '../fingerprints/project-prints.ts';
 import { createWriteChecks } from '../writes/check-writes.ts';
-import type { ProjectState, ThreadCalls, ThreadRequest, ThreadSettings } from './messages.ts';
+import type { FileReport, ProjectState, ThreadCalls, ThreadRequest, ThreadSettings } from './messages.ts';
 
 // Beside the engine, which must not wait while thousands of files are read.
 
 /** Between two looks at all files of a folder, ms; longer where a look takes long. */
 const LEAST_BETWEEN_MS = 3000;
 const TIMES_ITS_LENGTH = 10;
+/** Of one check of many files. */
+const MOST_FINDINGS = 1000;
 
 const { file: path, copies: settings, env, without, parsers } = workerData as ThreadSettings;
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
@@ -46,6 +50,34 @@ const CALLS: {
     refreshSoon(projects.open(asked.root));
     return report;
   },
+  async checkFiles({ root, paths }) {
+    const project = projects.open(root);
+    await project.refresh();
+    const known = project.listPaths();
+    const named = paths.map((each) => ({
+      each,
+      files: known.filter((file) => each === '.' || file === each || file.startsWith(`${each}/`)),
+    }));
+    const report: FileReport = {
+      copies: [],
+      isPartial: false,
+      files: 0,
+      unread: named.filter(({ files }) => files.length === 0).map(({ each }) => each),
+    };
+    for (const file of new Set(named.flatMap(({ files }) => files))) {
+      const write = { path: file, before: null, text: readText(project.root, file) ?? '' };
+      const done = check({ root, writes: [write], budgetMs: null });
+      report.copies.push(...done.copies);
+      report.isPartial ||= done.isPartial;
+      report.files += 1;
+      // Hooks come in between.
+      await setImmediate();
+      if (report.copies.length < MOST_FINDINGS) continue;
+      report.isPartial = true;
+      break;
+    }
+    return report;
+  },
   async refresh({ root }) {
     const project = projects.open(root);
     await project.refresh();
@@ -62,6 +94,11 @@ const CALLS: {
     return null;
   },
 };
+
+function readText(root: string, file: string): string | null {
+  const source = readSource(root, file);
+  return typeof source === 'string' ? null : source.text;
+}
 
 parentPort?.on('message', async ({ id, call, takes }: ThreadRequest) => {
   try {

@@ -16,11 +16,18 @@ export interface ThreadSettings {
 /** What is asked of the thread, by its name: what it takes and answers. */
 export interface ThreadCalls {
   check: { takes: WriteCheck; answers: CopyReport };
+  /** Checks files as they are, all of each as new; a folder is all of its sources. Reads what has changed before that. */
+  checkFiles: { takes: { root: string; paths: string[] }; answers: FileReport };
   /** Reads what has changed in a folder, and waits for it. */
   refresh: { takes: { root: string }; answers: ProjectState };
   /** Reads files that were written. */
   touch: { takes: { root: string; paths: string[] }; answers: null };
   close: { takes: null; answers: null };
+}
+
+export interface FileReport extends CopyReport {
+  /** Of those that were named, what is no source of the project's own. */
+  unread: string[];
 }
 
 export interface ProjectState {
