@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Api, describeCopyType, EXIT, formatCount, toPrintable, version } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -23,7 +24,7 @@ const check = defineCommand({
     const report = await client.run(
       'guard.check',
       { paths: paths.length === 0 ? undefined : paths, range, project, session },
-      { signal: context.signal, onProgress: (message) => context.note(toPrintable(message)) },
+      { key: randomUUID(), signal: context.signal, onProgress: (message) => context.note(toPrintable(message)) },
     );
     if (sarif) context.stdout.write(`${JSON.stringify(toSarif(report), null, 2)}\n`);
     else context.result(report, formatReport);
