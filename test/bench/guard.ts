@@ -74,6 +74,7 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
       'type 1': mutateLayout(text, dice, corpus.comment),
       'type 2': mutateNames(file.code, span, dice),
       'type 3': mutateLines(text, dice, corpus.statement),
+      'type 3, renamed as well': mutateLines(mutateNames(file.code, span, dice), dice, corpus.statement),
     };
     for (const [kind, mutant] of Object.entries(mutants)) {
       const found = ask(file.language, mutant).filter(
@@ -82,6 +83,16 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
       if (process.env.SVC_BENCH_SHOW === 'missed' && found.length === 0) console.error(`--- ${kind} of ${file.path} ${span.name}\n${mutant}`);
       count(kind, found.length > 0, found.some(({ type }) => type < 3));
     }
+  }
+  for (const { file, span } of listFunctions(corpus.files, 3)) {
+    const copies = ask(file.language, takeFunction(file.code, span)).filter(({ text }) => corpus.files[text] !== file);
+    if (process.env.SVC_BENCH_SHOW === 'own' && copies.length > 0) {
+      const [copy] = copies;
+      console.error(`--- type ${copy!.type} ${copy!.coverage}`, file.path, span.name, corpus.files[copy!.text]?.path, copy!.theirFrom);
+      console.error(takeFunction(file.code, span));
+      console.error('===\n', corpus.files[copy!.text]!.code.text.split('\n').slice(copy!.theirFrom - 1, copy!.theirTo).join('\n'));
+    }
+    count('own', copies.length > 0, copies.some(({ type }) => type < 3));
   }
   for (const { file, span } of listFunctions(corpus.foreign, 2)) {
     const copies = ask(file.language, takeFunction(file.code, span));

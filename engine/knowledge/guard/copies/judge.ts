@@ -31,6 +31,8 @@ const LEAST_DENSE = 0.7;
 const LEAST_COVERED = 0.55;
 /** Different runs of four tokens, as a share: below it, one line repeats itself. */
 const LEAST_VARIED = 0.34;
+/** Of a function, what counts as all of it. */
+const LEAST_WHOLE = 0.8;
 /** Names that two texts must share to the letter when all literals and structure agree, as a share of all. */
 const LEAST_EQUAL = { 2: 0.2, 3: 0.35 } as const;
 
@@ -57,7 +59,10 @@ export function judgeAlignment(
   const coverage = Math.max(own?.coverage ?? 0, other?.coverage ?? 0);
   if (type !== 1) {
     const names = compareNames(mine, theirs, trimmed);
-    if (names.consistent < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
+    // The whole of a function with every structure in its place: each name may have become another.
+    const isWhole = type === 2 && coverage >= LEAST_WHOLE;
+    const explained = isWhole ? names.consistent : names.shown;
+    if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
   }
   if (type === 3) {
     const span = Math.max(last - first, theirLast - theirFirst) + 1;
@@ -167,12 +172,21 @@ function measureVariety({ tokens: { shapes } }: Code, list: readonly number[]): 
   return seen.size / Math.min(Math.max(1, list.length - 3), 200);
 }
 
-/** Of the names on both sides: the share that one renaming explains, and the share that are equal. */
+/** What the names on both sides have in common, as shares of all. */
+interface NameComparison {
+  /** One renaming explains them. */
+  consistent: number;
+  /** They are equal, or renamed alike at more than one place. */
+  shown: number;
+  /** They are equal, literals included. */
+  equal: number;
+}
+
 function compareNames(
   mine: Code,
   theirs: Code,
   { mine: left, theirs: right }: Alignment,
-): { consistent: number; equal: number } {
+): NameComparison {
   const forth = new Map<number, Map<number, number>>();
   const back = new Map<number, Map<number, number>>();
   const count = (maps: Map<number, Map<number, number>>, from: number, to: number): void => {
@@ -191,26 +205,31 @@ function compareNames(
     count(forth, own, other);
     count(back, other, own);
   });
-  if (pairs.length === 0) return { consistent: 1, equal: 1 };
-  const commonest = (counts: Map<number, number> | undefined): number | null => {
-    let found: number | null = null;
-    let most = 0;
-    for (const [to, times] of counts ?? [])
-      if (times > most) {
-        most = times;
-        found = to;
-      }
-    return found;
-  };
+  if (pairs.length === 0) return { consistent: 1, shown: 1, equal: 1 };
   let consistent = 0;
+  let shown = 0;
   let equal = 0;
   let names = 0;
   for (const [own, other] of pairs) {
     if (own === other) equal += 1;
     if (!forth.has(own)) continue;
     names += 1;
-    if (own === other || (commonest(forth.get(own)) === other && commonest(back.get(other)) === own))
-      consistent += 1;
+    const isRenaming = findCommonest(forth.get(own)) === other && findCommonest(back.get(other)) === own;
+    if (own === other || isRenaming) consistent += 1;
+    if (own === other || (isRenaming && (forth.get(own)?.get(other) ?? 0) > 1)) shown += 1;
   }
-  return { consistent: names === 0 ? 1 : consistent / names, equal: equal / pairs.length };
+  const share = (count: number): number => (names === 0 ? 1 : count / names);
+  return { consistent: share(consistent), shown: share(shown), equal: equal / pairs.length };
+}
+
+/** What a name mostly became. */
+function findCommonest(counts: ReadonlyMap<number, number> | undefined): number | null {
+  let found: number | null = null;
+  let most = 0;
+  for (const [to, times] of counts ?? [])
+    if (times > most) {
+      most = times;
+      found = to;
+    }
+  return found;
 }
