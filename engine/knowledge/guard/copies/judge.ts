@@ -32,9 +32,9 @@ const LEAST_COVERED = 0.55;
 /** Different runs of four tokens, as a share: below it, one line repeats itself. */
 const LEAST_VARIED = 0.34;
 /** Of a function, what counts as all of it. */
-const LEAST_WHOLE = 0.8;
+const LEAST_WHOLE = 0.75;
 /** Names that two texts must share to the letter when all literals and structure agree, as a share of all. */
-const LEAST_EQUAL = { 2: 0.2, 3: 0.35 } as const;
+const LEAST_EQUAL = { 2: 0.2, 3: 0.25 } as const;
 
 /** Judges what two texts have in common; null for what only looks alike. */
 export function judgeAlignment(
@@ -57,16 +57,16 @@ export function judgeAlignment(
   const own = findEnclosing(mine.functions, left);
   const other = findEnclosing(theirs.functions, right);
   const coverage = Math.max(own?.coverage ?? 0, other?.coverage ?? 0);
+  const span = Math.max(last - first, theirLast - theirFirst) + 1;
+  const density = left.length / span;
+  if (type === 3 && (density < LEAST_DENSE || coverage < LEAST_COVERED)) return null;
   if (type !== 1) {
     const names = compareNames(mine, theirs, trimmed);
-    // The whole of a function with every structure in its place: each name may have become another.
-    const isWhole = type === 2 && coverage >= LEAST_WHOLE;
-    const explained = isWhole ? names.consistent : names.shown;
+    // Where all of a function is in its place, each name may have become another.
+    const isWhole = Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
+    const isSame = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
+    const explained = isSame ? names.consistent : names.shown;
     if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
-  }
-  if (type === 3) {
-    const span = Math.max(last - first, theirLast - theirFirst) + 1;
-    if (left.length / span < LEAST_DENSE || coverage < LEAST_COVERED) return null;
   }
   return {
     type,
