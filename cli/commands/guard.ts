@@ -8,8 +8,17 @@ type Copy = Report['copies'][number];
 
 const check = defineCommand({
   name: 'guard check',
-  about: 'find copies of the project’s own code: in files, in a range of commits, or in what is not committed yet',
-  args: [{ name: 'path', about: 'files and folders; all of them counts as new', optional: true, rest: true, completes: 'file' }],
+  about:
+    'find copies of the project’s own code: in files, in a range of commits, or in what is not committed yet',
+  args: [
+    {
+      name: 'path',
+      about: 'files and folders; all of them counts as new',
+      optional: true,
+      rest: true,
+      completes: 'file',
+    },
+  ],
   flags: {
     range: { type: 'string', value: 'a..b', about: 'what these commits have brought' },
     project: { type: 'string', value: 'id', about: 'of this project' },
@@ -24,7 +33,11 @@ const check = defineCommand({
     const report = await client.run(
       'guard.check',
       { paths: paths.length === 0 ? undefined : paths, range, project, session },
-      { key: randomUUID(), signal: context.signal, onProgress: (message) => context.note(toPrintable(message)) },
+      {
+        key: randomUUID(),
+        signal: context.signal,
+        onProgress: (message) => context.note(toPrintable(message)),
+      },
     );
     if (sarif) context.stdout.write(`${JSON.stringify(toSarif(report), null, 2)}\n`);
     else context.result(report, formatReport);

@@ -1,8 +1,9 @@
 /** What a tool call is about to make of a file; paths as the agent has them. */
 export interface PlannedWrite {
   path: string;
-  /** All that it will hold; null when it is removed. */
-  text?: string | null;
+  removed?: boolean;
+  /** All that it will hold. */
+  text?: string;
   edits?: TextEdit[];
 }
 
@@ -66,12 +67,12 @@ export function readPatchWrites(patch: string): PlannedWrite[] {
     const [, target] = MOVE_LINE.exec(line) ?? [];
     if (kind !== undefined) {
       hunk = null;
-      if (kind === 'Delete') at = { path, text: null };
+      if (kind === 'Delete') at = { path, removed: true };
       else at = kind === 'Add' ? { path, text: '' } : { path, edits: [] };
       writes.push(at);
     } else if (target !== undefined && at !== null) {
       // What is changed is read where it was, and is there no more.
-      writes.push({ path: at.path, text: null });
+      writes.push({ path: at.path, removed: true });
       at.path = target;
     } else if (OTHER_LINE.test(line) || at === null) {
       hunk = null;

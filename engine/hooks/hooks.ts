@@ -5,8 +5,9 @@ import type { Caller } from '../api/operation.ts';
 export interface PlannedWrite {
   /** Absolute. */
   path: string;
-  /** All that it will hold; null when it is removed. */
-  text?: string | null | undefined;
+  removed?: boolean | undefined;
+  /** All that it will hold. */
+  text?: string | undefined;
   /** What is replaced in it, in turn. `old` is empty for what is only added; `all` takes every place, else the first. */
   edits?: readonly { old: string; new: string; all: boolean }[] | undefined;
 }

@@ -12,7 +12,8 @@ const EVENTS = [
 
 const plannedWrite = z.strictObject({
   path: z.string().min(1),
-  text: z.string().nullable().optional(),
+  removed: z.boolean().optional(),
+  text: z.string().optional(),
   edits: z
     .array(z.strictObject({ old: z.string(), new: z.string(), all: z.boolean() }))
     .max(10_000)

@@ -36,7 +36,8 @@ function readFiles(folder: string, pattern: string, exclude: (name: string) => b
     });
 }
 
-const isTest = (name: string): boolean => /(?:^|[/_.])tests?(?:[/_.]|$)|\.d\.[cm]?ts$|node_modules/.test(name);
+const isTest = (name: string): boolean =>
+  /(?:^|[/_.])tests?(?:[/_.]|$)|\.d\.[cm]?ts$|node_modules/.test(name);
 
 /** The sources that are at hand: this project's own, those of its packages, and Python's where it is installed. */
 export function readCorpora(project: string): Corpus[] {

@@ -80,19 +80,41 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
       const found = ask(file.language, mutant).filter(
         (copy) => corpus.files[copy.text] === file && copy.theirName === span.name,
       );
-      if (process.env.SVC_BENCH_SHOW === 'missed' && found.length === 0) console.error(`--- ${kind} of ${file.path} ${span.name}\n${mutant}`);
-      count(kind, found.length > 0, found.some(({ type }) => type < 3));
+      if (process.env.SVC_BENCH_SHOW === 'missed' && found.length === 0)
+        console.error(`--- ${kind} of ${file.path} ${span.name}\n${mutant}`);
+      count(
+        kind,
+        found.length > 0,
+        found.some(({ type }) => type < 3),
+      );
     }
   }
   for (const { file, span } of listFunctions(corpus.files, 3)) {
-    const copies = ask(file.language, takeFunction(file.code, span)).filter(({ text }) => corpus.files[text] !== file);
+    const copies = ask(file.language, takeFunction(file.code, span)).filter(
+      ({ text }) => corpus.files[text] !== file,
+    );
     if (process.env.SVC_BENCH_SHOW === 'own' && copies.length > 0) {
       const [copy] = copies;
-      console.error(`--- type ${copy!.type} ${copy!.coverage}`, file.path, span.name, corpus.files[copy!.text]?.path, copy!.theirFrom);
+      console.error(
+        `--- type ${copy!.type} ${copy!.coverage}`,
+        file.path,
+        span.name,
+        corpus.files[copy!.text]?.path,
+        copy!.theirFrom,
+      );
       console.error(takeFunction(file.code, span));
-      console.error('===\n', corpus.files[copy!.text]!.code.text.split('\n').slice(copy!.theirFrom - 1, copy!.theirTo).join('\n'));
+      console.error(
+        '===\n',
+        corpus.files[copy!.text]!.code.text.split('\n')
+          .slice(copy!.theirFrom - 1, copy!.theirTo)
+          .join('\n'),
+      );
     }
-    count('own', copies.length > 0, copies.some(({ type }) => type < 3));
+    count(
+      'own',
+      copies.length > 0,
+      copies.some(({ type }) => type < 3),
+    );
   }
   for (const { file, span } of listFunctions(corpus.foreign, 2)) {
     const copies = ask(file.language, takeFunction(file.code, span));
@@ -100,9 +122,18 @@ function measureCorpus(corpus: Corpus, times: number[]): Record<string, Tally> {
       const [copy] = copies;
       console.error(JSON.stringify(copy), file.path, span.name, corpus.files[copy!.text]?.path);
       console.error(takeFunction(file.code, span));
-      console.error('===', corpus.files[copy!.text]!.code.text.split('\n').slice(copy!.theirFrom - 1, copy!.theirTo).join('\n'));
+      console.error(
+        '===',
+        corpus.files[copy!.text]!.code.text.split('\n')
+          .slice(copy!.theirFrom - 1, copy!.theirTo)
+          .join('\n'),
+      );
     }
-    count('foreign', copies.length > 0, copies.some(({ type }) => type < 3));
+    count(
+      'foreign',
+      copies.length > 0,
+      copies.some(({ type }) => type < 3),
+    );
   }
   return tallies;
 }
@@ -116,7 +147,8 @@ export async function guardBench(): Promise<Figure[]> {
     for (const [kind, { asked, found, denied }] of Object.entries(measureCorpus(corpus, times))) {
       const what = kind === 'foreign' ? 'false alarms' : `${kind} found`;
       figures.push(figure(`guard, ${corpus.name}: ${what} of ${asked}`, share(found, asked), '%'));
-      if (kind !== 'type 3') figures.push(figure(`guard, ${corpus.name}: ${kind} as type 1 or 2`, share(denied, asked), '%'));
+      if (kind !== 'type 3')
+        figures.push(figure(`guard, ${corpus.name}: ${kind} as type 1 or 2`, share(denied, asked), '%'));
     }
   }
   figures.push(figure('guard: comparison, p50', median(times), 'ms'));

@@ -29,11 +29,7 @@ export function mutateLayout(text: string, dice: (below: number) => number, comm
 }
 
 /** Renames the function's own names throughout, and changes literals. */
-export function mutateNames(
-  code: Code,
-  { from, to }: FunctionSpan,
-  dice: (below: number) => number,
-): string {
+export function mutateNames(code: Code, { from, to }: FunctionSpan, dice: (below: number) => number): string {
   const { text, tokens } = code;
   const renamed = new Map<string, string>();
   const begin = text.lastIndexOf('\n', tokens.starts[from] as number) + 1;
@@ -71,7 +67,10 @@ export function mutateLines(
     // Neither the head nor the end, and no line that a block depends on.
     const plain = lines
       .map((line, at) => ({ line, at }))
-      .filter(({ line, at }) => at > 0 && at < lines.length - 1 && /\w/.test(line) && !/[{}:([]\s*$|^\s*[}\])]/.test(line));
+      .filter(
+        ({ line, at }) =>
+          at > 0 && at < lines.length - 1 && /\w/.test(line) && !/[{}:([]\s*$|^\s*[}\])]/.test(line),
+      );
     const place = plain[dice(plain.length)];
     if (place === undefined) break;
     const indent = /^\s*/.exec(place.line)?.[0] ?? '';

@@ -93,7 +93,8 @@ export function createGuard({
       timer = setTimeout(() => resolve([{ copies: [], isPartial: true, files: 0 }]), DEADLINE_MS);
     });
     // What comes too late is nobody's business any more.
-    for (const report of reports) report.catch((error: unknown) => log.warn({ error }, 'code was not compared'));
+    for (const report of reports)
+      report.catch((error: unknown) => log.warn({ error }, 'code was not compared'));
     const done = await Promise.race([Promise.all(reports), late]).finally(() => clearTimeout(timer));
     return {
       copies: done.flatMap(({ copies }) => copies),

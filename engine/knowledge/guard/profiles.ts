@@ -1,5 +1,5 @@
-import type { guardSchema } from './config.ts';
 import type * as z from 'zod';
+import type { guardSchema } from './config.ts';
 
 export type GuardConfig = z.infer<typeof guardSchema>;
 

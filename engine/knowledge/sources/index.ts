@@ -2,5 +2,12 @@ export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './l
 export { type ListRequest, listSources, type SourceFile, type SourceList } from './list-sources.ts';
 export { createSourceParser, type SourceParser } from './parse.ts';
 export { readSource, type SourceText } from './read-source.ts';
-export { countSkipped, judgePath, judgeText, SKIP_REASONS, type SkipCounts, type SkipReason } from './skipped.ts';
+export {
+  countSkipped,
+  judgePath,
+  judgeText,
+  SKIP_REASONS,
+  type SkipCounts,
+  type SkipReason,
+} from './skipped.ts';
 export { findLine, findLineStarts, type GrammarNames, type SyntaxTree } from './syntax-tree.ts';

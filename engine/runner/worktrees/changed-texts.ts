@@ -33,7 +33,15 @@ export async function readChangedTexts(
   // It would be an option.
   if (range?.startsWith('-')) return null;
   const git = createGit(env);
-  const options = ['--raw', '--no-abbrev', '--no-renames', '--relative', '--no-ext-diff', '--no-textconv', '-z'];
+  const options = [
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    '--relative',
+    '--no-ext-diff',
+    '--no-textconv',
+    '-z',
+  ];
   const diff = await git.run(folder, ['diff', ...options, range ?? 'HEAD', '--'], ASKED);
   if (diff.code !== 0) return null;
   const wanted = readRawDiff(diff.stdout).filter(({ path }) => isWanted(path));

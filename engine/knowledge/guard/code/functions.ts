@@ -18,15 +18,26 @@ const LONGEST_HEAD = 40;
 
 const NOT_IN_HEAD = new Set(['(', '{', '}', '+', '/', '%', '^', '!', 'return']);
 
+const NEEDED_WORDS = new Set(['fn', 'func', 'fun']);
+
 /** Words that stand before parentheses and a block and make no function. */
-const CONTROL = new Set(['if', 'for', 'while', 'switch', 'catch', 'match', 'with', 'using', 'lock', 'foreach']);
+const CONTROL = new Set([
+  'if',
+  'for',
+  'while',
+  'switch',
+  'catch',
+  'match',
+  'with',
+  'using',
+  'lock',
+  'foreach',
+]);
 
 /** The functions of a file, inner ones included, by where they begin. */
 export function findFunctions(tokens: Tokens, text: string, syntax: Syntax): FunctionSpan[] {
   const found =
-    syntax.blocks === 'indent'
-      ? findIndented(tokens, text, syntax)
-      : findBraced(tokens, text, syntax);
+    syntax.blocks === 'indent' ? findIndented(tokens, text, syntax) : findBraced(tokens, text, syntax);
   return found.sort((one, other) => one.from - other.from || other.to - one.to);
 }
 
@@ -111,7 +122,10 @@ function findHead(
   if (before < 0) return null;
   const word = wordAt(before);
   if (kinds[before] === NAME && !CONTROL.has(word)) {
-    return { name: word, from: findStart(tokens, before, functionWords, wordAt) };
+    const from = findStart(tokens, before, functionWords, wordAt);
+    // `for line in text.lines() {`: where conditions have no parentheses, a function begins with its word.
+    const isDeclared = from < before || !functionWords.some((each) => NEEDED_WORDS.has(each));
+    return isDeclared ? { name: word, from } : null;
   }
   if (kinds[before] === KEYWORD && CONTROL.has(word)) return null;
   // `const name = (…) => {`, `name: function (…) {`

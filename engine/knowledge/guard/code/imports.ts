@@ -32,10 +32,14 @@ function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax)
   const line = lines[at] as number;
   if (at > 0 && lines[at - 1] === line && !endsStatement(text, tokens, at)) return at;
   const word = text.slice(starts[at], ends[at]);
-  const isReExport = word === 'export' && syntax.imports.has('import') && /^export\s+(?:\*|(?:type\s+)?\{)/.test(text.slice(starts[at], (starts[at] as number) + 40));
+  const isReExport =
+    word === 'export' &&
+    syntax.imports.has('import') &&
+    /^export\s+(?:\*|(?:type\s+)?\{)/.test(text.slice(starts[at], (starts[at] as number) + 40));
   if (!syntax.imports.has(word) && !isReExport) return at;
   // `import(…)` is a call.
-  if (word === 'import' && syntax.functionWords.includes('function') && text[ends[at] as number] === '(') return at;
+  if (word === 'import' && syntax.functionWords.includes('function') && text[ends[at] as number] === '(')
+    return at;
   let depth = 0;
   let end = at + 1;
   for (; end < count; end += 1) {

@@ -204,7 +204,10 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
     if (length <= 3 && (next === QUOTE || next === APOSTROPHE || next === HASH)) {
       const word = text.slice(from, at).toLowerCase();
       if (literals === 'rust' && /^b?r$/.test(word) && readRustRaw(from)) return;
-      if (syntax.name === 'python' && /^[rbfut]{1,2}$/.test(word)) return readQuoted(next, from);
+      if (syntax.name === 'python' && /^[rbfut]{1,2}$/.test(word)) {
+        readQuoted(next, from);
+        return;
+      }
     }
     const hash = hashText(text, from, at);
     push(keywords.has(hash) ? KEYWORD : NAME, hash, from, at);
@@ -212,8 +215,11 @@ export function readTokens(text: string, syntax: Syntax): Tokens {
 
   function readQuoted(code: number, from = at): void {
     if (tripleQuotes && text.charCodeAt(at + 1) === code && text.charCodeAt(at + 2) === code) {
-      if (code === QUOTE) return readTriple('"""');
-      if (code === APOSTROPHE && syntax.name === 'python') return readTriple("'''");
+      const isTriple = code === QUOTE || (code === APOSTROPHE && syntax.name === 'python');
+      if (isTriple) {
+        readTriple(String.fromCharCode(code).repeat(3));
+        return;
+      }
     }
     readString(code, longQuotes.includes(String.fromCharCode(code)), from);
   }

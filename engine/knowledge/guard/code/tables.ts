@@ -9,9 +9,20 @@ const SHORTEST_TABLE = 30;
 const DATA_MARKS = new Set([...',:[]{}.-|?'].map((mark) => mark.charCodeAt(0)));
 const EQUALS = 61;
 const DATA_WORDS = new Set(
-  ['true', 'false', 'null', 'nil', 'None', 'True', 'False', 'undefined', 'NULL', 'readonly', 'void', 'const'].map(
-    (word) => hashText(word, 0, word.length),
-  ),
+  [
+    'true',
+    'false',
+    'null',
+    'nil',
+    'None',
+    'True',
+    'False',
+    'undefined',
+    'NULL',
+    'readonly',
+    'void',
+    'const',
+  ].map((word) => hashText(word, 0, word.length)),
 );
 
 /** Takes out runs of data: lists, dictionaries, constants, the fields of a type. */

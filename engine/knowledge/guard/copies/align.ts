@@ -163,9 +163,7 @@ function pairGap(
       right.push(fromTheirs + column);
       row += 1;
       column += 1;
-    } else if (
-      (best[(row + 1) * width + column] as number) >= (best[row * width + column + 1] as number)
-    ) {
+    } else if ((best[(row + 1) * width + column] as number) >= (best[row * width + column + 1] as number)) {
       row += 1;
     } else column += 1;
   }

@@ -62,12 +62,7 @@ export function findCopies(
 }
 
 /** Texts by what their fingerprints have in common with new lines: a rare one says more than a common one. */
-function rankTexts(
-  { tokens }: Code,
-  isNew: Uint8Array,
-  index: CopyIndex,
-  settings: CopySettings,
-): number[] {
+function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
   const scores = new Map<number, number>();
   const { whole, edited } = chooseSamplings(settings);
   const visited: number[] = [];

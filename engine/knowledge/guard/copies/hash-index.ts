@@ -51,7 +51,11 @@ export function createHashIndex(): HashIndex {
     },
     visit(hash, most, visit) {
       let count = 0;
-      for (let at = heads[hash & (room - 1)] as number; at !== EMPTY && count < most; at = next[at] as number) {
+      for (
+        let at = heads[hash & (room - 1)] as number;
+        at !== EMPTY && count < most;
+        at = next[at] as number
+      ) {
         if (hashes[at] !== hash) continue;
         visit(texts[at] as number);
         count += 1;

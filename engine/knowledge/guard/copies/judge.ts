@@ -63,7 +63,8 @@ export function judgeAlignment(
   if (type !== 1) {
     const names = compareNames(mine, theirs, trimmed);
     // Where all of a function is in its place, each name may have become another.
-    const isWhole = Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
+    const isWhole =
+      Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
     const isSame = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
     const explained = isSame ? names.consistent : names.shown;
     if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
@@ -104,7 +105,8 @@ function cutRagged(mine: Code, theirs: Code, aligned: Alignment): Alignment {
   let from = 0;
   let to = left.length;
   const isAgreed = (at: number): boolean => {
-    for (let look = at; look < at + 5; look += 1) if (look < 0 || look >= left.length || !isSame(look)) return false;
+    for (let look = at; look < at + 5; look += 1)
+      if (look < 0 || look >= left.length || !isSame(look)) return false;
     return true;
   };
   while (from < to - 5 && !isAgreed(from)) from += 1;
@@ -121,8 +123,7 @@ function slice(aligned: Alignment, keeps: (mine: number) => boolean): Alignment 
     left.push(at);
     right.push(aligned.theirs[index] as number);
   });
-  const isRun = (list: readonly number[]): boolean =>
-    (list.at(-1) ?? 0) - (list[0] ?? 0) === list.length - 1;
+  const isRun = (list: readonly number[]): boolean => (list.at(-1) ?? 0) - (list[0] ?? 0) === list.length - 1;
   return { mine: left, theirs: right, isGapless: isRun(left) && isRun(right) };
 }
 
@@ -140,7 +141,8 @@ function findEnclosing(
     const matched = countBetween(tokens, span.from, span.to);
     if (matched === 0) continue;
     const coverage = matched / (span.to - span.from);
-    if (found === null || matched * coverage > found.matched * found.coverage) found = { span, matched, coverage };
+    if (found === null || matched * coverage > found.matched * found.coverage)
+      found = { span, matched, coverage };
   }
   return found;
 }
@@ -182,11 +184,7 @@ interface NameComparison {
   equal: number;
 }
 
-function compareNames(
-  mine: Code,
-  theirs: Code,
-  { mine: left, theirs: right }: Alignment,
-): NameComparison {
+function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: Alignment): NameComparison {
   const forth = new Map<number, Map<number, number>>();
   const back = new Map<number, Map<number, number>>();
   const count = (maps: Map<number, Map<number, number>>, from: number, to: number): void => {

@@ -86,7 +86,7 @@ function openExisting(path: string, sampling: string): FingerprintFile {
       if (found !== key) throw new Error('made with another sampling');
       if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new Error('damaged');
     }
-    return useDatabase(db);
+    return bindStatements(db);
   } catch (error) {
     db.close();
     throw error;
@@ -100,7 +100,7 @@ const toBytes = (hashes: Uint32Array): Buffer =>
 const toHashes = (bytes: Buffer): Uint32Array =>
   new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.byteLength & ~3)));
 
-function useDatabase(db: Database.Database): FingerprintFile {
+function bindStatements(db: Database.Database): FingerprintFile {
   const findRoot = db.prepare<unknown[], number>('SELECT id FROM root WHERE path = ?').pluck();
   const addRoot = db.prepare('INSERT INTO root (path) VALUES (?)');
   const roots = new Map<string, number>();

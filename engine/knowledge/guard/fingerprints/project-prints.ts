@@ -1,7 +1,14 @@
 import { realpathSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isInsideFolder } from '../../../base/paths.ts';
-import { type Language, listSources, readSource, type SourceFile } from '../../sources/index.ts';
+import {
+  createLanguageTable,
+  judgePath,
+  type Language,
+  listSources,
+  readSource,
+  type SourceFile,
+} from '../../sources/index.ts';
 import { readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import type { CopyIndex } from '../copies/find-copies.ts';
@@ -57,6 +64,7 @@ export function createPrintedProjects({
   parsers: Readonly<Record<string, string>>;
 }): PrintedProjects {
   const samplings = chooseSamplings(settings);
+  const languageOf = createLanguageTable(parsers);
   const index: CopyIndex = { whole: createHashIndex(), edited: createHashIndex() };
   const loaded = new Set<number>();
   const projects = new Map<string, ProjectPrints>();
@@ -190,8 +198,9 @@ export function createPrintedProjects({
       touch(paths) {
         file.change(() => {
           for (const path of paths) {
-            const language = languages.get(path);
-            if (language !== undefined) readOne({ path, language, size: 0, mtimeMs: 0 });
+            const language = languages.get(path) ?? (judgePath(path) === null ? languageOf(path) : null);
+            // One that git ignores is forgotten at the next look at all files.
+            if (language !== null && !skipped.has(path)) readOne({ path, language, size: 0, mtimeMs: 0 });
           }
         });
       },

@@ -1,12 +1,6 @@
 import { relative, sep } from 'node:path';
 import type { PlannedWrite } from '../../../hooks/index.ts';
-import {
-  createLanguageTable,
-  judgePath,
-  judgeText,
-  type Language,
-  readSource,
-} from '../../sources/index.ts';
+import { createLanguageTable, judgePath, judgeText, type Language, readSource } from '../../sources/index.ts';
 import { type Code, readCode } from '../code/read-code.ts';
 import { findSyntax } from '../code/syntaxes.ts';
 import { type FoundCopy, findCopies } from '../copies/find-copies.ts';
@@ -25,7 +19,7 @@ export interface WriteCheck {
   budgetMs: number | null;
 }
 
-/** Paths are absolute, or relative to the folder that is checked. */
+/** Without a text and edits, the file is checked as it is. Paths are absolute, or relative to the folder that is checked. */
 export interface CheckedWrite extends PlannedWrite {
   /** What the file held before; left out, that is read from the disk. Null for nothing. */
   before?: string | null;
@@ -97,9 +91,10 @@ export function createWriteChecks({
   ): { copies: CopyFinding[]; isPartial: boolean } {
     const { root } = project;
     const nothing = { copies: [], isPartial: false };
-    const before = write.before === undefined ? readBefore(root, path) : write.before;
+    const before = write.before === undefined ? readOnDisk(root, path) : write.before;
     if (before === undefined) return nothing;
-    const text = applyWrite(write, before);
+    const isOnDisk = write.text === undefined && write.edits === undefined;
+    const text = isOnDisk ? (readOnDisk(root, path) ?? null) : applyWrite(write, before);
     if (text === null || judgeText(text) !== null) return nothing;
     const mine = readCode(text, findSyntax(language));
     const isNew = markNewTokens(mine.tokens, findNewLines(before, text));
@@ -160,7 +155,7 @@ function listOwn(
     write,
     path: (write.path.startsWith(sep) ? relative(root, write.path) : write.path).split(sep).join('/'),
   }));
-  const gone = new Set(named.filter(({ write }) => write.text === null).map(({ path }) => path));
+  const gone = new Set(named.filter(({ write }) => write.removed === true).map(({ path }) => path));
   return named.flatMap(({ path, write }) => {
     const language = languageOf(path);
     if (language === null || path.startsWith('../') || gone.has(path)) return [];
@@ -170,7 +165,7 @@ function listOwn(
 }
 
 /** What a file holds; null when there is none, undefined when it is not to be looked at. */
-function readBefore(root: string, path: string): string | null | undefined {
+function readOnDisk(root: string, path: string): string | null | undefined {
   const source = readSource(root, path);
   if (typeof source !== 'string') return source.text;
   return source === 'gone' ? null : undefined;
