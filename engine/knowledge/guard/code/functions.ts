@@ -18,7 +18,10 @@ const LONGEST_HEAD = 40;
 
 const NOT_IN_HEAD = new Set(['(', '{', '}', '+', '/', '%', '^', '!', 'return']);
 
+/** Words without which there is no function: where they are, conditions have no parentheses to tell a block by. */
 const NEEDED_WORDS = new Set(['fn', 'func', 'fun']);
+/** From such a word to the body. */
+const LONGEST_DECLARATION = 200;
 
 /** Words that stand before parentheses and a block and make no function. */
 const CONTROL = new Set([
@@ -73,6 +76,8 @@ function findIndented(tokens: Tokens, text: string, { functionWords }: Syntax): 
 function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): FunctionSpan[] {
   const { count, kinds, starts } = tokens;
   const found: FunctionSpan[] = [];
+  const isDeclared = functionWords.some((each) => NEEDED_WORDS.has(each));
+  const declared = isDeclared ? findDeclarations(tokens, text, functionWords) : null;
   const braces: { at: number; head: { name: string; from: number } | null }[] = [];
   const parens: number[] = [];
   /** The opening parenthesis of the one that closes at a token. */
@@ -85,10 +90,39 @@ function findBraced(tokens: Tokens, text: string, { functionWords }: Syntax): Fu
       const open = parens.pop();
       if (open !== undefined) openOf.set(at, open);
     } else if (code === OPEN) {
-      braces.push({ at, head: findHead(tokens, text, at, openOf, functionWords) });
+      const head =
+        declared === null ? findHead(tokens, text, at, openOf, functionWords) : (declared.get(at) ?? null);
+      braces.push({ at, head });
     } else if (code === CLOSE) {
       const brace = braces.pop();
       if (brace?.head != null) found.push({ ...brace.head, to: at + 1 });
+    }
+  }
+  return found;
+}
+
+/** By the brace of its body, each function that begins with a word of its own. */
+function findDeclarations(
+  { count, kinds, starts, ends }: Tokens,
+  text: string,
+  functionWords: readonly string[],
+): Map<number, { name: string; from: number }> {
+  const found = new Map<number, { name: string; from: number }>();
+  for (let from = 0; from < count; from += 1) {
+    if (kinds[from] !== KEYWORD || !functionWords.includes(text.slice(starts[from], ends[from]))) continue;
+    let name = '';
+    let depth = 0;
+    for (let at = from + 1; at < Math.min(count, from + LONGEST_DECLARATION); at += 1) {
+      const code = text.charCodeAt(starts[at] as number);
+      if (depth === 0 && name === '' && kinds[at] === NAME) name = text.slice(starts[at], ends[at]);
+      if (kinds[at] !== MARK) continue;
+      if (code === OPEN_PAREN) depth += 1;
+      else if (code === CLOSE_PAREN) depth -= 1;
+      else if (code === CLOSE || depth < 0) break;
+      else if (code === OPEN && depth === 0) {
+        found.set(at, { name, from });
+        break;
+      }
     }
   }
   return found;
@@ -122,10 +156,7 @@ function findHead(
   if (before < 0) return null;
   const word = wordAt(before);
   if (kinds[before] === NAME && !CONTROL.has(word)) {
-    const from = findStart(tokens, before, functionWords, wordAt);
-    // `for line in text.lines() {`: where conditions have no parentheses, a function begins with its word.
-    const isDeclared = from < before || !functionWords.some((each) => NEEDED_WORDS.has(each));
-    return isDeclared ? { name: word, from } : null;
+    return { name: word, from: findStart(tokens, before, functionWords, wordAt) };
   }
   if (kinds[before] === KEYWORD && CONTROL.has(word)) return null;
   // `const name = (…) => {`, `name: function (…) {`
