@@ -10,6 +10,7 @@ import type { Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
 import { guardBench } from './guard.ts';
 import { hooks } from './hooks.ts';
+import { languagesBench } from './languages.ts';
 import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
@@ -31,6 +32,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   cli: commandLine,
   hooks,
   guard: guardBench,
+  languages: languagesBench,
   daemon,
   status: statusOfMany,
   tools,
