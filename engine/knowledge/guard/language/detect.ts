@@ -1,4 +1,5 @@
 import { FUNCTION_WORDS } from './function-words.ts';
+import { ENDINGS, TRADE_WORDS } from './trade-words.ts';
 
 /** The language that a text is in. */
 export interface DetectedLanguage {
@@ -46,7 +47,8 @@ const LATIN_LETTERS: readonly (readonly [RegExp, string])[] = [
   [/[øæ]/giu, 'da nb'],
 ];
 const LETTER_WEIGHT = 0.8;
-const MOST_LETTERS = 4;
+const ENDING_WEIGHT = 0.4;
+const MOST_MARKS = 4;
 
 /** Languages that a line of text often cannot tell apart. */
 const NEAR = [new Set(['da', 'nb', 'sv', 'no', 'nn']), new Set(['ru', 'uk', 'be', 'bg', 'sr'])];
@@ -60,14 +62,18 @@ const WORDS: ReadonlyMap<string, readonly string[]> = collectWords();
 
 function collectWords(): Map<string, string[]> {
   const words = new Map<string, string[]>();
-  for (const [language, list] of Object.entries(FUNCTION_WORDS))
-    for (const word of new Set(list.split(' '))) words.set(word, [...(words.get(word) ?? []), language]);
+  for (const [language, list] of Object.entries(FUNCTION_WORDS)) {
+    const all = new Set([...list.split(' '), ...(TRADE_WORDS[language] ?? '').split(' ')]);
+    for (const word of all) words.set(word, [...(words.get(word) ?? []), language]);
+  }
   return words;
 }
 
 /** Words that a text needs before it can be told from another language. */
 const FEWEST_WORDS = 3;
 const LONGEST_TEXT = 4000;
+/** Less than one word speaks for it. */
+const LEAST_SCORE = 0.7;
 
 /** Tells the language of a text by its script, else by its function words; null for too little to go by. */
 export function detectLanguage(whole: string): DetectedLanguage | null {
@@ -103,13 +109,13 @@ function detectLatin(text: string): DetectedLanguage | null {
   const scores = new Map<string, number>();
   const add = (language: string, weight: number): void =>
     void scores.set(language, (scores.get(language) ?? 0) + weight);
-  const add2 = (word: string): boolean => {
+  const addWord = (word: string): boolean => {
     const languages = WORDS.get(word) ?? [];
     for (const language of languages) add(language, 1 / Math.sqrt(languages.length));
     return languages.length > 0;
   };
   for (const word of words) {
-    if (add2(word)) continue;
+    if (addWord(word)) continue;
     // l’eau, dell’albero, d'un
     const [head = '', ...rest] = word.split(/['’]/);
     if (rest.length === 0) continue;
@@ -118,18 +124,21 @@ function detectLatin(text: string): DetectedLanguage | null {
       if (head === 'l' || head === 'd' || head === 'c') add('it', 0.5);
     } else if (/^(?:dell|all|nell|dall|sull|un|quest)$/.test(head)) add('it', 1);
     else if (/^(?:s|t|re|ve|ll|d|m)$/.test(rest.at(-1) ?? '')) add('en', 0.8);
-    for (const part of rest) add2(part);
+    for (const part of rest) addWord(part);
   }
-  for (const [letters, languages] of LATIN_LETTERS) {
-    const count = Math.min(MOST_LETTERS, text.match(letters)?.length ?? 0);
-    if (count > 0)
-      for (const language of languages.split(' '))
-        add(language, (count * LETTER_WEIGHT) / languages.split(' ').length);
-  }
+  const addMarks = (marks: readonly (readonly [RegExp, string])[], each: number): void => {
+    for (const [mark, languages] of marks) {
+      const count = Math.min(MOST_MARKS, text.match(mark)?.length ?? 0);
+      const named = languages.split(' ');
+      if (count > 0) for (const language of named) add(language, (count * each) / named.length);
+    }
+  };
+  addMarks(LATIN_LETTERS, LETTER_WEIGHT);
+  addMarks(ENDINGS, ENDING_WEIGHT);
   const [[best, most] = ['', 0], [, second] = ['', 0]] = [...scores]
     .sort(([, one], [, other]) => other - one)
     .filter(([language], index, all) => index === 0 || !isNearLanguage(language, all[0]?.[0] ?? ''));
-  if (most < 1) return null;
+  if (most < LEAST_SCORE) return null;
   // How far ahead it is, and how much of the text speaks for it.
   const lead = (most - second) / (most + 0.5);
   const support = Math.min(1, most / Math.min(8, Math.max(2, 0.35 * words.length)));
