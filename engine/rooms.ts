@@ -440,7 +440,10 @@ export function createRooms(ground: Ground): Rooms {
     file: join(paths.data, 'guard.db'),
     env: childEnvironment(),
     without: [paths.data, paths.agents, paths.worktrees],
-    settings: () => ({ guard: config().guard, parsers: config().parsers }),
+    settings() {
+      const { guard, parsers, workspace } = config();
+      return { guard, parsers, locale: workspace.locale, codeLang: workspace.code_lang };
+    },
     paths: workspacePaths,
     projectFolder: agents.resolveFolder,
     worktreeOf: (session) => (sessions.isKnown(session) ? sessions.get(session).worktree : null),
@@ -456,7 +459,7 @@ export function createRooms(ground: Ground): Rooms {
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
-      guard.findCopiesBeforeWrite(),
+      guard.lookBeforeWrite(),
       describeStanding({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         briefOf,

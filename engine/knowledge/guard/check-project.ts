@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { readChangedTexts } from '../../runner/worktrees/index.ts';
+import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
-import type { CopyFinding } from './writes/check-writes.ts';
+import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';
 
 /** What of a project is checked. */
 export interface CheckRequest {
@@ -11,12 +12,14 @@ export interface CheckRequest {
   paths: readonly string[] | null;
   /** Commits, as git names a range, such as `main..HEAD`; null for what is not committed. */
   range: string | null;
+  wanted: WantedChecks;
   signal: AbortSignal;
   progress(message: string): void;
 }
 
 export interface CheckResult {
   copies: CopyFinding[];
+  languages: LanguageFinding[];
   /** Files that were compared. */
   files: number;
   /** More was found, or has changed, than is answered. */
@@ -30,29 +33,30 @@ const MOST_CHANGED = 2000;
 /** Checks files of a project, or what has changed in it. Throws `git_failed` where git knows no such range. */
 export async function checkProject(
   thread: GuardThread,
-  { root, paths, range, signal, progress }: CheckRequest,
-  { env, isSource }: { env: NodeJS.ProcessEnv; isSource(path: string): boolean },
+  { root, paths, range, wanted, signal, progress }: CheckRequest,
+  { env, isWanted }: { env: NodeJS.ProcessEnv; isWanted(path: string): boolean },
 ): Promise<CheckResult> {
   progress('reads what has changed since the last time');
   const state = await thread.call('refresh', { root });
   if (paths !== null) {
     progress(`compares with ${state.files} files`);
-    const { copies, ...rest } = await thread.call('checkFiles', { root, paths: [...paths] });
+    const { copies, ...rest } = await thread.call('checkFiles', { root, paths: [...paths], wanted });
     return { copies: dropTwins(copies), ...rest };
   }
-  const read = await readChangedTexts(root, env, range, { most: MOST_CHANGED, isWanted: isSource });
+  const read = await readChangedTexts(root, env, range, { most: MOST_CHANGED, isWanted });
   if (read === null)
     throw new SvcError(
       'git_failed',
       range === null ? `git cannot compare ${root} with its last commit` : `git knows no range ${range}`,
       { hint: 'name two commits, such as main..HEAD, or files' },
     );
-  const result: CheckResult = { copies: [], files: 0, isPartial: read.isCut, unread: [] };
+  const result: CheckResult = { copies: [], languages: [], files: 0, isPartial: read.isCut, unread: [] };
   for (const { path, before, after } of read.changed) {
     signal.throwIfAborted();
     const write = after === undefined ? { path, before } : { path, before, text: after };
-    const done = await thread.call('check', { root, writes: [write], budgetMs: null });
+    const done = await thread.call('check', { root, writes: [write], wanted, budgetMs: null });
     result.copies.push(...done.copies);
+    result.languages.push(...done.languages);
     result.files += done.files;
     result.isPartial ||= done.isPartial;
   }

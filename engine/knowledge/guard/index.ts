@@ -6,9 +6,11 @@ import { createLanguageTable } from '../sources/index.ts';
 import { checkProject } from './check-project.ts';
 import { fillCopySettings } from './copies/settings.ts';
 import { tellOfCopies } from './describe-copy.ts';
-import { chooseCopyMode, type GuardConfig } from './profiles.ts';
+import { tellOfLanguages } from './describe-language.ts';
+import { isDocument, readLocale } from './language/check-language.ts';
+import { chooseCopyMode, findProfile, type GuardConfig, type GuardMode } from './profiles.ts';
 import { createGuardThread } from './thread/thread.ts';
-import type { CopyReport } from './writes/check-writes.ts';
+import type { WantedChecks, WriteReport } from './writes/check-writes.ts';
 
 export { findProfile } from './profiles.ts';
 
@@ -29,6 +31,9 @@ export interface GuardDeps {
 
 export interface GuardSettings {
   guard: GuardConfig;
+  /** `workspace.locale` and `workspace.code_lang`. */
+  locale: string;
+  codeLang: string;
   /** `parsers` of svc.yaml. */
   parsers: Readonly<Record<string, string>>;
 }
@@ -84,13 +89,26 @@ export function createGuard({
     return byFolder;
   }
 
-  async function compareInTime(writes: readonly PlannedWrite[]): Promise<CopyReport> {
+  /** What is looked for, with the way that it is told. */
+  function chooseChecks(): { copies: GuardMode; languages: GuardMode; wanted: WantedChecks } {
+    const { guard, locale, codeLang } = settings();
+    const copies = chooseCopyMode(guard);
+    const { languages } = findProfile(guard);
+    const isOn = languages !== 'off';
+    const gates = { prose: isOn ? readLocale(locale) : null, code: isOn ? readLocale(codeLang) : null };
+    return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
+  }
+
+  async function checkInTime(writes: readonly PlannedWrite[], wanted: WantedChecks): Promise<WriteReport> {
     const reports = [...groupWrites(writes)].map(([root, group]) =>
-      thread.call('check', { root, writes: group, budgetMs: BUDGET_MS }),
+      thread.call('check', { root, writes: group, wanted, budgetMs: BUDGET_MS }),
     );
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<CopyReport[]>((resolve) => {
-      timer = setTimeout(() => resolve([{ copies: [], isPartial: true, files: 0 }]), DEADLINE_MS);
+    const late = new Promise<WriteReport[]>((resolve) => {
+      timer = setTimeout(
+        () => resolve([{ copies: [], languages: [], isPartial: true, files: 0 }]),
+        DEADLINE_MS,
+      );
     });
     // What comes too late is nobody's business any more.
     for (const report of reports)
@@ -98,6 +116,7 @@ export function createGuard({
     const done = await Promise.race([Promise.all(reports), late]).finally(() => clearTimeout(timer));
     return {
       copies: done.flatMap(({ copies }) => copies),
+      languages: done.flatMap(({ languages }) => languages),
       isPartial: done.some(({ isPartial }) => isPartial),
       files: done.reduce((sum, { files }) => sum + files, 0),
     };
@@ -132,28 +151,40 @@ export function createGuard({
         });
       const root = worktree ?? projectFolder(project ?? caller.project);
       const keys = named?.map((path) => paths.resolveInside(root, path).key) ?? null;
+      const { copies: mode, languages, wanted } = chooseChecks();
       const languageOf = createLanguageTable(settings().parsers);
       const result = await checkProject(
         thread,
-        { root, paths: keys, range: range ?? null, signal, progress },
-        { env, isSource: (path) => languageOf(path) !== null },
+        { root, paths: keys, range: range ?? null, wanted: { ...wanted, copies: true }, signal, progress },
+        { env, isWanted: (path) => languageOf(path) !== null || isDocument(path) },
       );
-      const mode = chooseCopyMode(settings().guard);
-      const refused = mode === 'block' && result.copies.some(({ type }) => type < 3);
-      return { root, mode, refused, ...result };
+      const refused =
+        (mode === 'block' && result.copies.some(({ type }) => type < 3)) ||
+        (languages === 'block' && result.languages.length > 0);
+      return { root, mode, languageMode: languages, refused, ...result };
     },
-    /** Tells an agent of code that exists already, before it writes it again. */
-    findCopiesBeforeWrite: (): Contributor => ({
-      name: 'copies',
+    /** Tells an agent of code that exists already, and of texts in another language, before it writes them. */
+    lookBeforeWrite: (): Contributor => ({
+      name: 'guard',
       async look({ event, writes = [], paths: touched, cwd }) {
-        const mode = chooseCopyMode(settings().guard);
-        if (mode === 'off') return null;
-        if (event === 'post-tool' || event === 'session-start') readAhead(cwd, touched);
-        if (event !== 'pre-write' || writes.length === 0) return null;
-        const { copies } = await compareInTime(writes);
+        const { copies: mode, languages: languageMode, wanted } = chooseChecks();
+        if (wanted.copies && (event === 'post-tool' || event === 'session-start')) readAhead(cwd, touched);
+        const { prose, code } = wanted.languages;
+        const isAny = wanted.copies || prose !== null || code !== null;
+        if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
+        const { copies, languages } = await checkInTime(writes, wanted);
         const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
-        if (refused.length > 0) return { deny: tellOfCopies(refused, true) };
-        return copies.length === 0 ? null : { context: [tellOfCopies(copies, false)] };
+        const deny = [
+          ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),
+          ...(languageMode === 'block' && languages.length > 0 ? [tellOfLanguages(languages, true)] : []),
+        ];
+        if (deny.length > 0) return { deny: deny.join('\n\n') };
+        return {
+          context: [
+            ...(copies.length > 0 ? [tellOfCopies(copies, false)] : []),
+            ...(languages.length > 0 ? [tellOfLanguages(languages, false)] : []),
+          ],
+        };
       },
     }),
   };

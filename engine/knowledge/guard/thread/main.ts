@@ -1,10 +1,13 @@
-import { relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { readSource } from '../../sources/index.ts';
+import { isInsideFolder } from '../../../base/paths.ts';
+import { listWorkingFiles } from '../../../runner/worktrees/index.ts';
+import { judgePath, readSource } from '../../sources/index.ts';
 import { chooseSamplings } from '../copies/settings.ts';
 import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
 import { createPrintedProjects, type ProjectPrints } from '../fingerprints/project-prints.ts';
+import { isDocument } from '../language/check-language.ts';
 import { createWriteChecks } from '../writes/check-writes.ts';
 import type { FileReport, ProjectState, ThreadCalls, ThreadRequest, ThreadSettings } from './messages.ts';
 
@@ -50,29 +53,33 @@ const CALLS: {
     refreshSoon(projects.open(asked.root));
     return report;
   },
-  async checkFiles({ root, paths }) {
+  async checkFiles({ root, paths, wanted }) {
     const project = projects.open(root);
     await project.refresh();
     const known = project.listPaths();
+    // Documents are read as they come, and only where they are checked.
+    if (wanted.languages.prose !== null) known.push(...(await listDocuments(project.root)));
     const named = paths.map((each) => ({
       each,
       files: known.filter((file) => each === '.' || file === each || file.startsWith(`${each}/`)),
     }));
     const report: FileReport = {
       copies: [],
+      languages: [],
       isPartial: false,
       files: 0,
       unread: named.filter(({ files }) => files.length === 0).map(({ each }) => each),
     };
     for (const file of new Set(named.flatMap(({ files }) => files))) {
       const write = { path: file, before: null, text: readText(project.root, file) ?? '' };
-      const done = check({ root, writes: [write], budgetMs: null });
+      const done = check({ root, writes: [write], wanted, budgetMs: null });
       report.copies.push(...done.copies);
+      report.languages.push(...done.languages);
       report.isPartial ||= done.isPartial;
       report.files += 1;
       // Hooks come in between.
       await setImmediate();
-      if (report.copies.length < MOST_FINDINGS) continue;
+      if (report.copies.length + report.languages.length < MOST_FINDINGS) continue;
       report.isPartial = true;
       break;
     }
@@ -94,6 +101,17 @@ const CALLS: {
     return null;
   },
 };
+
+async function listDocuments(root: string): Promise<string[]> {
+  const inside = without.filter((folder) => !isInsideFolder(folder, root));
+  const all = (await listWorkingFiles(root, env)) ?? [];
+  return all.filter(
+    (each) =>
+      isDocument(each) &&
+      judgePath(each) === null &&
+      !inside.some((folder) => isInsideFolder(folder, join(root, each))),
+  );
+}
 
 function readText(root: string, file: string): string | null {
   const source = readSource(root, file);

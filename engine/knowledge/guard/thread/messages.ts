@@ -1,6 +1,6 @@
 import type { Language } from '../../sources/index.ts';
 import type { CopySettings } from '../copies/settings.ts';
-import type { CopyReport, WriteCheck } from '../writes/check-writes.ts';
+import type { WantedChecks, WriteCheck, WriteReport } from '../writes/check-writes.ts';
 
 /** What the thread is started with. */
 export interface ThreadSettings {
@@ -15,9 +15,9 @@ export interface ThreadSettings {
 
 /** What is asked of the thread, by its name: what it takes and answers. */
 export interface ThreadCalls {
-  check: { takes: WriteCheck; answers: CopyReport };
+  check: { takes: WriteCheck; answers: WriteReport };
   /** Checks files as they are, all of each as new; a folder is all of its sources. Reads what has changed before that. */
-  checkFiles: { takes: { root: string; paths: string[] }; answers: FileReport };
+  checkFiles: { takes: { root: string; paths: string[]; wanted: WantedChecks }; answers: FileReport };
   /** Reads what has changed in a folder, and waits for it. */
   refresh: { takes: { root: string }; answers: ProjectState };
   /** Reads files that were written. */
@@ -25,7 +25,7 @@ export interface ThreadCalls {
   close: { takes: null; answers: null };
 }
 
-export interface FileReport extends CopyReport {
+export interface FileReport extends WriteReport {
   /** Of those that were named, what is no source of the project's own. */
   unread: string[];
 }

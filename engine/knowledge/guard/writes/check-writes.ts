@@ -8,13 +8,26 @@ import { findNewLines, markNewTokens } from '../copies/introduced.ts';
 import type { CopyType } from '../copies/judge.ts';
 import type { CopySettings } from '../copies/settings.ts';
 import type { PrintedProjects, ProjectPrints } from '../fingerprints/project-prints.ts';
+import {
+  checkLanguage,
+  isDocument,
+  type LanguageFinding,
+  type WantedLanguages,
+} from '../language/check-language.ts';
 import { applyWrite } from './apply-write.ts';
+
+/** What a text is checked for. */
+export interface WantedChecks {
+  copies: boolean;
+  languages: WantedLanguages;
+}
 
 /** What is asked of a write, before it happens. */
 export interface WriteCheck {
   /** The folder of the project, or of its worktree, absolute. */
   root: string;
   writes: readonly CheckedWrite[];
+  wanted: WantedChecks;
   /** How long it may take, ms; null for as long as it needs. */
   budgetMs: number | null;
 }
@@ -43,8 +56,9 @@ export interface CopyFinding {
   others: string[];
 }
 
-export interface CopyReport {
+export interface WriteReport {
   copies: CopyFinding[];
+  languages: LanguageFinding[];
   /** Not everything was compared: the time was over, or files were not read yet. */
   isPartial: boolean;
   /** Files that were looked at. */
@@ -67,7 +81,7 @@ export function createWriteChecks({
   projects: PrintedProjects;
   settings: CopySettings;
   parsers: Readonly<Record<string, string>>;
-}): (check: WriteCheck) => CopyReport {
+}): (check: WriteCheck) => WriteReport {
   const languageOf = createLanguageTable(parsers);
   const read = new Map<string, Code>();
 
@@ -87,17 +101,21 @@ export function createWriteChecks({
   function checkOne(
     project: ProjectPrints,
     { path, language, write, gone }: OwnWrite,
+    wanted: WantedChecks,
     isLate: () => boolean,
-  ): { copies: CopyFinding[]; isPartial: boolean } {
+  ): Omit<WriteReport, 'files'> {
     const { root } = project;
-    const nothing = { copies: [], isPartial: false };
+    const nothing = { copies: [], languages: [], isPartial: false };
     const before = write.before === undefined ? readOnDisk(root, path) : write.before;
     if (before === undefined) return nothing;
     const isOnDisk = write.text === undefined && write.edits === undefined;
     const text = isOnDisk ? (readOnDisk(root, path) ?? null) : applyWrite(write, before);
     if (text === null || judgeText(text) !== null) return nothing;
+    const newLines = findNewLines(before, text);
+    const languages = checkLanguage({ path, text, language }, newLines, wanted.languages);
+    if (language === null || !wanted.copies) return { ...nothing, languages };
     const mine = readCode(text, findSyntax(language));
-    const isNew = markNewTokens(mine.tokens, findNewLines(before, text));
+    const isNew = markNewTokens(mine.tokens, newLines);
     const places = new Map<number, { path: string; code: Code }>();
     const openText = (content: number): Code | null => {
       const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
@@ -112,40 +130,43 @@ export function createWriteChecks({
       open: openText,
       isLate,
     });
-    return { copies: groupCopies(path, copies, places), isPartial };
+    return { copies: groupCopies(path, copies, places), languages, isPartial };
   }
 
-  return ({ root, writes, budgetMs }) => {
+  return ({ root, writes, wanted, budgetMs }) => {
     const end = budgetMs === null ? Number.POSITIVE_INFINITY : performance.now() + budgetMs;
     const isLate = (): boolean => performance.now() > end;
     const project = projects.open(root);
     const own = listOwn(project, writes, languageOf);
     const copies: CopyFinding[] = [];
-    let isPartial = !project.isWhole;
+    const languages: LanguageFinding[] = [];
+    let isPartial = wanted.copies && !project.isWhole;
     let files = 0;
     for (const each of own) {
       if (isLate() || copies.length >= MOST_FINDINGS) {
         isPartial = true;
         break;
       }
-      const done = checkOne(project, each, isLate);
+      const done = checkOne(project, each, wanted, isLate);
       copies.push(...done.copies);
+      languages.push(...done.languages);
       isPartial ||= done.isPartial;
       files += 1;
     }
-    return { copies, isPartial, files };
+    return { copies, languages, isPartial, files };
   };
 }
 
 interface OwnWrite {
   path: string;
-  language: Language;
+  /** Null for a document. */
+  language: Language | null;
   write: CheckedWrite;
   /** Paths that the same call removes: what moves is no copy. */
   gone: ReadonlySet<string>;
 }
 
-/** Those of the writes that make code of the project's own. */
+/** Those of the writes that make code or documents of the project's own. */
 function listOwn(
   { root, isSkipped }: ProjectPrints,
   writes: readonly CheckedWrite[],
@@ -158,7 +179,7 @@ function listOwn(
   const gone = new Set(named.filter(({ write }) => write.removed === true).map(({ path }) => path));
   return named.flatMap(({ path, write }) => {
     const language = languageOf(path);
-    if (language === null || path.startsWith('../') || gone.has(path)) return [];
+    if (path.startsWith('../') || gone.has(path) || (language === null && !isDocument(path))) return [];
     if (judgePath(path) !== null || isSkipped(path)) return [];
     return [{ path, language, write, gone }];
   });
