@@ -442,7 +442,13 @@ export function createRooms(ground: Ground): Rooms {
     without: [paths.data, paths.agents, paths.worktrees],
     settings() {
       const { guard, parsers, workspace } = config();
-      return { guard, parsers, locale: workspace.locale, codeLang: workspace.code_lang };
+      return {
+        guard,
+        parsers,
+        locale: workspace.locale,
+        codeLang: workspace.code_lang,
+        primaryLanguages: workspace.primary_languages,
+      };
     },
     paths: workspacePaths,
     projectFolder: agents.resolveFolder,

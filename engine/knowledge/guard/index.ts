@@ -2,7 +2,7 @@ import type { Call, Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
-import { createLanguageTable } from '../sources/index.ts';
+import { createLanguageTable, findLanguage } from '../sources/index.ts';
 import { checkProject } from './check-project.ts';
 import { fillCopySettings } from './copies/settings.ts';
 import { tellOfCopies } from './describe-copy.ts';
@@ -34,6 +34,8 @@ export interface GuardSettings {
   /** `workspace.locale` and `workspace.code_lang`. */
   locale: string;
   codeLang: string;
+  /** `workspace.primary_languages`; empty for those with most files. */
+  primaryLanguages: readonly string[];
   /** `parsers` of svc.yaml. */
   parsers: Readonly<Record<string, string>>;
 }
@@ -64,7 +66,7 @@ export function createGuard({
   log,
 }: GuardDeps) {
   const thread = createGuardThread(() => {
-    const { guard, parsers } = settings();
+    const { guard, parsers, primaryLanguages } = settings();
     return {
       file,
       copies: fillCopySettings(guard.dup),
@@ -73,6 +75,7 @@ export function createGuard({
       ),
       without: [...without],
       parsers: { ...parsers },
+      primary: primaryLanguages.map(findLanguage).filter((language) => language !== null),
     };
   });
 

@@ -17,16 +17,12 @@ export interface GuardProfile {
   locks: boolean;
   /** A write to a shared path is refused without a lock on it. */
   sharedLocks: boolean;
-  /** Before new code in a shared path, the search for what is there is named. */
-  sharedSearch: boolean;
   /** Copies of code, unless `guard.dup.mode` says otherwise. */
   copies: GuardMode;
   /** `workspace.locale` and `workspace.code_lang`, where they are set. */
   languages: GuardMode;
   /** Workers run in a sandbox, svc runs their tests again, and only verified work is promoted. */
   confined: boolean;
-  /** What `guard.checks` names runs as evidence when a worker has ended. */
-  ownChecks: boolean;
 }
 
 /** Every profile, from what does least. */
@@ -35,51 +31,41 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     about: 'nothing',
     locks: false,
     sharedLocks: false,
-    sharedSearch: false,
     copies: 'off',
     languages: 'off',
     confined: false,
-    ownChecks: false,
   },
   bring: {
-    about: 'only what the repository brings itself',
+    about: 'only what the repository brings itself: its own git hooks and checks',
     locks: false,
     sharedLocks: false,
-    sharedSearch: false,
     copies: 'off',
     languages: 'off',
     confined: false,
-    ownChecks: true,
   },
   lite: {
     about: 'agents are told, and nobody writes to what another one has locked',
     locks: true,
     sharedLocks: false,
-    sharedSearch: false,
     copies: 'advisory',
     languages: 'advisory',
     confined: false,
-    ownChecks: false,
   },
   shared: {
-    about: 'lite, and shared code is looked for and locked before it is changed',
+    about: 'lite, and shared code is locked before it is changed',
     locks: true,
     sharedLocks: true,
-    sharedSearch: true,
     copies: 'advisory',
     languages: 'advisory',
     confined: false,
-    ownChecks: false,
   },
   strict: {
     about: 'all of it, and what is found refuses the write',
     locks: true,
     sharedLocks: true,
-    sharedSearch: true,
     copies: 'block',
     languages: 'block',
     confined: true,
-    ownChecks: true,
   },
 };
 

@@ -13,16 +13,16 @@ export interface CopySettings {
 const SHORTEST_WINDOW = 10;
 
 /** What `guard.dup` says, with 0 for the usual value: 40 tokens, 60 and 5,000 files. */
-export function fillCopySettings(given: {
+export function fillCopySettings(dup: {
   window: number;
   min_tokens: number;
   max_files: number;
 }): CopySettings {
-  const minTokens = Math.max(SHORTEST_WINDOW, given.min_tokens || 60);
+  const minTokens = Math.max(SHORTEST_WINDOW, dup.min_tokens || 60);
   return {
     minTokens,
-    window: Math.min(minTokens, Math.max(SHORTEST_WINDOW, given.window || 40)),
-    maxFiles: given.max_files || 5000,
+    window: Math.min(minTokens, Math.max(SHORTEST_WINDOW, dup.window || 40)),
+    maxFiles: dup.max_files || 5000,
   };
 }
 

@@ -55,6 +55,7 @@ export function createPrintedProjects({
   env,
   without,
   parsers,
+  primary,
 }: {
   file: FingerprintFile;
   settings: CopySettings;
@@ -62,6 +63,8 @@ export function createPrintedProjects({
   /** Folders that are never looked into, absolute. */
   without: readonly string[];
   parsers: Readonly<Record<string, string>>;
+  /** Languages whose files come first; none for those with most files. */
+  primary: readonly Language[];
 }): PrintedProjects {
   const samplings = chooseSamplings(settings);
   const languageOf = createLanguageTable(parsers);
@@ -150,7 +153,7 @@ export function createPrintedProjects({
       // A worktree lies in the data folder itself.
       const inside = without.filter((folder) => !isInsideFolder(folder, root));
       const { files, skippedPaths } = await listSources({ root, env, without: inside, parsers });
-      const own = files.slice(0, settings.maxFiles);
+      const own = takeFirst(files, primary, settings.maxFiles);
       skipped = skippedPaths;
       const there = new Set(own.map(({ path }) => path));
       const gone = [...known.keys()].filter((path) => !there.has(path));
@@ -219,4 +222,14 @@ export function createPrintedProjects({
       return project;
     },
   };
+}
+
+/** As many files as are compared: those in the main languages first. */
+function takeFirst(files: readonly SourceFile[], primary: readonly Language[], most: number): SourceFile[] {
+  if (files.length <= most) return [...files];
+  const counts = new Map<Language, number>();
+  for (const { language } of files) counts.set(language, (counts.get(language) ?? 0) + 1);
+  const rank = ({ language }: SourceFile): number =>
+    primary.length > 0 ? Number(primary.includes(language)) * files.length : (counts.get(language) ?? 0);
+  return files.toSorted((one, other) => rank(other) - rank(one)).slice(0, most);
 }

@@ -19,9 +19,9 @@ const TIMES_ITS_LENGTH = 10;
 /** Of one check of many files. */
 const MOST_FINDINGS = 1000;
 
-const { file: path, copies: settings, env, without, parsers } = workerData as ThreadSettings;
+const { file: path, copies: settings, env, without, parsers, primary } = workerData as ThreadSettings;
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
-const projects = createPrintedProjects({ file, settings, env, without, parsers });
+const projects = createPrintedProjects({ file, settings, env, without, parsers, primary });
 const check = createWriteChecks({ projects, settings, parsers });
 const nextLook = new Map<string, number>();
 

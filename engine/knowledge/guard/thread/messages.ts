@@ -11,6 +11,8 @@ export interface ThreadSettings {
   /** Folders that are never looked into, absolute. */
   without: string[];
   parsers: Record<string, string>;
+  /** Languages whose files come first; none for those with most files. */
+  primary: Language[];
 }
 
 /** What is asked of the thread, by its name: what it takes and answers. */
