@@ -16,7 +16,8 @@ export type SymbolKind =
  *
  * `s` a symbol of this file; `i` an import; `g` a name that nothing here declares; `l` a local variable; `o` an object
  * literal; `m` a member of a value; `c` what a call of it returns; `n` an instance of a class; `t` a value of a type; `w`
- * what a promise brings; `e` an element of a collection; `b` parameter `[3]` of the function that is argument `[2]` of a
+ * what a promise brings; `e` an element of a collection,
+ * the one at a place if it is known; `y` a list of these; `b` parameter `[3]` of the function that is argument `[2]` of a
  * call; `B` parameter `[2]` of a function type; `self` and `super` the object of a class; `x` nothing of the project's, such
  * as a literal; `?` unknown.
  */
@@ -31,7 +32,8 @@ export type Expr =
   | readonly ['n', Expr, ...TypeExpr[]]
   | readonly ['t', TypeExpr]
   | readonly ['w', Expr]
-  | readonly ['e', Expr]
+  | readonly ['e', Expr, number?]
+  | readonly ['y', ...Expr[]]
   | readonly ['b', Expr, number, number]
   | readonly ['B', TypeExpr, number]
   | readonly ['self', number]

@@ -20,7 +20,7 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
         for (const entry of nodes.childrenOf(pattern)) bindEntry(entry, value, place);
         break;
       case 'array_pattern':
-        for (const entry of nodes.childrenOf(pattern)) bindPattern(entry, ['e', value], place);
+        bindList(pattern, value, place);
         break;
       case 'assignment_pattern':
         walk.readValue(nodes.childIn(pattern, 'right'), place);
@@ -31,6 +31,18 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
         break;
       default:
         break;
+    }
+  }
+
+  /** `[a, , b]`: an empty place has no node, only a comma. */
+  function bindList(pattern: NodeId, value: Expr, place: Place): void {
+    let index = 0;
+    let from = nodes.startOf(pattern);
+    for (const entry of nodes.childrenOf(pattern)) {
+      index += nodes.text.slice(from, nodes.startOf(entry)).split(',').length - 1;
+      from = nodes.endOf(entry);
+      if (nodes.kindOf(entry) === 'rest_pattern') bindPattern(entry, value, place);
+      else bindPattern(entry, ['e', value, index], place);
     }
   }
 

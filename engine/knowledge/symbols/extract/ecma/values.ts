@@ -16,6 +16,10 @@ const LITERALS = new Set([
   'update_expression',
 ]);
 
+const PROMISES = /^Promise\s*\.\s*(?:all|race|any)$/;
+/** Of a list, whose elements are mostly alike. */
+const MOST_ITEMS = 8;
+
 /** Reads expressions, with a reference for each call and each name that is used as a value. */
 export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   const { nodes, collector } = walk;
@@ -94,6 +98,12 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     }
     const callee = readTarget(target, place);
     walk.refer('call', callee, target, place);
+    const all = PROMISES.test(name) ? nodes.childOfKind(list, 'array') : -1;
+    if (all >= 0) {
+      // What all of them bring, in the same places.
+      const values = nodes.childrenOf(all).map((each): Expr => ['w', readValue(each, place)]);
+      return ['y', ...values.slice(0, MOST_ITEMS)];
+    }
     if (nodes.kindOf(list) === 'template_string') readAll(list, place);
     else readArguments(list, callee, place);
     return ['c', callee];
@@ -283,7 +293,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
         return nodes.childrenOf(node).map((each) => readValue(each, place)).at(-1) ?? UNKNOWN;
       case 'array': {
         const values = nodes.childrenOf(node).map((each) => readValue(each, place));
-        return values.length === 0 ? OUTSIDE : ['t', ['a', ['q', values[0]!]]];
+        return values.length === 0 ? OUTSIDE : ['y', ...values.slice(0, MOST_ITEMS)];
       }
       case 'spread_element':
         return ['e', readValue(nodes.childrenOf(node)[0] ?? -1, place)];
