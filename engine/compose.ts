@@ -29,6 +29,7 @@ import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { contextOperations } from './knowledge/context/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
+import { graphOperations } from './knowledge/symbols/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -247,6 +248,11 @@ export async function openEngine(options: OpenOptions) {
       }),
       ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
       ...contextOperations({ texts: rooms.texts }),
+      ...graphOperations({
+        graph: rooms.graph,
+        projects: () => rooms.agents.listNames().projects,
+        projectId: rooms.agents.resolveProjectId,
+      }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({

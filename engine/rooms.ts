@@ -38,6 +38,7 @@ import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './ga
 import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
+import { createGraph, type Graph, placeShared } from './knowledge/symbols/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -117,6 +118,7 @@ export interface Rooms {
   gateway: GatewayRoom;
   memory: Memories;
   texts: StoredTexts;
+  graph: Graph;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -295,6 +297,23 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(texts.close);
 
+  const graph = createGraph({
+    data: paths.data,
+    env: childEnvironment(),
+    settings: () => ({
+      parsers: config().parsers,
+      without: [paths.data, paths.agents, paths.worktrees],
+      shared: placeShared(
+        root,
+        [config().paths.shared, ...Object.values(config().shared).flat()],
+        agents.listProjects().filter(({ own }) => !own),
+      ),
+    }),
+    folder: agents.resolveFolder,
+    sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+  });
+  closing(graph.close);
+
   const board: Board<Dispatcher> = createBoard({
     storage,
     events,
@@ -472,6 +491,7 @@ export function createRooms(ground: Ground): Rooms {
     gateway,
     memory,
     texts,
+    graph,
     paths: workspacePaths,
     runSockets,
     carried,
