@@ -33,6 +33,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['worker'], load: async () => (await import('./commands/worker.ts')).workerCommands },
       { words: ['ledger'], load: async () => (await import('./commands/ledger.ts')).ledgerCommands },
       { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },
+      { words: ['graph'], load: async () => (await import('./commands/graph.ts')).graphCommands },
       { words: ['memory'], load: async () => (await import('./commands/memory.ts')).memoryCommands },
     ],
   },

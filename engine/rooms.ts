@@ -35,10 +35,18 @@ import {
 } from './dispatch/index.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createGatewayRoom, type GatewayRoom, listProviderVariables } from './gateway/index.ts';
-import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
+import {
+  createHooks,
+  describeStanding,
+  type Hooks,
+  listHeldPaths,
+  listNewMessages,
+  requireSharedLocks,
+} from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createGuard, findProfile, type Guard } from './knowledge/guard/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
+import { createGraph, type Graph, placeShared } from './knowledge/symbols/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -119,6 +127,7 @@ export interface Rooms {
   memory: Memories;
   texts: StoredTexts;
   guard: Guard;
+  graph: Graph;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -297,6 +306,25 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(texts.close);
 
+  const listSharedPaths = (): string[] =>
+    [config().paths.shared, ...Object.values(config().shared).flat()].filter((path) => path !== '');
+  const graph = createGraph({
+    data: paths.data,
+    env: childEnvironment(),
+    settings: () => ({
+      parsers: config().parsers,
+      without: [paths.data, paths.agents, paths.worktrees],
+      shared: placeShared(
+        root,
+        listSharedPaths(),
+        agents.listProjects().filter(({ own }) => !own),
+      ),
+    }),
+    folder: agents.resolveFolder,
+    sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+  });
+  closing(graph.close);
+
   const board: Board<Dispatcher> = createBoard({
     storage,
     events,
@@ -436,6 +464,15 @@ export function createRooms(ground: Ground): Rooms {
   closing(listeners.close);
 
   const { locks } = board;
+  /** The shared path of svc.yaml that a path lies in, in whatever worktree; null for any other. */
+  function findSharedPath(path: string): string | null {
+    try {
+      const { absolute } = workspacePaths.resolveNamed(path);
+      return listSharedPaths().find((each) => isInsideFolder(resolve(root, each), absolute)) ?? null;
+    } catch {
+      return null;
+    }
+  }
   const guard = createGuard({
     file: join(paths.data, 'guard.db'),
     env: childEnvironment(),
@@ -464,6 +501,12 @@ export function createRooms(ground: Ground): Rooms {
         over: locks.holderOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
+      }),
+      requireSharedLocks({
+        isOn: () => findProfile(config().guard).sharedCode,
+        findShared: findSharedPath,
+        over: (path) => locks.holderOver(path, null),
+        isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
       }),
       guard.lookBeforeWrite(),
       describeStanding({
@@ -496,6 +539,7 @@ export function createRooms(ground: Ground): Rooms {
     memory,
     texts,
     guard,
+    graph,
     paths: workspacePaths,
     runSockets,
     carried,

@@ -15,8 +15,8 @@ export interface GuardProfile {
   about: string;
   /** A write to what somebody else has locked is refused. */
   locks: boolean;
-  /** A write to a shared path is refused without a lock on it. */
-  sharedLocks: boolean;
+  /** A write to a shared path is refused without a lock on it, which is told with the search for what is there already. */
+  sharedCode: boolean;
   /** Copies of code, unless `guard.dup.mode` says otherwise. */
   copies: GuardMode;
   /** `workspace.locale` and `workspace.code_lang`, where they are set. */
@@ -30,7 +30,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   none: {
     about: 'nothing',
     locks: false,
-    sharedLocks: false,
+    sharedCode: false,
     copies: 'off',
     languages: 'off',
     confined: false,
@@ -38,7 +38,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   bring: {
     about: 'only what the repository brings itself: its own git hooks and checks',
     locks: false,
-    sharedLocks: false,
+    sharedCode: false,
     copies: 'off',
     languages: 'off',
     confined: false,
@@ -46,15 +46,15 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   lite: {
     about: 'agents are told, and nobody writes to what another one has locked',
     locks: true,
-    sharedLocks: false,
+    sharedCode: false,
     copies: 'advisory',
     languages: 'advisory',
     confined: false,
   },
   shared: {
-    about: 'lite, and shared code is locked before it is changed',
+    about: 'lite, and shared code is looked for and locked before it is changed',
     locks: true,
-    sharedLocks: true,
+    sharedCode: true,
     copies: 'advisory',
     languages: 'advisory',
     confined: false,
@@ -62,7 +62,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
   strict: {
     about: 'all of it, and what is found refuses the write',
     locks: true,
-    sharedLocks: true,
+    sharedCode: true,
     copies: 'block',
     languages: 'block',
     confined: true,

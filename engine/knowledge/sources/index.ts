@@ -1,7 +1,6 @@
 export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './languages.ts';
 export { type ListRequest, listSources, type SourceFile, type SourceList } from './list-sources.ts';
-export { createSourceParser, type SourceParser } from './parse.ts';
-export { readSource, type SourceText } from './read-source.ts';
+export { readSource, readText, type SourceText } from './read-source.ts';
 export {
   countSkipped,
   judgePath,

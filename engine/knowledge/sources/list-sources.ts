@@ -21,6 +21,8 @@ export interface SourceList {
   skipped: SkipCounts;
   /** Paths whose names or attributes say that they are not the project's own, which are never read. */
   skippedPaths: Set<string>;
+  /** Paths of the files that say where modules are: package.json, tsconfig.json, go.mod, Cargo.toml and the like. */
+  manifests: string[];
 }
 
 export interface ListRequest {
@@ -51,7 +53,9 @@ export async function listSources({ root, env, without = [], parsers }: ListRequ
   const skipped: SkipCounts = {};
   const skippedPaths = new Set<string>();
   const candidates: { path: string; language: Language }[] = [];
+  const manifests: string[] = [];
   for (const path of all) {
+    if (MANIFEST.test(path) && judgePath(path) === null) manifests.push(path);
     const language = languageOf(path);
     if (language === null || left.some((folder) => isInsideFolder(folder, join(top, path)))) continue;
     const reason = judgePath(path) ?? (candidates.length >= MOST_SOURCES ? 'too_many' : null);
@@ -78,8 +82,11 @@ export async function listSources({ root, env, without = [], parsers }: ListRequ
     else files.push({ path, language, size: stat.size, mtimeMs: stat.mtimeMs });
   }
   files.sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { files, skipped, skippedPaths };
+  return { files, skipped, skippedPaths, manifests: manifests.sort().slice(0, MOST_MANIFESTS) };
 }
+
+const MANIFEST = /(?:^|\/)(?:package|[tj]sconfig[\w.-]*)\.json$|(?:^|\/)(?:go\.mod|Cargo\.toml)$/;
+const MOST_MANIFESTS = 5000;
 
 function realOrSame(path: string): string {
   try {

@@ -20,6 +20,26 @@ export interface SourceText {
  * @param path relative to it
  */
 export function readSource(root: string, path: string): SourceText | SkipReason | 'gone' {
+  const read = readRegularFile(root, path, MOST_SOURCE_BYTES);
+  if (typeof read === 'string') return read;
+  const { bytes, mtimeMs } = read;
+  if (bytes.includes(0)) return 'binary';
+  const text = new TextDecoder('utf-8').decode(bytes);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  return judgeText(text) ?? { text, hash, size: bytes.length, mtimeMs };
+}
+
+/** Reads a small text of a project in the same way; null when there is none. */
+export function readText(root: string, path: string, mostBytes: number): string | null {
+  const read = readRegularFile(root, path, mostBytes);
+  return typeof read === 'string' ? null : new TextDecoder('utf-8').decode(read.bytes);
+}
+
+function readRegularFile(
+  root: string,
+  path: string,
+  mostBytes: number,
+): { bytes: Buffer; mtimeMs: number } | SkipReason | 'gone' {
   const whole = join(root, path);
   let file: number;
   try {
@@ -33,12 +53,8 @@ export function readSource(root: string, path: string): SourceText | SkipReason 
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) return 'special';
-    if (stat.size > MOST_SOURCE_BYTES) return 'too_large';
-    const bytes = readBytes(file, stat.size);
-    if (bytes.includes(0)) return 'binary';
-    const text = new TextDecoder('utf-8').decode(bytes);
-    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-    return judgeText(text) ?? { text, hash, size: bytes.length, mtimeMs: stat.mtimeMs };
+    if (stat.size > mostBytes) return 'too_large';
+    return { bytes: readBytes(file, stat.size), mtimeMs: stat.mtimeMs };
   } catch {
     return 'unreadable';
   } finally {

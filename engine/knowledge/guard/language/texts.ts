@@ -41,7 +41,7 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
 
 /** Comments; those that follow each other line by line are one. */
 function listComments(text: string, comments: readonly number[], newLines: Uint8Array): WrittenText[] {
-  const found: (WrittenText & { end: number })[] = [];
+  const found: (WrittenText & { end: number; isLine: boolean })[] = [];
   let line = 1;
   let counted = 0;
   for (let at = 0; at + 1 < comments.length; at += 2) {
@@ -52,7 +52,7 @@ function listComments(text: string, comments: readonly number[], newLines: Uint8
     if (kept.join('').trim() === '') continue;
     const last = found.at(-1);
     const first = lines.findIndex((_, index) => newLines[line + index] === 1);
-    if (last !== undefined && last.end + 1 === line) {
+    if (last !== undefined && last.isLine && lines.length === 1 && last.end + 1 === line) {
       last.text += `\n${kept.join('\n')}`;
       last.end = line + lines.length - 1;
     } else {
@@ -61,6 +61,7 @@ function listComments(text: string, comments: readonly number[], newLines: Uint8
         text: kept.join('\n'),
         line: line + Math.max(0, first),
         end: line + lines.length - 1,
+        isLine: lines.length === 1,
       });
     }
   }

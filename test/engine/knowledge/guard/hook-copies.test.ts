@@ -148,6 +148,69 @@ describe('the guard', () => {
     await configure('{}');
   });
 
+  test('shared and strict refuse a write to shared code without a lock of its own', async () => {
+    writeFileSync(
+      join(ws.root, 'svc.yaml'),
+      'workspace: { name: test }\nguard: { profile: shared }\nshared: { javascript: [lib/shared] }\n',
+    );
+    ws.agree();
+    await here.call('engine.reload');
+    const ada = { seat: 'plain', sessionId: 'ada' } as const;
+    await here.join('ada');
+    const path = join(ws.root, 'lib/shared/a.js');
+    const ask = () =>
+      here.call(
+        'hook.look',
+        { event: 'pre-write', agent: 'claude', cwd: ws.root, paths: [path], tool: 'Write' },
+        ada,
+      );
+    const { deny } = await ask();
+    assert.match(deny ?? '', /a\.js is shared code \(lib\/shared\), and you hold no lock on it/);
+    assert.match(deny ?? '', /lock_acquire/);
+    assert.match(deny ?? '', /search_shared_symbols/);
+    await here.call('lock.acquire', { holder: 'ada', path: 'lib/shared' }, ada);
+    assert.equal((await ask()).deny, null);
+    await here.call('lock.release', { holder: 'ada', path: 'lib/shared' }, ada);
+    await configure('{}');
+    assert.equal((await ask()).deny, null);
+  });
+
+  test('texts in another language than the project has are told, and refused under strict', async () => {
+    const gates = (guard: string): string =>
+      `workspace: { name: test, locale: en, code_lang: en }\nguard: ${guard}\n`;
+    const set = async (guard: string): Promise<void> => {
+      writeFileSync(join(ws.root, 'svc.yaml'), gates(guard));
+      ws.agree();
+      await here.call('engine.reload');
+    };
+    await set('{ dup: { mode: off } }');
+    const german = '// Liest die Datei neu ein, wenn sich ihre Größe geändert hat\nexport const size = 1;\n';
+    const code = [{ path: join(ws.root, 'src/size.js'), text: german }];
+    const told = await lookUntilTold('src/size.js', { writes: code });
+    assert.match(
+      told.context.join('\n'),
+      /src\/size\.js:1: the comment is German, and the project writes English: “Liest die Datei/,
+    );
+    const prose = [
+      { path: join(ws.root, 'notes.md'), text: '# Notes\n\nDas ist nur ein kurzer Text über die Dateien.\n' },
+    ];
+    assert.match(
+      (await lookUntilTold('notes.md', { writes: prose })).context.join('\n'),
+      /notes\.md:3: the text is German/,
+    );
+    await set('{ profile: strict, dup: { mode: off } }');
+    assert.match((await lookUntilTold('src/size.js', { writes: code })).deny ?? '', /Nothing was written/);
+    write('notes.md', prose[0]!.text);
+    const report = await here.call('guard.check', { paths: ['.'] });
+    assert.equal(report.refused, true);
+    assert.deepEqual(
+      report.languages.map(({ path, line, found, wanted }) => [path, line, found, wanted]),
+      [['notes.md', 3, 'de', 'en']],
+    );
+    rmSync(join(ws.root, 'notes.md'));
+    await configure('{}');
+  });
+
   test('guard.check finds copies in files, in what is not committed and in a range', async () => {
     write('src/twice.js', RENAMED);
     const known = await here.call('guard.check', {});

@@ -4,12 +4,12 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import {
-  createSourceParser,
   findLanguage,
   LANGUAGES,
   listSources,
   readSource,
 } from '../../../../engine/knowledge/sources/index.ts';
+import { createSourceParser } from '../../../../engine/knowledge/sources/parse.ts';
 import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
 
 const folder = temporaryFolder();
