@@ -9,6 +9,7 @@ import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
 import { guardBench } from './guard.ts';
+import { guardHook } from './guard-hook.ts';
 import { hooks } from './hooks.ts';
 import { languagesBench } from './languages.ts';
 import { memoryRecall } from './memory.ts';
@@ -32,6 +33,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   cli: commandLine,
   hooks,
   guard: guardBench,
+  'guard-hook': guardHook,
   languages: languagesBench,
   daemon,
   status: statusOfMany,

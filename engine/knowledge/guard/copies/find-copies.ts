@@ -18,6 +18,11 @@ export interface CopyIndex {
 
 /** Texts that are compared token by token, those with the most fingerprints in common. */
 const MOST_COMPARED = 25;
+/** Before no more are looked at because all of the new text was found. */
+const FEWEST_COMPARED = 3;
+const NEARLY_ALL = 0.9;
+/** Fingerprints that a text has to share: one may be chance. */
+const FEWEST_SHARED = 2;
 /** Of one text. */
 const MOST_COPIES = 3;
 /** A fingerprint of edited copies that more texts have than this says nothing. */
@@ -45,9 +50,10 @@ export function findCopies(
 ): { copies: FoundCopy[]; isPartial: boolean } {
   const ranked = rankTexts(mine, isNew, index, settings);
   const copies: FoundCopy[] = [];
+  const told = createCover(mine, isNew);
   let compared = 0;
   for (const text of ranked) {
-    if (compared === MOST_COMPARED) break;
+    if (compared === MOST_COMPARED || (compared >= FEWEST_COMPARED && told.isNearlyAll())) break;
     if (isLate()) return { copies: sortCopies(copies), isPartial: true };
     const theirs = open(text);
     if (theirs === null) continue;
@@ -55,18 +61,37 @@ export function findCopies(
     for (const aligned of alignTexts(mine.tokens, theirs.tokens, isNew, MOST_COPIES)) {
       if (aligned.mine.length < settings.minTokens) break;
       const copy = judgeAlignment(mine, theirs, aligned, { isNew, minTokens: settings.minTokens });
-      if (copy !== null) copies.push({ ...copy, text });
+      if (copy === null) continue;
+      copies.push({ ...copy, text });
+      told.add(aligned.mine);
     }
   }
   return { copies: sortCopies(copies), isPartial: false };
 }
 
+/** Keeps count of the new tokens that copies were found of. */
+function createCover({ tokens }: Code, isNew: Uint8Array) {
+  const left = isNew.slice(0, tokens.count);
+  const all = left.reduce((sum, each) => sum + each, 0);
+  let covered = 0;
+  return {
+    add(list: readonly number[]): void {
+      for (const at of list) {
+        covered += left[at] ?? 0;
+        left[at] = 0;
+      }
+    },
+    isNearlyAll: (): boolean => covered >= NEARLY_ALL * all,
+  };
+}
+
 /** Texts by what their fingerprints have in common with new lines: a rare one says more than a common one. */
 function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
-  const scores = new Map<number, number>();
+  const scores = new Map<number, { score: number; shared: number }>();
   const { whole, edited } = chooseSamplings(settings);
   const visited: number[] = [];
   const look = (from: HashIndex, window: number, weight: number, most: number): void => {
+    const counts = weight > 1 ? FEWEST_SHARED : 1;
     const hashes = hashRuns(tokens.shapes, window);
     const asked = new Set<number>();
     for (let at = 0; at < hashes.length; at += 1) {
@@ -76,12 +101,18 @@ function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settin
       visited.length = 0;
       const count = from.visit(hash, most + 1, (text) => visited.push(text));
       if (count > most) continue;
-      for (const text of visited) scores.set(text, (scores.get(text) ?? 0) + weight / Math.sqrt(count));
+      for (const text of visited) {
+        const { score, shared } = scores.get(text) ?? { score: 0, shared: 0 };
+        scores.set(text, { score: score + weight / Math.sqrt(count), shared: shared + counts });
+      }
     }
   };
   look(index.whole, whole.window, 4, settings.maxFiles);
   look(index.edited, edited.window, 1, COMMON);
-  return [...scores].sort(([, one], [, other]) => other - one).map(([text]) => text);
+  return [...scores]
+    .filter(([, { shared }]) => shared >= FEWEST_SHARED)
+    .sort(([, one], [, other]) => other.score - one.score)
+    .map(([text]) => text);
 }
 
 const sortCopies = (copies: FoundCopy[]): FoundCopy[] =>
