@@ -1,6 +1,6 @@
 import type { FunctionSpan } from '../../engine/knowledge/guard/code/functions.ts';
-import { NAME, NUMBER, STRING } from '../../engine/knowledge/guard/code/lex.ts';
 import type { Code } from '../../engine/knowledge/guard/code/read-code.ts';
+import { NAME, NUMBER, STRING } from '../../engine/knowledge/guard/code/tokens.ts';
 
 /** Numbers that look random and are the same at every run. */
 export function createDice(seed: number): (below: number) => number {

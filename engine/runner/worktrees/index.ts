@@ -33,7 +33,7 @@ import { clearTraps, readGitFolders, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, tryPromotion } from './trial.ts';
 import { readWorkingFolders, type WorkingFolders } from './working-folders.ts';
 
-export { type ChangedText, readChangedTexts } from './changed-texts.ts';
+export { readChangedTexts } from './changed-texts.ts';
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';

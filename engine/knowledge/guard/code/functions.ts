@@ -1,5 +1,5 @@
-import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './lex.ts';
 import type { Syntax } from './syntaxes.ts';
+import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
 /** A function of a file, as a part of its tokens. */
 export interface FunctionSpan {

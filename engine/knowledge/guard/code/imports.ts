@@ -1,5 +1,5 @@
-import type { Tokens } from './lex.ts';
 import type { Syntax } from './syntaxes.ts';
+import type { Tokens } from './tokens.ts';
 
 const isOpening = (code: number): boolean => code === 40 || code === 91 || code === 123;
 const isClosing = (code: number): boolean => code === 41 || code === 93 || code === 125;

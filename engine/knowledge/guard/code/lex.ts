@@ -1,33 +1,11 @@
 import { hashText } from './hash.ts';
 import { dropImports } from './imports.ts';
 import type { Syntax } from './syntaxes.ts';
+import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
 // Reads 15 languages without their grammars: a hook has 40 ms for all that it does, and what the comparison needs is where
 // words, literals and comments begin and end. Where a guess is wrong (a quote in JSX, a regular expression), the line's end
 // puts it right.
-
-export const NAME = 1;
-export const KEYWORD = 2;
-export const NUMBER = 3;
-export const STRING = 4;
-export const MARK = 5;
-
-/** The tokens of a text, without comments, imports and semicolons. All arrays have one entry for each. */
-export interface Tokens {
-  count: number;
-  kinds: Uint8Array;
-  /** Hashes of their texts; of strings without their quotes. */
-  texts: Uint32Array;
-  /** Hashes that are alike for all names, all numbers and all strings. */
-  shapes: Uint32Array;
-  /** Where they begin and end in the text. */
-  starts: Uint32Array;
-  ends: Uint32Array;
-  /** From 1. */
-  lines: Uint32Array;
-  /** Where comments begin and end in the text, in turn. */
-  comments: readonly number[];
-}
 
 const SHAPE = { [NAME]: 0x9e3779b1, [NUMBER]: 0x85ebca6b, [STRING]: 0xc2b2ae35 } as const;
 const LITERAL = 0x85ebca6b;

@@ -1,7 +1,8 @@
 import { type FunctionSpan, findFunctions } from './functions.ts';
-import { readTokens, type Tokens } from './lex.ts';
+import { readTokens } from './lex.ts';
 import type { Syntax } from './syntaxes.ts';
 import { dropTables } from './tables.ts';
+import type { Tokens } from './tokens.ts';
 
 /** A text as the comparison sees it. */
 export interface Code {

@@ -1,5 +1,5 @@
 import { hashText } from './hash.ts';
-import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './lex.ts';
+import { KEYWORD, MARK, NAME, NUMBER, STRING, type Tokens } from './tokens.ts';
 
 // Data and lists of fields look like each other wherever they stand: nobody could have called them instead.
 

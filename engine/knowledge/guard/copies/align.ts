@@ -1,4 +1,4 @@
-import { NAME, type Tokens } from '../code/lex.ts';
+import { NAME, type Tokens } from '../code/tokens.ts';
 import { hashRuns } from './fingerprints.ts';
 
 /** What two texts have in common, in order: pairs of tokens of the same shape. */

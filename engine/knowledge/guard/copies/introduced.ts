@@ -1,5 +1,5 @@
 import { hashText } from '../code/hash.ts';
-import type { Tokens } from '../code/lex.ts';
+import type { Tokens } from '../code/tokens.ts';
 
 /** The lines of a text as hashes, without what indents and ends them. */
 function hashLines(text: string): number[] {

@@ -1,6 +1,6 @@
 import type { FunctionSpan } from '../code/functions.ts';
-import { KEYWORD, MARK, NAME } from '../code/lex.ts';
 import type { Code } from '../code/read-code.ts';
+import { KEYWORD, MARK, NAME } from '../code/tokens.ts';
 import type { Alignment } from './align.ts';
 
 /** How alike two pieces of code are: 1 to the letter, 2 but for names and literals, 3 with small edits. */

@@ -1,6 +1,7 @@
 import type { Language } from '../../sources/index.ts';
-import { NAME, readTokens, STRING } from '../code/lex.ts';
+import { readTokens } from '../code/lex.ts';
 import { findSyntax } from '../code/syntaxes.ts';
+import { NAME, STRING } from '../code/tokens.ts';
 
 /** What a text is there for. */
 export type TextKind = 'comment' | 'string' | 'name' | 'prose';
@@ -52,7 +53,7 @@ function listComments(text: string, comments: readonly number[], newLines: Uint8
     if (kept.join('').trim() === '') continue;
     const last = found.at(-1);
     const first = lines.findIndex((_, index) => newLines[line + index] === 1);
-    if (last !== undefined && last.isLine && lines.length === 1 && last.end + 1 === line) {
+    if (last?.isLine && lines.length === 1 && last.end + 1 === line) {
       last.text += `\n${kept.join('\n')}`;
       last.end = line + lines.length - 1;
     } else {
