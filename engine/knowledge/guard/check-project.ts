@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text.ts';
 import { readChangedTexts } from '../../runner/worktrees/index.ts';
 import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
@@ -39,7 +40,7 @@ export async function checkProject(
   progress('reads what has changed since the last time');
   const state = await thread.call('refresh', { root });
   if (paths !== null) {
-    progress(`compares with ${state.files} files`);
+    progress(`compares with ${formatCount(state.files, 'file')}`);
     const { copies, ...rest } = await thread.call('checkFiles', { root, paths: [...paths], wanted });
     return { copies: dropTwins(copies), ...rest };
   }
