@@ -18,6 +18,8 @@ const LONGEST_GAP = 32;
 const MOST_RUNS = 300;
 /** Places of one seed in the new text: what repeats itself more often is found by its other parts. */
 const MOST_PLACES = 12;
+/** Tokens that are looked at for one pair of texts: what repeats itself throughout would take the square of its length. */
+const MOST_STEPS = 1_000_000;
 
 interface Run {
   mine: number;
@@ -57,12 +59,14 @@ function findRuns(mine: Tokens, theirs: Tokens, isNew: Uint8Array): Run[] {
   const theirSeeds = hashRuns(theirs.shapes, SEED);
   const ended = new Map<number, number>();
   const runs: Run[] = [];
-  for (let there = 0; there < theirSeeds.length; there += 1) {
+  let steps = 0;
+  for (let there = 0; there < theirSeeds.length && steps < MOST_STEPS; there += 1) {
     let here = first.get(theirSeeds[there] as number) ?? -1;
     for (let places = 0; here >= 0 && places < MOST_PLACES; places += 1, here = next[here] as number) {
       const diagonal = there - here;
       if ((ended.get(diagonal) ?? -1) > there) continue;
       const run = extendRun(mine, theirs, here, there);
+      steps += run.length;
       ended.set(diagonal, there + run.length);
       if (run.length >= SEED) runs.push(run);
     }

@@ -29,6 +29,8 @@ export interface LanguageFinding {
 const LEAST_CONFIDENCE = 0.35;
 /** A name is one word: its letters are all there is to go by. */
 const NAME_CONFIDENCE = 0.9;
+/** The beginning of a longer text says enough. */
+const LONGEST_JUDGED = 1500;
 const LONGEST_EXCERPT = 80;
 const MOST_FINDINGS = 20;
 const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
@@ -48,11 +50,15 @@ export function readLocale(locale: string): string | null {
   }
 }
 
-/** Finds texts on new lines that are in another language than wanted. */
+/**
+ * Finds texts on new lines that are in another language than wanted.
+ * @param isLate asked between two texts: whether the time is over
+ */
 export function checkLanguage(
   { path, text, language }: { path: string; text: string; language: Language | null },
   newLines: Uint8Array,
   wanted: WantedLanguages,
+  isLate: () => boolean = () => false,
 ): LanguageFinding[] {
   const isProse = language === null;
   const expected = isProse ? wanted.prose : wanted.code;
@@ -60,10 +66,10 @@ export function checkLanguage(
   const texts = isProse ? listProseTexts(text, newLines) : listCodeTexts(text, language, newLines);
   const found: LanguageFinding[] = [];
   for (const each of texts) {
+    if (found.length === MOST_FINDINGS || isLate()) break;
     const judged = judgeText(each, expected);
     if (judged === null) continue;
     found.push({ path, line: each.line, kind: each.kind, wanted: expected, ...judged });
-    if (found.length === MOST_FINDINGS) break;
   }
   return found;
 }
@@ -72,14 +78,14 @@ function judgeText(
   { kind, text }: WrittenText,
   expected: string,
 ): Pick<LanguageFinding, 'found' | 'confidence' | 'excerpt'> | null {
-  const excerpt = cutText(text.replace(/\s+/gu, ' ').trim());
+  const excerpt = cutText(text.slice(0, LONGEST_JUDGED).replace(/\s+/gu, ' ').trim());
   if (kind === 'name') {
     const found = findNameLanguage(text);
     return found === null || isNearLanguage(found, expected)
       ? null
       : { found, confidence: NAME_CONFIDENCE, excerpt };
   }
-  const detected = detectLanguage(keepPlainText(text));
+  const detected = detectLanguage(keepPlainText(text.slice(0, LONGEST_JUDGED)));
   if (detected === null || detected.confidence < LEAST_CONFIDENCE) return null;
   if (isNearLanguage(detected.language, expected)) return null;
   return { found: detected.language, confidence: detected.confidence, excerpt };

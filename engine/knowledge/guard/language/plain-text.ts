@@ -7,7 +7,7 @@ const DROPPED: readonly RegExp[] = [
   /(?<![\p{L}\d])'[^'\n]{1,200}'(?!\p{L})/gu,
   // Addresses and paths.
   /\b[a-z][a-z\d+.-]*:\/\/\S+/giu,
-  /\S+@\S+\.\S+/gu,
+  /[^\s@]+@[^\s@]+/gu,
   /(?:[\w.~-]*\/){1,}[\w.-]*/gu,
   // Markup and placeholders.
   /<[^<>\n]{1,200}>|\$?\{[^{}\n]*\}|%[sdifoj]|&\w+;/gu,

@@ -20,6 +20,8 @@ const COMMENT_MARKS = /^[ \t]*(?:\/\*+|\*+\/|\*|\/\/+!?|#+!?|"""|''')?[ \t]?|\*+
 /** What tools read, and code that was commented out. */
 const NO_SENTENCE =
   /^[ \t]*(?:eslint|biome|prettier|ts-|noqa|pylint|type:|go:|nolint|clang-format|!\/)|[;{}]\s*$|\w\(.*\)|=>|:=|==/u;
+/** Of a line, as much as is looked at. */
+const LONGEST_LINE = 1000;
 const NOT_ASCII = /[^\u0000-\u007f]/u;
 
 /** The comments, the strings of several words and the names with letters beyond ASCII that stand on new lines. */
@@ -33,7 +35,7 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
     const word = text.slice(tokens.starts[at], tokens.ends[at]);
     if (kind === NAME && NOT_ASCII.test(word)) found.push({ kind: 'name', text: word, line });
     if (kind !== STRING) continue;
-    const inner = word.replace(/^[\w@$]*["'`]+|["'`]+$/gu, '');
+    const inner = word.slice(0, LONGEST_LINE).replace(/^[\w@$]*["'`]+|["'`]+$/gu, '');
     if (inner.split(/\s+/u).length >= FEWEST_WORDS || NOT_ASCII.test(inner))
       found.push({ kind: 'string', text: inner, line });
   }
@@ -49,7 +51,9 @@ function listComments(text: string, comments: readonly number[], newLines: Uint8
     const [from = 0, to = 0] = comments.slice(at, at + 2);
     for (; counted < from; counted += 1) if (text.charCodeAt(counted) === 10) line += 1;
     const lines = text.slice(from, to).replace(COMMENT_MARKS, '').split('\n');
-    const kept = lines.filter((each, index) => newLines[line + index] === 1 && !NO_SENTENCE.test(each));
+    const kept = lines.filter(
+      (each, index) => newLines[line + index] === 1 && !NO_SENTENCE.test(each.slice(0, LONGEST_LINE)),
+    );
     if (kept.join('').trim() === '') continue;
     const last = found.at(-1);
     const first = lines.findIndex((_, index) => newLines[line + index] === 1);
@@ -77,7 +81,7 @@ const MARKUP = /^\s*(?:#{1,6}|[-*+]|\d+[.)]|\.\. \w+::.*)\s*|[*_~]{1,3}/gu;
 
 /** The paragraphs of a document that stand on new lines, without code, tables and quotes. */
 export function listProseTexts(text: string, newLines: Uint8Array): WrittenText[] {
-  const lines = text.split('\n');
+  const lines = text.split('\n').map((line) => line.slice(0, LONGEST_LINE));
   const found: WrittenText[] = [];
   let paragraph: string[] = [];
   let begin = 0;

@@ -112,7 +112,7 @@ export function createWriteChecks({
     const text = isOnDisk ? (readOnDisk(root, path) ?? null) : applyWrite(write, before);
     if (text === null || judgeText(text) !== null) return nothing;
     const newLines = findNewLines(before, text);
-    const languages = checkLanguage({ path, text, language }, newLines, wanted.languages);
+    const languages = checkLanguage({ path, text, language }, newLines, wanted.languages, isLate);
     if (language === null || !wanted.copies) return { ...nothing, languages };
     const mine = readCode(text, findSyntax(language));
     const isNew = markNewTokens(mine.tokens, newLines);

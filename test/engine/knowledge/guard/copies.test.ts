@@ -155,6 +155,19 @@ describe('copies', () => {
   });
 });
 
+describe('hostile texts', () => {
+  const long = 100_000;
+  for (const [what, text] of [
+    ['the same call again and again', 'f(x);'.repeat(long / 5)],
+    ['the same function again and again', SUM.repeat(long / SUM.length)],
+    ['one block inside of the other', `${'{if(a){'.repeat(long / 7)}`],
+    ['names of 300 KB', `const ${'a'.repeat(long)} = ${'b'.repeat(long)};`],
+  ] as const)
+    test(`${what} are compared with themselves, and that comes to an end`, () => {
+      compare('javascript', text, text);
+    });
+});
+
 describe('fingerprints', () => {
   test('texts that share a run of min_tokens share a fingerprint, wherever it stands', () => {
     const dice = createDice(5);

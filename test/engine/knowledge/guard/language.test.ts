@@ -87,6 +87,19 @@ Call \`die Datei\` as [this page](https://x.org/das-ist-die-datei) has it.
     assert.deepEqual(check('a.md', null, prose), []);
   });
 
+  test('of any shape are looked at in bounded time', () => {
+    const long = 60_000;
+    for (const part of ['a(', '[', 'a/', 'a@', 'a.', '"', "'", '<', '{', '-a ', 'a1', '1', 'ä', 'aA', '`'])
+      for (const text of [
+        part.repeat(long / part.length),
+        `${`${part.repeat(500 / part.length)}\n`.repeat(long / 501)}`,
+      ]) {
+        check('a.md', null, text);
+        check('a.ts', 'typescript', `/*${text}*/`);
+        check('a.py', 'python', `# ${text}\nx = "${text}"\n`);
+      }
+  });
+
   test('are found in documents, against the language that is wanted there', () => {
     const prose =
       'Das ist ein Absatz, der nicht auf Englisch ist.\n\nThis one is in English and nobody minds.\n';
