@@ -346,6 +346,8 @@ export function createRooms(ground: Ground): Rooms {
       log,
       graceMs: ground.graceMs,
     }),
+    checkWork: async ({ baseCommit }, head, folder) =>
+      baseCommit === null ? null : guard.checkWork(folder, `${baseCommit}...${head}`),
     tellOfEvidence: (session, text) => bus.tellOfSession(session, text),
     log,
     isStrict,

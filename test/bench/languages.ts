@@ -12,7 +12,8 @@ async function loadPeers(): Promise<[string, Detector][]> {
   const folder = process.env.SVC_BENCH_PEERS;
   if (folder === undefined) return [];
   const require = createRequire(join(folder, 'package.json'));
-  const { detectAll } = require(join(folder, 'node_modules', 'tinyld')) as {
+  const name = 'tinyld';
+  const { detectAll } = require(name) as {
     detectAll(text: string): { lang: string; accuracy: number }[];
   };
   const { francAll } = (await import(join(folder, 'node_modules/franc-min/index.js'))) as {

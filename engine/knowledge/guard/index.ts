@@ -1,12 +1,12 @@
 import type { Call, Caller } from '../../api/operation.ts';
-import { SvcError } from '../../base/errors.ts';
+import { EXIT, SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { createLanguageTable, findLanguage } from '../sources/index.ts';
-import { checkProject } from './check-project.ts';
+import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
 import { fillCopySettings } from './copies/settings.ts';
-import { tellOfCopies } from './describe-copy.ts';
-import { tellOfLanguages } from './describe-language.ts';
+import { describeCopy, tellOfCopies } from './describe-copy.ts';
+import { describeLanguage, tellOfLanguages } from './describe-language.ts';
 import { isDocument, readLocale } from './language/check-language.ts';
 import { chooseCopyMode, findProfile, type GuardConfig, type GuardMode } from './profiles.ts';
 import { createGuardThread } from './thread/thread.ts';
@@ -48,11 +48,22 @@ export interface CheckInput {
   session?: string | undefined;
 }
 
+/** What is found in finished work, as a test of it would say it. */
+interface WorkCheck {
+  command: string;
+  exitCode: number;
+  /** Nothing that is found is refused. */
+  agrees: boolean;
+  output: string;
+}
+
 export type Guard = ReturnType<typeof createGuard>;
 
 /** How long an agent waits for the comparison before it writes, ms; the thread stops by itself a little earlier. */
 const DEADLINE_MS = 40;
 const BUDGET_MS = 32;
+/** Of finished work. */
+const MOST_LINES = 20;
 
 /** Owns what is compared with the project's own code before an agent writes it. */
 export function createGuard({
@@ -125,6 +136,12 @@ export function createGuard({
     };
   }
 
+  function checkRange(request: CheckRequest): Promise<CheckResult> {
+    const languageOf = createLanguageTable(settings().parsers);
+    const isWanted = (path: string): boolean => languageOf(path) !== null || isDocument(path);
+    return checkProject(thread, request, { env, isWanted });
+  }
+
   /** Has the files read that a tool may have changed, and those of a folder that somebody works in for the first time. */
   function readAhead(cwd: string, touched: readonly string[]): void {
     const writes = [...groupWrites(touched.map((path) => ({ path })))];
@@ -138,6 +155,30 @@ export function createGuard({
 
   return {
     close: thread.close,
+    /**
+     * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
+     * found, or the profile looks for nothing. A failure of the check itself says nothing of the work.
+     */
+    async checkWork(root: string, range: string): Promise<WorkCheck | null> {
+      const { copies: mode, languages: languageMode, wanted } = chooseChecks();
+      const { prose, code } = wanted.languages;
+      if (mode !== 'block' && prose === null && code === null) return null;
+      const request = { root, range, paths: null, wanted, signal: AbortSignal.any([]), progress: () => undefined };
+      const { copies, languages } = await checkRange(request).catch((error: unknown) => {
+        log.warn({ error }, 'work was not looked through');
+        return { copies: [], languages: [] };
+      });
+      const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
+      if (refused.length === 0 && languages.length === 0) return null;
+      const isRefused = refused.length > 0 || languageMode === 'block';
+      const lines = [...refused.map(describeCopy), ...languages.map(describeLanguage)];
+      return {
+        command: `svc guard check --range ${range}`,
+        exitCode: isRefused ? EXIT.denied : 0,
+        agrees: !isRefused,
+        output: lines.slice(0, MOST_LINES).join('\n'),
+      };
+    },
     /** Checks files, a range, or what is not committed, of a project or in the worktree of a session. */
     async check(
       { paths: named, range, project, session }: CheckInput,
@@ -155,12 +196,14 @@ export function createGuard({
       const root = worktree ?? projectFolder(project ?? caller.project);
       const keys = named?.map((path) => paths.resolveInside(root, path).key) ?? null;
       const { copies: mode, languages, wanted } = chooseChecks();
-      const languageOf = createLanguageTable(settings().parsers);
-      const result = await checkProject(
-        thread,
-        { root, paths: keys, range: range ?? null, wanted: { ...wanted, copies: true }, signal, progress },
-        { env, isWanted: (path) => languageOf(path) !== null || isDocument(path) },
-      );
+      const result = await checkRange({
+        root,
+        paths: keys,
+        range: range ?? null,
+        wanted: { ...wanted, copies: true },
+        signal,
+        progress,
+      });
       const refused =
         (mode === 'block' && result.copies.some(({ type }) => type < 3)) ||
         (languages === 'block' && result.languages.length > 0);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -21,6 +22,8 @@ const MOST_FINDINGS = 1000;
 
 const { file: path, copies: settings, env, without, parsers, primary } = workerData as ThreadSettings;
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
+// Worktrees come and go.
+file.keepRoots((root) => existsSync(root));
 const projects = createPrintedProjects({ file, settings, env, without, parsers, primary });
 const check = createWriteChecks({ projects, settings, parsers });
 const nextLook = new Map<string, number>();
