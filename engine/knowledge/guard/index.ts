@@ -163,7 +163,14 @@ export function createGuard({
       const { copies: mode, languages: languageMode, wanted } = chooseChecks();
       const { prose, code } = wanted.languages;
       if (mode !== 'block' && prose === null && code === null) return null;
-      const request = { root, range, paths: null, wanted, signal: AbortSignal.any([]), progress: () => undefined };
+      const request = {
+        root,
+        range,
+        paths: null,
+        wanted,
+        signal: AbortSignal.any([]),
+        progress: () => undefined,
+      };
       const { copies, languages } = await checkRange(request).catch((error: unknown) => {
         log.warn({ error }, 'work was not looked through');
         return { copies: [], languages: [] };
