@@ -80,6 +80,13 @@ function narrow(found: SymbolRow[]): SymbolRow[] {
   return left;
 }
 
+/** What every name that holds a text has: all of its groups of three letters. */
+function toTrigrams(text: string): string {
+  const letters = [...text.toLowerCase()];
+  const groups = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(''));
+  return groups.map((group) => `"${group.replaceAll('"', '""')}"`).join(' AND ');
+}
+
 /** Symbols whose name holds a text, exact ones first, then those that begin with it. */
 export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
   const name = query.trim().split(/[.:#\s]+/).at(-1) ?? '';
@@ -89,7 +96,7 @@ export function searchSymbols({ db }: Indexer, query: string, limit: number): Sy
     ? db
         .prepare('SELECT rowid FROM symbol_text WHERE symbol_text MATCH ? LIMIT +?')
         .pluck()
-        .all(`"${name.replaceAll('"', '""')}"`, MOST_READ)
+        .all(toTrigrams(name), MOST_READ)
     : db.prepare('SELECT id FROM symbol WHERE name = ? LIMIT +?').pluck().all(name, MOST_READ);
   const lower = name.toLowerCase();
   const rank = ({ name: own, kind, path }: SymbolRow): number =>

@@ -17,12 +17,18 @@ export interface FoundMember {
 export interface NameRules {
   importValue(file: FileView, index: number, space: Space): Value;
   freeName(file: FileView, name: string, space: Space): Value;
+  /** A member of a namespace whose text is in another file. */
+  findInNamespace?(file: FileView, index: number, name: string, space: Space): Value | null;
 }
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
 /** Further than this nothing is followed: code that refers to itself would have no end. */
 const MOST_STEPS = 60;
+
+/** Languages in which a class has other members than its objects. */
+const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
+const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
 
 /** Finds out what expressions and types are, across files. */
 export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
@@ -304,6 +310,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         const found = findExport(value.file, name, space);
         return found === null ? null : { value: found, isOwn: true };
       }
+      case 'space': {
+        const found = value.find(name, space);
+        return found === null ? null : { value: found, isOwn: true };
+      }
       case 'object':
         return findInObject(value.file, value.index, name);
       case 'many':
@@ -328,10 +338,15 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       const held = valueOfSymbol(value);
       return held === value ? null : findMember(held, name);
     }
-    const all = fact.kind === 'namespace' || fact.kind === 'enum';
+    const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
     const found = (file.members.get(index)?.get(name) ?? []).find((each) => all || symbolAt(file, each).isStatic);
     if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
-    if (fact.kind === 'namespace') return findMerged(file, index, name);
+    if (fact.kind === 'namespace') {
+      const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
+      return elsewhere === null ? findMerged(file, index, name) : { value: elsewhere, isOwn: true };
+    }
+    const owned = findOwned(file, fact.name, name, null);
+    if (owned !== null) return owned;
     if (fact.kind !== 'class') return null;
     return guardMember(`S${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
@@ -341,6 +356,23 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       }
       return null;
     });
+  }
+
+  /** A method that stands outside of its type, in the same file or package. */
+  function findOwned(file: FileView, type: string, name: string, owner: Substitution | null): FoundMember | null {
+    if (!DECLARES_OUTSIDE.has(file.language)) return null;
+    const look = (at: FileView): FoundMember | null => {
+      project.use(at, name);
+      const [index] = at.owned.get(type)?.get(name) ?? [];
+      return index === undefined ? null : { value: { is: 'symbol', file: at, index, owner }, isOwn: true };
+    };
+    const own = look(file);
+    if (own !== null) return own;
+    for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
+      const found = each === file ? null : look(each);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** A namespace may be written in several parts. */
@@ -367,11 +399,15 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     project.use(file, findRoot(file, index).name);
     const fact = symbolAt(file, index);
     const owner: Substitution = { file, symbol: index, values: types };
-    const own = (file.members.get(index)?.get(name) ?? []).find((each) => !symbolAt(file, each).isStatic);
+    // Where a bare name stands for a member, that may be one of the class itself.
+    const isBare = file.language === 'java' || file.language === 'csharp';
+    const own = (file.members.get(index)?.get(name) ?? []).find((each) => isBare || !symbolAt(file, each).isStatic);
     if (own !== undefined) {
       // What a literal type belongs to says what its parameters are.
       return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
     }
+    const owned = findOwned(file, fact.name, name, owner);
+    if (owned !== null) return owned;
     return guardMember(`I${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
         const inherited = findMember(evaluateType(file, base, owner), name);

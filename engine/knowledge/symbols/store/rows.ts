@@ -100,10 +100,10 @@ export const toEdge = (row: unknown): EdgeRow => {
 /** Names of symbols from the outermost to the innermost, as `A.b`; what has no name of its own is left out. */
 export function listQualifiedNames(facts: FileFacts): string[] {
   const names: string[] = [];
-  for (const { name, parent, kind } of facts.symbols) {
+  for (const { name, parent, kind, owner } of facts.symbols) {
     if (kind === 'file') names.push(name);
     else {
-      const outer = parent > 0 ? names[parent]! : '';
+      const outer = owner ?? (parent > 0 ? names[parent]! : '');
       names.push(name === '{}' ? outer : outer === '' ? name : `${outer}.${name}`);
     }
   }
