@@ -55,12 +55,16 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return { is: 'symbol', file, index, owner };
   }
 
+  /** What an import brings; files may import each other in a circle. */
+  const readImport = (file: FileView, index: number, space: Space): Value =>
+    guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
+
   function evaluate(file: FileView, expr: Expr, owner: Substitution | null = null): Value {
     switch (expr[0]) {
       case 's':
         return symbolValue(file, expr[1], owner);
       case 'i':
-        return guard(`i${file.id}:${expr[1]}`, () => rulesOf(file).importValue(file, expr[1], 'value'));
+        return readImport(file, expr[1], 'value');
       case 'g':
         return rulesOf(file).freeName(file, expr[1], 'value');
       case 'l':
@@ -168,7 +172,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
 
   /** What a name means among types. */
   function lookUpType(file: FileView, named: Expr): Value {
-    if (named[0] === 'i') return rulesOf(file).importValue(file, named[1], 'type');
+    if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
     if (named[0] === 'm') return findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
     return evaluate(file, named);
@@ -463,5 +467,5 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return null;
   }
 
-  return { evaluate, evaluateType, lookUpType, findMember, findExport, valueOfSymbol };
+  return { evaluate, readImport, lookUpType, findMember, findExport, valueOfSymbol };
 }

@@ -85,7 +85,7 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
     if (own !== null) return own;
     project.use(module, name);
     for (const [index, each] of module.facts.imports.entries()) {
-      if (each.local === name) return python.importValue(module, index, space);
+      if (each.local === name) return evaluator().readImport(module, index, space);
       if (each.name !== '*' || each.local !== '' || seen.has(module.id)) continue;
       const starred = project.findPythonModule(module, each.from);
       if (starred === null || 'folder' in starred) continue;
@@ -135,7 +135,7 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
     if (own !== null) return own;
     project.use(file, name);
     for (const [index, each] of file.facts.imports.entries())
-      if (each.local === name) return rust.importValue(file, index, space);
+      if (each.local === name) return evaluator().readImport(file, index, space);
     if (depth > 3) return null;
     for (const each of file.facts.imports) {
       if (each.name !== '*' || each.from === 'super' || each.from.startsWith('super::')) continue;
