@@ -19,6 +19,8 @@ import { type GraphDatabase, openGraphFile, readFact, writeFact } from '../store
 import { createGraphRows, type FileRow } from '../store/rows.ts';
 import { createParsePool } from './parse-pool.ts';
 import type { ReadFacts } from './read-facts.ts';
+import type { FileFacts } from '../facts.ts';
+import { unpackFacts } from '../store/pack.ts';
 
 export interface IndexerOptions {
   /** The project's folder, absolute. */
@@ -105,7 +107,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     for (const name of new Set(names)) rows.markDependents(ANY_PATH, hashName(name));
   }
 
-  const countMembers = (facts: ReadFacts['facts']): Map<string, string> => {
+  const countMembers = (facts: FileFacts | null): Map<string, string> => {
     const counts = new Map<string, number>();
     for (const { kind, name } of facts?.symbols ?? [])
       if (kind === 'method') counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -113,7 +115,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
   };
 
   /** Marks what depends on names that mean something else now. */
-  function markChanges(id: number, before: ReadFacts['facts'], after: ReadFacts['facts']): void {
+  function markChanges(id: number, before: FileFacts | null, after: FileFacts | null): void {
     const digests = [before, after].map((facts) => (facts === null ? new Map<string, string>() : digestFacts(facts)));
     for (const name of listChangedNames(digests[0]!, digests[1]!)) rows.markDependents(id, hashName(name));
     for (const name of listChangedNames(countMembers(before), countMembers(after)))
@@ -141,7 +143,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
       if (old !== undefined) removeFile(old);
       return;
     }
-    const before = old === undefined ? null : rows.readFacts(old.id);
+    const before = old === undefined || isFirst ? null : rows.readFacts(old.id);
     const row = {
       path,
       language,
@@ -157,7 +159,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     // In a new index everything is to be resolved anyway.
     if (isFirst) return;
     if (old === undefined) markPath(path);
-    markChanges(id, before, read.facts);
+    markChanges(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
   }
 
   /** Reads the files, in transactions of a batch each. */

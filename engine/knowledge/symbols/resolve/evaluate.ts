@@ -451,9 +451,9 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   function findPassedOn(file: FileView, name: string, space: Space): Value | null {
-    const all = file.exports.get('*') ?? [];
-    if (all.length === 0) return null;
+    // Also where it passes nothing on yet.
     project.use(file, '*');
+    const all = file.exports.get('*') ?? [];
     let found: Value | null = null;
     for (const index of all) {
       const { value } = file.facts.exports[index]!;

@@ -25,7 +25,7 @@ const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
 export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
 
 /** How many files' facts are held at a time, as characters of JSON. */
-const MOST_HELD = 40_000_000;
+const MOST_HELD = 12_000_000;
 
 export interface StoredProject extends Project {
   /** Begins to take down what the next file depends on. */
