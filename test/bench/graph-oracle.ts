@@ -88,7 +88,14 @@ export function askCompiler(compiler: string, root: string, paths: readonly stri
     return text === '' ? (isKind(node, 'FunctionDeclaration', 'ClassDeclaration') ? 'default' : null) : text;
   }
 
-  const NAMED = ['FunctionDeclaration', 'MethodDeclaration', 'ClassDeclaration', 'GetAccessor', 'SetAccessor', 'ModuleDeclaration'];
+  const NAMED = [
+    'FunctionDeclaration',
+    'MethodDeclaration',
+    'ClassDeclaration',
+    'GetAccessor',
+    'SetAccessor',
+    'ModuleDeclaration',
+  ];
 
   function callerOf(node: TsNode): string {
     for (let at = node.parent; at !== undefined && !isKind(at, 'SourceFile'); at = at.parent) {
@@ -98,7 +105,10 @@ export function askCompiler(compiler: string, root: string, paths: readonly stri
       if (isKind(at, 'ArrowFunction', 'FunctionExpression')) {
         if (isKind(at.parent, 'VariableDeclaration', 'PropertyAssignment', 'PropertyDeclaration'))
           return nameOf(at.parent) ?? '';
-      } else if (isKind(at, 'VariableDeclaration') && isKind(at.parent.parent.parent, 'SourceFile', 'ModuleBlock'))
+      } else if (
+        isKind(at, 'VariableDeclaration') &&
+        isKind(at.parent.parent.parent, 'SourceFile', 'ModuleBlock')
+      )
         return nameOf(at) ?? '';
     }
     return '';
@@ -124,7 +134,8 @@ export function askCompiler(compiler: string, root: string, paths: readonly stri
     while (isKind(target, 'ParenthesizedExpression', 'NonNullExpression')) target = target.expression!;
     const named = isKind(target, 'PropertyAccessExpression') ? target.name! : target;
     let symbol = checker.getSymbolAtLocation(named);
-    if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
+    if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias)
+      symbol = checker.getAliasedSymbol(symbol);
     const declared = symbol?.declarations ?? [];
     if (declared.some((each) => nameOf(each) !== null)) return declared;
     // Something local is called: what it was declared as elsewhere.

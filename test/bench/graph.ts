@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createIndexer, type Indexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
@@ -19,7 +28,9 @@ const EDITS = 40;
 function download(name: string, folder: string): string {
   const to = join(folder, name.replaceAll(/[^\w.-]/g, '-'));
   mkdirSync(to, { recursive: true });
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', to, name], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', to, name], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [packed] = readdirSync(to).filter((each) => each.endsWith('.tgz'));
   execFileSync('tar', ['-xzf', join(to, packed!), '-C', to, '--strip-components=1']);
   return to;
@@ -36,8 +47,13 @@ interface Call {
 
 /** The calls of an index in the form of the oracle. */
 function listOwnCalls({ db }: Indexer): Call[] {
-  const rows = db.prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`).all().map(toSymbol);
-  const names = new Map(rows.map(({ id, path, name, kind }) => [id, `${path}|${kind === 'file' ? '' : name}`]));
+  const rows = db
+    .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
+    .all()
+    .map(toSymbol);
+  const names = new Map(
+    rows.map(({ id, path, name, kind }) => [id, `${path}|${kind === 'file' ? '' : name}`]),
+  );
   const best = new Map<string, number>();
   for (const row of db.prepare('SELECT * FROM edge').all()) {
     const { fromSymbol, toSymbol: target, kind, confidence } = toEdge(row);
@@ -91,15 +107,31 @@ async function measureTruth(folder: string): Promise<Figure[]> {
       for (const confidence of [1, 0.7, 0.4]) {
         const some = calls.filter((each) => each.confidence === confidence);
         const right = some.filter(({ key }) => known.has(key)).length;
-        figures.push(figure(`${name}${which}: precision at ${confidence} of ${some.length} calls`, 100 * share(right, some.length), '%'));
+        figures.push(
+          figure(
+            `${name}${which}: precision at ${confidence} of ${some.length} calls`,
+            100 * share(right, some.length),
+            '%',
+          ),
+        );
       }
       const sure = new Set(calls.filter((each) => each.confidence >= 0.7).map(({ key }) => key));
       const hit = [...known].filter((key) => sure.has(key)).length;
-      figures.push(figure(`${name}${which}: recall at 0.7 and above of ${known.size} calls`, 100 * share(hit, known.size), '%'));
+      figures.push(
+        figure(
+          `${name}${which}: recall at 0.7 and above of ${known.size} calls`,
+          100 * share(hit, known.size),
+          '%',
+        ),
+      );
       const [two, trueTwo] = [listTwoHops(sure), listTwoHops(known)];
       const both = [...two].filter((each) => trueTwo.has(each)).length;
-      figures.push(figure(`${name}${which}: precision of callers over two calls`, 100 * share(both, two.size), '%'));
-      figures.push(figure(`${name}${which}: recall of callers over two calls`, 100 * share(both, trueTwo.size), '%'));
+      figures.push(
+        figure(`${name}${which}: precision of callers over two calls`, 100 * share(both, two.size), '%'),
+      );
+      figures.push(
+        figure(`${name}${which}: recall of callers over two calls`, 100 * share(both, trueTwo.size), '%'),
+      );
     }
   }
   return figures;
@@ -107,7 +139,10 @@ async function measureTruth(folder: string): Promise<Figure[]> {
 
 /** A tree of many files: the sources of a package, again and again in folders of their own. */
 function makeLargeTree(folder: string): { root: string; bytes: number } {
-  const sources = readdirSync(join(folder, 'rxjs-7.8.2', 'src'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const sources = readdirSync(join(folder, 'rxjs-7.8.2', 'src'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((path) => path.endsWith('.ts'));
   const root = join(folder, 'large');
   let bytes = 0;
   for (let at = 0; at < FILES; at += 1) {
@@ -138,7 +173,14 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
     env: gitEnvironment(),
   });
   const measured = JSON.parse(child.stdout) as { ms: number; peakMb: number; edges: number };
-  figures.push(figure(`index of ${FILES} files, ${(bytes / 1e6).toFixed(0)} MB, ${measured.edges} edges (reference: ctags)`, measured.ms, 'ms', reference));
+  figures.push(
+    figure(
+      `index of ${FILES} files, ${(bytes / 1e6).toFixed(0)} MB, ${measured.edges} edges (reference: ctags)`,
+      measured.ms,
+      'ms',
+      reference,
+    ),
+  );
   figures.push(figure('its peak memory', measured.peakMb, 'MB'));
   figures.push(figure('its file', statSync(file).size / 1e6, 'MB'));
   const indexer = open(root, file);
@@ -160,7 +202,10 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
     ['trace', (symbol) => ({ ask: 'trace', symbol, depth: 2, direction: 'both' })],
     ['snippet', (symbol) => ({ ask: 'snippet', symbol, maxLines: 120 })],
   ];
-  const ids = indexer.db.prepare("SELECT id FROM symbol WHERE kind IN ('function', 'method') ORDER BY id LIMIT 4000").pluck().all() as number[];
+  const ids = indexer.db
+    .prepare("SELECT id FROM symbol WHERE kind IN ('function', 'method') ORDER BY id LIMIT 4000")
+    .pluck()
+    .all() as number[];
   for (const [name, ask] of questions) {
     const times: number[] = [];
     for (let at = 0; at < 100; at += 1) {
@@ -173,7 +218,11 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
   const times: number[] = [];
   for (let at = 0; at < 60; at += 1) {
     const from = performance.now();
-    await answerQuestion(indexer, { ask: 'impact', paths: [paths[(at * 31) % paths.length]!], range: null }, gitEnvironment());
+    await answerQuestion(
+      indexer,
+      { ask: 'impact', paths: [paths[(at * 31) % paths.length]!], range: null },
+      gitEnvironment(),
+    );
     times.push(performance.now() - from);
   }
   figures.push(figure('impact of one file, p95', percentile(times, 0.95), 'ms'));

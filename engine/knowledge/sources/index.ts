@@ -1,5 +1,5 @@
 export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './languages.ts';
-export { type ListRequest, listSources, type SourceFile, type SourceList } from './list-sources.ts';
-export { readSource, readText, type SourceText } from './read-source.ts';
+export { listSources, type SourceFile } from './list-sources.ts';
+export { readSource, readText } from './read-source.ts';
 export { countSkipped, SKIP_REASONS, type SkipCounts, type SkipReason } from './skipped.ts';
-export { findLine, findLineStarts, type GrammarNames, type SyntaxTree } from './syntax-tree.ts';
+export { findLine, findLineStarts, type SyntaxTree } from './syntax-tree.ts';

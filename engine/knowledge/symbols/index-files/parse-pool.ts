@@ -8,7 +8,11 @@ type Wanted = ParseOrder['files'][number];
 
 export interface ParsePool {
   /** Parses files, and passes each batch on as it is done, in any order. */
-  parseFiles(root: string, files: readonly Wanted[], done: (file: Wanted, read: ReadFacts | 'same') => void): Promise<void>;
+  parseFiles(
+    root: string,
+    files: readonly Wanted[],
+    done: (file: Wanted, read: ReadFacts | 'same') => void,
+  ): Promise<void>;
   /** Ends the threads; the parser of single files stays. */
   rest(): Promise<void>;
   close(): Promise<void>;
@@ -31,7 +35,11 @@ export function createParsePool(): ParsePool {
   let here: Promise<SourceParser> | undefined;
   let threads: ParseThread[] = [];
 
-  async function parseHere(root: string, files: readonly Wanted[], done: Parameters<ParsePool['parseFiles']>[2]) {
+  async function parseHere(
+    root: string,
+    files: readonly Wanted[],
+    done: Parameters<ParsePool['parseFiles']>[2],
+  ) {
     here ??= import('../../sources/parse.ts').then(({ createSourceParser }) => createSourceParser());
     const parser = await here;
     await parser.load(files.map(({ language }) => language));

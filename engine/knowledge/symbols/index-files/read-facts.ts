@@ -1,4 +1,4 @@
-import { readSource, type Language } from '../../sources/index.ts';
+import { type Language, readSource } from '../../sources/index.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import { extractFacts } from '../extract/index.ts';
 import { type PackedFacts, packFacts } from '../store/pack.ts';

@@ -114,7 +114,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** What is no member of a value that is known is nothing of the project's; of an unknown one it is unknown. */
-  function missingMember(file: FileView, [, object]: Extract<Expr, readonly ['m', ...unknown[]]>, owner: Substitution | null): Value {
+  function missingMember(
+    file: FileView,
+    [, object]: Extract<Expr, readonly ['m', ...unknown[]]>,
+    owner: Substitution | null,
+  ): Value {
     return evaluate(file, object, owner).is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
 
@@ -161,7 +165,12 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  function namedType(file: FileView, named: Expr, types: readonly TypeExpr[], owner: Substitution | null): Value {
+  function namedType(
+    file: FileView,
+    named: Expr,
+    types: readonly TypeExpr[],
+    owner: Substitution | null,
+  ): Value {
     const values = types.map((each) => evaluateType(file, each, owner));
     if (named[0] === 'g') {
       const builtIn = findBuiltInType(named[1], values);
@@ -174,7 +183,8 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   function lookUpType(file: FileView, named: Expr): Value {
     if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
-    if (named[0] === 'm') return findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    if (named[0] === 'm')
+      return findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
     return evaluate(file, named);
   }
 
@@ -196,7 +206,8 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     if (value.is !== 'symbol') return UNKNOWN_VALUE;
     const { file, index } = value;
     const { kind } = symbolAt(file, index);
-    if (kind === 'class' || kind === 'function' || kind === 'interface') return { is: 'instance', file, index, types };
+    if (kind === 'class' || kind === 'function' || kind === 'interface')
+      return { is: 'instance', file, index, types };
     const meant = valueOfSymbol(value);
     return meant.is === 'symbol' && meant.index !== index ? instanceOf(meant, types) : UNKNOWN_VALUE;
   }
@@ -250,7 +261,8 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   function elementOf(value: Value, at?: number): Value {
     const held = value.is === 'symbol' ? valueOfSymbol(value) : value;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
-    if (held.is === 'list') return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
+    if (held.is === 'list')
+      return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
     if (held.is === 'either') return joinValues(held.values.map((each) => elementOf(each, at)));
     return held.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
@@ -266,13 +278,16 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       const type = callee.type[2 + index] as TypeExpr | undefined;
       return type === undefined ? UNKNOWN_VALUE : evaluateType(callee.file, type, callee.with);
     }
-    if (callee.is === 'either') return joinValues(callee.values.map((each) => argumentOf(each, index, param)));
+    if (callee.is === 'either')
+      return joinValues(callee.values.map((each) => argumentOf(each, index, param)));
     if (callee.is !== 'symbol') return callee.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
     const { file, owner = null } = callee;
     const fact = symbolAt(file, callee.index);
     if (fact.kind === 'class') {
       const [made] = file.members.get(callee.index)?.get('constructor') ?? [];
-      return made === undefined ? UNKNOWN_VALUE : argumentOf({ is: 'symbol', file, index: made }, index, param);
+      return made === undefined
+        ? UNKNOWN_VALUE
+        : argumentOf({ is: 'symbol', file, index: made }, index, param);
     }
     const type = fact.params?.[index];
     if (type !== undefined) return evaluateType(file, type, owner);
@@ -343,7 +358,9 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       return held === value ? null : findMember(held, name);
     }
     const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
-    const found = (file.members.get(index)?.get(name) ?? []).find((each) => all || symbolAt(file, each).isStatic);
+    const found = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => all || symbolAt(file, each).isStatic,
+    );
     if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
     if (fact.kind === 'namespace') {
       const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
@@ -363,7 +380,12 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** A method that stands outside of its type, in the same file or package. */
-  function findOwned(file: FileView, type: string, name: string, owner: Substitution | null): FoundMember | null {
+  function findOwned(
+    file: FileView,
+    type: string,
+    name: string,
+    owner: Substitution | null,
+  ): FoundMember | null {
     if (!DECLARES_OUTSIDE.has(file.language)) return null;
     const look = (at: FileView): FoundMember | null => {
       project.use(at, name);
@@ -405,7 +427,9 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     const owner: Substitution = { file, symbol: index, values: types };
     // Where a bare name stands for a member, that may be one of the class itself.
     const isBare = file.language === 'java' || file.language === 'csharp';
-    const own = (file.members.get(index)?.get(name) ?? []).find((each) => isBare || !symbolAt(file, each).isStatic);
+    const own = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => isBare || !symbolAt(file, each).isStatic,
+    );
     if (own !== undefined) {
       // What a literal type belongs to says what its parameters are.
       return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };

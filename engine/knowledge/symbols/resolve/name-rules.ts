@@ -1,7 +1,7 @@
 import { createEcmaNames } from './ecma-names.ts';
-import { createTableNames } from './table-names.ts';
 import type { Evaluator, NameRules } from './evaluate.ts';
 import type { FileView, Project } from './project.ts';
+import { createTableNames } from './table-names.ts';
 
 /** The rules by which a file's language finds names. */
 export function createNameRules(project: Project, evaluator: () => Evaluator): (file: FileView) => NameRules {

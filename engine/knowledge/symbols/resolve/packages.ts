@@ -16,7 +16,13 @@ type PackageFinder = Pick<
 >;
 
 /** Finds packages and modules of languages whose paths say where they are. */
-export function createPackageFinder({ idOf, view, use, manifests, hasFolder }: PackageFinderDeps): PackageFinder {
+export function createPackageFinder({
+  idOf,
+  view,
+  use,
+  manifests,
+  hasFolder,
+}: PackageFinderDeps): PackageFinder {
   let goModules: { list: readonly string[]; known: { name: string; folder: string }[] } | null = null;
   let crates: { list: readonly string[]; known: { name: string; folder: string }[] } | null = null;
 
@@ -46,11 +52,17 @@ export function createPackageFinder({ idOf, view, use, manifests, hasFolder }: P
   }
 
   const crateRoot = (folder: string): FileView | null =>
-    fileAt(join(folder, 'src/lib.rs')) ?? fileAt(join(folder, 'src/main.rs')) ?? fileAt(join(folder, 'lib.rs'));
+    fileAt(join(folder, 'src/lib.rs')) ??
+    fileAt(join(folder, 'src/main.rs')) ??
+    fileAt(join(folder, 'lib.rs'));
 
   function findPython(name: string, from: FileView): ReturnType<Project['findPythonModule']> {
     for (const part of name.split('/')) use(part);
-    const file = fileAt(`${name}.py`) ?? fileAt(`${name}.pyi`) ?? fileAt(join(name, '__init__.py')) ?? fileAt(join(name, '__init__.pyi'));
+    const file =
+      fileAt(`${name}.py`) ??
+      fileAt(`${name}.pyi`) ??
+      fileAt(join(name, '__init__.py')) ??
+      fileAt(join(name, '__init__.pyi'));
     if (file !== null) return { file };
     return hasFolder(name) ? { folder: name, from } : null;
   }

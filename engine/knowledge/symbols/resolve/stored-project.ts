@@ -62,7 +62,11 @@ export function createStoredProject(
     `SELECT symbol.file, symbol.place FROM symbol JOIN file ON file.id = symbol.file
       WHERE symbol.name = ? AND symbol.kind = 'method' AND file.language IN (SELECT value FROM json_each(?)) LIMIT 3`,
   );
-  const findPackage = db.prepare(`SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`).pluck();
+  const findPackage = db
+    .prepare(
+      `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
+    )
+    .pluck();
 
   function use(on: number, name: string): void {
     let names = uses.get(on);
@@ -102,7 +106,8 @@ export function createStoredProject(
     if (folders === null) {
       folders = new Set();
       for (const path of paths.keys())
-        for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at)) folders.add(at);
+        for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at))
+          folders.add(at);
     }
     return folders.has(folder);
   }
@@ -144,7 +149,13 @@ export function createStoredProject(
         return file === null || !family.includes(file.language) ? [] : [file];
       });
     },
-    ...createPackageFinder({ idOf: (path) => paths.get(path), view, use: (name) => use(ANY_PATH, name), manifests, hasFolder }),
+    ...createPackageFinder({
+      idOf: (path) => paths.get(path),
+      view,
+      use: (name) => use(ANY_PATH, name),
+      manifests,
+      hasFolder,
+    }),
     findMembers(from, name) {
       use(ANY_FILE, name);
       const found = findSymbols.all(name, JSON.stringify(familyOf(from.language))) as {

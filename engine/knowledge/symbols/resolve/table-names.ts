@@ -8,7 +8,10 @@ type Find = (name: string, space: Space) => Value | null;
 const spaceOf = (find: Find): Value => ({ is: 'space', find });
 
 /** How languages with packages, modules and namespaces find names. */
-export function createTableNames(project: Project, evaluator: () => Evaluator): Partial<Record<string, NameRules>> {
+export function createTableNames(
+  project: Project,
+  evaluator: () => Evaluator,
+): Partial<Record<string, NameRules>> {
   const outside: NameRules = { importValue: () => OUTSIDE_VALUE, freeName: () => OUTSIDE_VALUE };
   const exported = (file: FileView, name: string, space: Space): Value | null =>
     evaluator().findExport(file, name, space);
@@ -44,7 +47,11 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
     const direct = findInFiles(project.filesOfPackage(file, from), name, space);
     if (direct !== null || !from.includes('.')) return direct;
     const parts = from.split('.');
-    const outer = findInFiles(project.filesOfPackage(file, parts.slice(0, -1).join('.')), parts.at(-1)!, 'type');
+    const outer = findInFiles(
+      project.filesOfPackage(file, parts.slice(0, -1).join('.')),
+      parts.at(-1)!,
+      'type',
+    );
     return outer === null ? null : (evaluator().findMember(outer, name)?.value ?? null);
   }
 
@@ -80,7 +87,12 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
   };
 
   /** A name of a module of Python: what it declares, what it imports, and the modules below it. */
-  function findInModule(module: FileView, name: string, space: Space, seen: ReadonlySet<number>): Value | null {
+  function findInModule(
+    module: FileView,
+    name: string,
+    space: Space,
+    seen: ReadonlySet<number>,
+  ): Value | null {
     const own = exported(module, name, space);
     if (own !== null) return own;
     project.use(module, name);
@@ -107,7 +119,10 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
       const { from, name } = file.facts.imports[index]!;
       const module = project.findPythonModule(file, from);
       if (name === '*') return moduleSpace(module) ?? OUTSIDE_VALUE;
-      const found = module !== null && 'file' in module ? findInModule(module.file, name, space, new Set([file.id])) : null;
+      const found =
+        module !== null && 'file' in module
+          ? findInModule(module.file, name, space, new Set([file.id]))
+          : null;
       if (found !== null) return found;
       const below = from.endsWith('.') ? `${from}${name}` : `${from}.${name}`;
       return moduleSpace(project.findPythonModule(file, below)) ?? OUTSIDE_VALUE;
@@ -116,7 +131,10 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
       for (const each of file.facts.imports) {
         if (each.name !== '*' || each.local !== '') continue;
         const module = project.findPythonModule(file, each.from);
-        const found = module !== null && 'file' in module ? findInModule(module.file, name, space, new Set([file.id])) : null;
+        const found =
+          module !== null && 'file' in module
+            ? findInModule(module.file, name, space, new Set([file.id]))
+            : null;
         if (found !== null) return found;
       }
       return OUTSIDE_VALUE;
@@ -140,7 +158,12 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
     for (const each of file.facts.imports) {
       if (each.name !== '*' || each.from === 'super' || each.from.startsWith('super::')) continue;
       const from = findRustPath(file, each.from);
-      const found = from?.is === 'space' ? from.find(name, space) : from === null ? null : (evaluator().findMember(from, name)?.value ?? null);
+      const found =
+        from?.is === 'space'
+          ? from.find(name, space)
+          : from === null
+            ? null
+            : (evaluator().findMember(from, name)?.value ?? null);
       if (found !== null) return found;
     }
     return null;
@@ -177,17 +200,25 @@ export function createTableNames(project: Project, evaluator: () => Evaluator): 
       const { from, name } = file.facts.imports[index]!;
       const module = findRustPath(file, from);
       if (module === null) return UNKNOWN_VALUE;
-      const found = module.is === 'space' ? module.find(name, space) : evaluator().findMember(module, name)?.value;
+      const found =
+        module.is === 'space' ? module.find(name, space) : evaluator().findMember(module, name)?.value;
       return found ?? OUTSIDE_VALUE;
     },
     freeName(file, name, space) {
       if (['crate', 'super', 'self'].includes(name)) return startOfPath(file, name) ?? OUTSIDE_VALUE;
       for (const each of file.facts.imports) {
         const module = each.name === '*' ? findRustPath(file, each.from) : null;
-        const found = module?.is === 'space' ? module.find(name, space) : module == null ? null : evaluator().findMember(module, name)?.value;
+        const found =
+          module?.is === 'space'
+            ? module.find(name, space)
+            : module == null
+              ? null
+              : evaluator().findMember(module, name)?.value;
         if (found != null) return found;
       }
-      return project.findRustCrate(file, name) === null ? OUTSIDE_VALUE : (startOfPath(file, name) ?? OUTSIDE_VALUE);
+      return project.findRustCrate(file, name) === null
+        ? OUTSIDE_VALUE
+        : (startOfPath(file, name) ?? OUTSIDE_VALUE);
     },
     findInNamespace(file, index, name, space) {
       const child = project.findRustChild(file, file.facts.symbols[index]!.name);

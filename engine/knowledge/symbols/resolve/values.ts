@@ -21,7 +21,12 @@ export type Value =
   | { is: 'many'; of: Value; isMap: boolean }
   | { is: 'list'; items: readonly Value[] }
   | { is: 'promise'; of: Value }
-  | { is: 'function'; file: FileView; type: Extract<TypeExpr, readonly ['f', ...unknown[]]>; with: Substitution | null }
+  | {
+      is: 'function';
+      file: FileView;
+      type: Extract<TypeExpr, readonly ['f', ...unknown[]]>;
+      with: Substitution | null;
+    }
   | { is: 'method'; of: Value; name: string }
   | { is: 'space'; find(name: string, space: 'value' | 'type'): Value | null }
   | { is: 'either'; values: readonly Value[] }

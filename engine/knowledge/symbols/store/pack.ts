@@ -57,7 +57,6 @@ export function packFacts(all: FileFacts): PackedFacts {
   };
 }
 
-
 /** Unpacks what a file declares; its references are empty. */
 export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
   ...unpack<Omit<FileFacts, 'references'>>(bytes),

@@ -126,8 +126,12 @@ export function createGraphRows(db: GraphDatabase) {
     'INSERT OR REPLACE INTO edge (from_symbol, to_symbol, kind, line, confidence, strategy, candidates, from_file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const deleteDependencies = db.prepare('DELETE FROM dependency WHERE file = ?');
-  const insertDependency = db.prepare('INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)');
-  const dependents = db.prepare('UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)');
+  const insertDependency = db.prepare(
+    'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
+  );
+  const dependents = db.prepare(
+    'UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
+  );
   const resolved = db.prepare('UPDATE file SET is_dirty = 0, unresolved = ? WHERE id = ?');
   const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
   const readFacts = db.prepare('SELECT facts FROM file WHERE id = ?').pluck();
@@ -145,7 +149,11 @@ export function createGraphRows(db: GraphDatabase) {
   /** Symbols keep their ids while their name and kind stay. */
   function writeSymbols(file: number, symbols: readonly SymbolColumns[]): void {
     const old = new Map<string, number[]>();
-    for (const { id, qualified, kind } of ownSymbols.all(file) as { id: number; qualified: string; kind: string }[]) {
+    for (const { id, qualified, kind } of ownSymbols.all(file) as {
+      id: number;
+      qualified: string;
+      kind: string;
+    }[]) {
       const key = `${kind} ${qualified}`;
       const ids = old.get(key);
       if (ids === undefined) old.set(key, [id]);

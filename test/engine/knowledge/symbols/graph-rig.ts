@@ -52,9 +52,14 @@ export function makeProject(files: Files): IndexedProject {
 
 /** Every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: two indexes of the same files say the same. */
 export function listEdges({ db }: Indexer, kinds: readonly string[] | null = null): string[] {
-  const rows = db.prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`).all().map(toSymbol);
+  const rows = db
+    .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
+    .all()
+    .map(toSymbol);
   const names = new Map(
-    rows.map(({ id, path, qualified, kind }) => [id, kind === 'file' ? path : `${path}:${qualified}`] as const),
+    rows.map(
+      ({ id, path, qualified, kind }) => [id, kind === 'file' ? path : `${path}:${qualified}`] as const,
+    ),
   );
   return db
     .prepare('SELECT * FROM edge')

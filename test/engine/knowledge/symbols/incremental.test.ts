@@ -42,10 +42,15 @@ function composeScript(random: (below: number) => number, path: string): string 
         `  ${pick(NAMES)}() { return this.field.${pick(NAMES)}(); }`,
         '}',
       );
-    else if (kind === 1) lines.push(`export const ${pick(NAMES)} = { ${pick(NAMES)}: () => ${pick(NAMES)}() };`);
+    else if (kind === 1)
+      lines.push(`export const ${pick(NAMES)} = { ${pick(NAMES)}: () => ${pick(NAMES)}() };`);
     else if (kind === 2) lines.push(`export default function ${pick(NAMES)}(x) { x.${pick(NAMES)}Only(); }`);
-    else if (kind === 3) lines.push(`class Late { ${pick(NAMES)}Only() { ${pick(NAMES)}.${pick(NAMES)}(); } }`);
-    else lines.push(`export function ${pick(NAMES)}(x: ${pick(CLASSES)}): ${pick(CLASSES)} { return x.${pick(NAMES)}(); }`);
+    else if (kind === 3)
+      lines.push(`class Late { ${pick(NAMES)}Only() { ${pick(NAMES)}.${pick(NAMES)}(); } }`);
+    else
+      lines.push(
+        `export function ${pick(NAMES)}(x: ${pick(CLASSES)}): ${pick(CLASSES)} { return x.${pick(NAMES)}(); }`,
+      );
   }
   lines.push(`${pick(NAMES)}().${pick(NAMES)}();`, `new ${pick(CLASSES)}().field.${pick(NAMES)}();`);
   if (random(8) === 0) lines.splice(random(lines.length), 0, '<<<<<<< ours', '=======', '>>>>>>> theirs');
@@ -56,7 +61,12 @@ function composePython(random: (below: number) => number): string {
   const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
   const from = pick(['pkg', 'pkg.m', 'pkg.n', '.m', '.', 'main']);
   return [
-    pick([`from ${from} import ${pick(NAMES)}`, `from ${from} import *`, 'import pkg.m', `from ${from} import ${pick(CLASSES)}`]),
+    pick([
+      `from ${from} import ${pick(NAMES)}`,
+      `from ${from} import *`,
+      'import pkg.m',
+      `from ${from} import ${pick(CLASSES)}`,
+    ]),
     `class ${pick(CLASSES)}(${pick(CLASSES)}):`,
     `    def ${pick(NAMES)}(self):`,
     `        self.${pick(NAMES)}()`,
@@ -87,7 +97,11 @@ describe('an index that follows edits', () => {
       const random = createRandom(seed);
       const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
       const compose = (path: string): string =>
-        path.endsWith('.py') ? composePython(random) : path.endsWith('.go') ? composeGo(random, path) : composeScript(random, path);
+        path.endsWith('.py')
+          ? composePython(random)
+          : path.endsWith('.go')
+            ? composeGo(random, path)
+            : composeScript(random, path);
       const all = [...PATHS, ...PYTHON, ...GO];
       const project = makeProject({
         'package.json': '{ "name": "app" }',
@@ -106,7 +120,9 @@ describe('an index that follows edits', () => {
               present.delete(path);
               done.push(`removed ${path}`);
             } else if (random(12) === 0) {
-              project.write({ 'tsconfig.json': `{ "compilerOptions": { "paths": { "@/*": ["${pick(['src', 'lib'])}/*"] } } }` });
+              project.write({
+                'tsconfig.json': `{ "compilerOptions": { "paths": { "@/*": ["${pick(['src', 'lib'])}/*"] } } }`,
+              });
               done.push('wrote tsconfig.json');
             } else {
               project.write({ [path]: compose(path) });

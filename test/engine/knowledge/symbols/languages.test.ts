@@ -221,7 +221,8 @@ describe('calls of Java and C#', () => {
       'src/a/Base.java': 'package a;\n\nclass Base {\n  void inherited() {}\n}\n',
       'src/b/Store.java':
         'package b;\n\npublic class Store {\n  public void save() {}\n  public static Store create() { return new Store(); }\n}\n',
-      'src/b/util/Tools.java': 'package b.util;\n\npublic class Tools {\n  public static void clean() {}\n}\n',
+      'src/b/util/Tools.java':
+        'package b.util;\n\npublic class Tools {\n  public static void clean() {}\n}\n',
     });
     assert.deepEqual(calls, [
       'src/a/Main.java:Main -> src/b/Store.java:Store new 1.0',

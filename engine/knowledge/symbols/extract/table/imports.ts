@@ -17,7 +17,8 @@ interface ImportWalk {
 /** Takes down the imports of a file, wherever they stand in it, and the package that it says it belongs to. */
 export function readImports(walk: ImportWalk): void {
   const { nodes, language, path, facts } = walk;
-  if (language === 'go' || language === 'rust' || language === 'python') facts.packageName = posix.dirname(path);
+  if (language === 'go' || language === 'rust' || language === 'python')
+    facts.packageName = posix.dirname(path);
   const visit = (node: NodeId): void => {
     for (const child of nodes.childrenOf(node)) {
       const read = READERS[`${language} ${nodes.kindOf(child)}`];
@@ -28,7 +29,13 @@ export function readImports(walk: ImportWalk): void {
   visit(0);
 }
 
-function bind({ nodes, collector, scope }: ImportWalk, node: NodeId, from: string, name: string, local: string): void {
+function bind(
+  { nodes, collector, scope }: ImportWalk,
+  node: NodeId,
+  from: string,
+  name: string,
+  local: string,
+): void {
   const value: Expr = ['i', collector.addImport({ from, name, local, line: nodes.lineOf(node) })];
   if (local === '') return;
   bindName(scope, local, { value, type: ['r', value] });
@@ -37,7 +44,9 @@ function bind({ nodes, collector, scope }: ImportWalk, node: NodeId, from: strin
 type Reader = (walk: ImportWalk, node: NodeId) => void;
 
 const readPackage: Reader = ({ nodes, facts }, node) => {
-  facts.packageName ??= nodes.textOf(nodes.childIn(node, 'name') >= 0 ? nodes.childIn(node, 'name') : (nodes.childrenOf(node)[0] ?? -1));
+  facts.packageName ??= nodes.textOf(
+    nodes.childIn(node, 'name') >= 0 ? nodes.childIn(node, 'name') : (nodes.childrenOf(node)[0] ?? -1),
+  );
 };
 
 const readNamespace: Reader = ({ nodes, facts }, node) => {
@@ -47,7 +56,11 @@ const readNamespace: Reader = ({ nodes, facts }, node) => {
 /** `import a.b.C`, of Java and Kotlin. */
 const readDotted: Reader = (walk, node) => {
   const { nodes } = walk;
-  const text = nodes.textOf(node).replace(/^import\s+(?:static\s+)?/, '').replace(/;\s*$/, '').trim();
+  const text = nodes
+    .textOf(node)
+    .replace(/^import\s+(?:static\s+)?/, '')
+    .replace(/;\s*$/, '')
+    .trim();
   const [, whole = '', alias] = /^([\w.*]+)(?:\s+as\s+(\w+))?/.exec(text) ?? [];
   const parts = whole.split('.');
   const name = parts.pop() ?? '';
@@ -56,7 +69,10 @@ const readDotted: Reader = (walk, node) => {
 
 const readUsing: Reader = (walk, node) => {
   const { nodes } = walk;
-  const text = nodes.textOf(node).replace(/^(?:global\s+)?using\s+(?:static\s+)?/, '').replace(/;\s*$/, '');
+  const text = nodes
+    .textOf(node)
+    .replace(/^(?:global\s+)?using\s+(?:static\s+)?/, '')
+    .replace(/;\s*$/, '');
   const [, alias, whole = ''] = /^(?:(\w+)\s*=\s*)?([\w.]+)/.exec(text) ?? [];
   if (alias === undefined) return bind(walk, node, whole, '*', '');
   const parts = whole.split('.');
@@ -106,8 +122,10 @@ const readUse: Reader = (walk, node) => {
       const path = nodes.childIn(at, 'path');
       spread(nodes.childIn(at, 'list'), path < 0 ? prefix : join(nodes.textOf(path)));
     } else if (kind === 'use_list') for (const each of nodes.childrenOf(at)) spread(each, prefix);
-    else if (kind === 'use_wildcard') bind(walk, node, join(nodes.textOf(nodes.childrenOf(at)[0] ?? -1)), '*', '');
-    else if (kind === 'use_as_clause') bindPath(join(nodes.textOf(nodes.childIn(at, 'path'))), nodes.textOf(nodes.childIn(at, 'alias')));
+    else if (kind === 'use_wildcard')
+      bind(walk, node, join(nodes.textOf(nodes.childrenOf(at)[0] ?? -1)), '*', '');
+    else if (kind === 'use_as_clause')
+      bindPath(join(nodes.textOf(nodes.childIn(at, 'path'))), nodes.textOf(nodes.childIn(at, 'alias')));
     else if (kind === 'self') bindPath(prefix, null);
     else if (kind !== '') bindPath(join(nodes.textOf(at)), null);
   };
@@ -123,7 +141,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   'java package_declaration': readPackage,
   'java import_declaration': readDotted,
   'kotlin package_header': (walk, node) => {
-    walk.facts.packageName ??= walk.nodes.textOf(node).replace(/^package\s+/, '').trim();
+    walk.facts.packageName ??= walk.nodes
+      .textOf(node)
+      .replace(/^package\s+/, '')
+      .trim();
   },
   'kotlin import': readDotted,
   'kotlin import_header': readDotted,

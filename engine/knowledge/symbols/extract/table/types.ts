@@ -3,7 +3,7 @@ import { type Expr, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../fact
 import type { NodeId, Nodes } from '../nodes.ts';
 import { findValue } from '../scope.ts';
 import { PRIMITIVES } from './kinds.ts';
-import type { TablePlace } from './walk.ts';
+import type { TablePlace } from './place.ts';
 
 const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
 /** What stands around a type without making another one of it. */
@@ -39,7 +39,11 @@ export function createTypeReader(
   nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
 ): TableTypes {
   function readQualified(node: NodeId, place: TablePlace): TypeExpr {
-    const parts = nodes.textOf(node).replace(/<.*$/s, '').split(/::|\./).map((part) => part.trim());
+    const parts = nodes
+      .textOf(node)
+      .replace(/<.*$/s, '')
+      .split(/::|\./)
+      .map((part) => part.trim());
     const [first = '', ...rest] = parts;
     const begin: Expr = findValue(place.scope, first) ?? ['g', first];
     return ['r', rest.reduce((at, part): Expr => ['m', at, part], begin)];
@@ -52,7 +56,13 @@ export function createTypeReader(
   }
 
   function readArguments(node: NodeId, place: TablePlace): TypeExpr[] {
-    const list = nodes.childOfKind(node, 'type_arguments', 'type_argument_list', 'type_parameter', 'template_argument_list');
+    const list = nodes.childOfKind(
+      node,
+      'type_arguments',
+      'type_argument_list',
+      'type_parameter',
+      'template_argument_list',
+    );
     return nodes.childrenOf(list).map((each) => readType(each, place));
   }
 
@@ -83,7 +93,13 @@ export function createTypeReader(
       case 'slice_type':
       case 'array_type':
       case 'implicit_length_array_type':
-        return ['a', readType(nodes.childIn(node, 'element') >= 0 ? nodes.childIn(node, 'element') : (children.at(-1) ?? -1), place)];
+        return [
+          'a',
+          readType(
+            nodes.childIn(node, 'element') >= 0 ? nodes.childIn(node, 'element') : (children.at(-1) ?? -1),
+            place,
+          ),
+        ];
       case 'map_type':
         return ['r', ['g', 'Map'], OUTSIDE_TYPE, readType(nodes.childIn(node, 'value'), place)];
       case 'string':
@@ -94,12 +110,17 @@ export function createTypeReader(
         return first === undefined ? UNKNOWN_TYPE : readType(nodes.childIn(first, 'type'), place);
       }
       case 'function_type': {
-        const result = nodes.childIn(node, 'result') >= 0 ? nodes.childIn(node, 'result') : nodes.childIn(node, 'return_type');
+        const result =
+          nodes.childIn(node, 'result') >= 0
+            ? nodes.childIn(node, 'result')
+            : nodes.childIn(node, 'return_type');
         return ['f', result < 0 ? OUTSIDE_TYPE : readType(result, place)];
       }
       default:
         if (WRAPPERS.has(kind)) {
-          const inner = children.filter((each) => nodes.kindOf(each) !== 'lifetime' && nodes.kindOf(each) !== 'mutable_specifier');
+          const inner = children.filter(
+            (each) => nodes.kindOf(each) !== 'lifetime' && nodes.kindOf(each) !== 'mutable_specifier',
+          );
           const types = kind === 'user_type' ? readArguments(node, place) : [];
           const read = readType(inner[0] ?? -1, place);
           return types.length > 0 && read[0] === 'r' ? ['r', read[1], ...types] : read;
@@ -115,7 +136,9 @@ export function createTypeReader(
         .filter((each) => ['identifier', 'attribute', 'subscript'].includes(nodes.kindOf(each)));
     if (language === 'ruby') return nodes.childrenOf(nodes.childIn(node, 'superclass'));
     if (language === 'go') return listEmbedded(nodes.childIn(node, 'type'));
-    return nodes.childrenOf(node).flatMap((child) => (BASES.has(nodes.kindOf(child)) ? flattenBases(child) : []));
+    return nodes
+      .childrenOf(node)
+      .flatMap((child) => (BASES.has(nodes.kindOf(child)) ? flattenBases(child) : []));
   }
 
   const flattenBases = (node: NodeId): NodeId[] =>
@@ -127,10 +150,14 @@ export function createTypeReader(
 
   /** A field without a name has all that its type has. */
   function listEmbedded(type: NodeId): NodeId[] {
-    const list = nodes.kindOf(type) === 'struct_type' ? nodes.childrenOf(type).flatMap((each) => nodes.childrenOf(each)) : nodes.childrenOf(type);
+    const list =
+      nodes.kindOf(type) === 'struct_type'
+        ? nodes.childrenOf(type).flatMap((each) => nodes.childrenOf(each))
+        : nodes.childrenOf(type);
     return list.flatMap((each) => {
       const kind = nodes.kindOf(each);
-      if (kind === 'field_declaration' && nodes.childIn(each, 'name') < 0) return [nodes.childIn(each, 'type')];
+      if (kind === 'field_declaration' && nodes.childIn(each, 'name') < 0)
+        return [nodes.childIn(each, 'type')];
       return kind === 'type_elem' || kind === 'constraint_elem' ? nodes.childrenOf(each) : [];
     });
   }
@@ -139,7 +166,13 @@ export function createTypeReader(
     readType,
     listBases,
     isType: (kind) =>
-      (WRAPPERS.has(kind) && kind !== 'type') || kind === 'generic_type' || kind === 'slice_type' || kind === 'map_type' || kind === 'qualified_type',
-    isInferred: (node) => ['implicit_type', 'auto', 'placeholder_type_specifier'].includes(nodes.kindOf(node)) || nodes.textOf(node) === 'var',
+      (WRAPPERS.has(kind) && kind !== 'type') ||
+      kind === 'generic_type' ||
+      kind === 'slice_type' ||
+      kind === 'map_type' ||
+      kind === 'qualified_type',
+    isInferred: (node) =>
+      ['implicit_type', 'auto', 'placeholder_type_specifier'].includes(nodes.kindOf(node)) ||
+      nodes.textOf(node) === 'var',
   };
 }

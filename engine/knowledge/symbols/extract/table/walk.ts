@@ -1,20 +1,20 @@
 import type { SyntaxTree } from '../../../sources/index.ts';
-import { type Expr, type FileFacts, OUTSIDE, type SymbolKind, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import {
+  type Expr,
+  type FileFacts,
+  OUTSIDE,
+  type SymbolKind,
+  type TypeExpr,
+  UNKNOWN,
+  UNKNOWN_TYPE,
+} from '../../facts.ts';
 import { createCollector } from '../collect.ts';
 import { createNodes, type NodeId } from '../nodes.ts';
 import { bindName, createScope, findType, findValue, type Scope } from '../scope.ts';
-import { createTypeReader } from './types.ts';
-import { CLASSES, FUNCTIONS, LITERALS, MEMBERS } from './kinds.ts';
 import { readImports } from './imports.ts';
-
-/** Where a walk is. */
-export interface TablePlace {
-  scope: Scope;
-  symbol: number;
-  /** The class around, -1 for none. */
-  self: number;
-  returns: Expr[];
-}
+import { CLASSES, FUNCTIONS, LITERALS, MEMBERS } from './kinds.ts';
+import type { TablePlace } from './place.ts';
+import { createTypeReader } from './types.ts';
 
 const MOST_RETURNS = 4;
 const SELF_WORDS = new Set(['this', 'self', 'this_expression', '$this', 'self_expression', 'cls']);
@@ -67,14 +67,22 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     // A type that is only named, as in `struct a b;`, declares nothing.
     const body = findBody(node);
     const isClass =
-      classKind !== undefined && !(kind.endsWith('_specifier') && body < 0) && !(kind === 'module' && language !== 'ruby');
+      classKind !== undefined &&
+      !(kind.endsWith('_specifier') && body < 0) &&
+      !(kind === 'module' && language !== 'ruby');
     if (isClass || FUNCTIONS.has(kind)) {
       const nameNode = findName(node);
       const name = nodes.textOf(nameNode).split(/::|\./).at(-1)!.trim();
       if (name !== '' || kind.includes('constructor') || kind === 'init_declaration') {
         const owner = isClass ? undefined : findOwner(node, outer);
-        const isMethod = owner !== undefined || (parent > 0 && ['class', 'interface', 'enum'].includes(symbols[parent]!.kind));
-        const symbolKind: SymbolKind = isClass ? kindOfClass(node, classKind!) : isMethod ? 'method' : 'function';
+        const isMethod =
+          owner !== undefined ||
+          (parent > 0 && ['class', 'interface', 'enum'].includes(symbols[parent]!.kind));
+        const symbolKind: SymbolKind = isClass
+          ? kindOfClass(node, classKind!)
+          : isMethod
+            ? 'method'
+            : 'function';
         const symbol = collector.addSymbol({
           name: name === '' || /constructor|^init/.test(kind) ? 'constructor' : name,
           kind: symbolKind,
@@ -91,13 +99,28 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
         return;
       }
     }
-    const inner = kind === 'impl_item' ? node : nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list' ? outer : node;
+    const inner =
+      kind === 'impl_item'
+        ? node
+        : nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list'
+          ? outer
+          : node;
     for (const child of nodes.childrenOf(node)) declare(child, parent, inner);
   }
 
   const findBody = (node: NodeId): NodeId => {
     const body = nodes.childIn(node, 'body');
-    return body >= 0 ? body : nodes.childOfKind(node, 'function_body', 'class_body', 'block', 'enum_class_body', 'compound_statement', 'body_statement');
+    return body >= 0
+      ? body
+      : nodes.childOfKind(
+          node,
+          'function_body',
+          'class_body',
+          'block',
+          'enum_class_body',
+          'compound_statement',
+          'body_statement',
+        );
   };
 
   function kindOfClass(node: NodeId, kind: SymbolKind): SymbolKind {
@@ -118,7 +141,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   }
 
   function isStatic(node: NodeId): boolean {
-    if (language === 'rust') return nodes.childOfKind(nodes.childIn(node, 'parameters'), 'self_parameter') < 0;
+    if (language === 'rust')
+      return nodes.childOfKind(nodes.childIn(node, 'parameters'), 'self_parameter') < 0;
     if (language === 'python') return false;
     return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
   }
@@ -128,7 +152,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     for (const [index, fact] of symbols.entries()) {
       if (fact.parent !== symbol || fact.owner !== undefined) continue;
       const self = ['s', index] as const;
-      const isType = fact.kind === 'class' || fact.kind === 'interface' || fact.kind === 'enum' || fact.kind === 'type';
+      const isType =
+        fact.kind === 'class' || fact.kind === 'interface' || fact.kind === 'enum' || fact.kind === 'type';
       if (fact.kind === 'method' || fact.kind === 'field') continue;
       bindName(scope, fact.name, { value: self, ...(isType ? { type: ['r', self] as const } : {}) });
     }
@@ -144,7 +169,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     if (place.self >= 0 && name === 'Self') return ['s', place.self];
     if (place.self >= 0 && language !== 'rust' && SUPER_WORDS.has(name)) return ['super', place.self];
     // A member of the class around, or of one that it extends; otherwise a name of the package.
-    if (place.self >= 0 && IMPLICIT_SELF.has(language)) return ['|', ['m', ['self', place.self], name], ['g', name]];
+    if (place.self >= 0 && IMPLICIT_SELF.has(language))
+      return ['|', ['m', ['self', place.self], name], ['g', name]];
     return ['g', name];
   }
 
@@ -174,13 +200,19 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     }
     if (kind === 'field_expression') {
       const value = nodes.childIn(node, 'value');
-      return { object: value >= 0 ? value : nodes.childIn(node, 'argument'), name: nodes.textOf(nodes.childIn(node, 'field')) };
+      return {
+        object: value >= 0 ? value : nodes.childIn(node, 'argument'),
+        name: nodes.textOf(nodes.childIn(node, 'field')),
+      };
     }
     if (kind === 'member_access_expression') {
       const expression = nodes.childIn(node, 'expression');
       const name = nodes.childIn(node, 'name');
       const bare = nodes.kindOf(name) === 'generic_name' ? nodes.childrenOf(name)[0]! : name;
-      return { object: expression >= 0 ? expression : nodes.childIn(node, 'object'), name: nodes.textOf(bare) };
+      return {
+        object: expression >= 0 ? expression : nodes.childIn(node, 'object'),
+        name: nodes.textOf(bare),
+      };
     }
     if (kind === 'navigation_expression') {
       const [object, suffix] = nodes.childrenOf(node);
@@ -215,17 +247,21 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
       return call(['m', readTarget(member.object, place), member.name], node);
     }
     if (kind === 'object_creation_expression') {
-      const type = nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
+      const type =
+        nodes.childIn(node, 'type') >= 0 ? nodes.childIn(node, 'type') : (nodes.childrenOf(node)[0] ?? -1);
       const read = types.readType(type, place);
       if (read[0] === 'r') collector.addReference('new', read[1], node, place.symbol);
       for (const child of nodes.childrenOf(node)) if (child !== type) readValue(child, place);
       return read[0] === 'r' ? ['n', read[1]] : OUTSIDE;
     }
-    const target = nodes.childIn(node, 'function') >= 0 ? nodes.childIn(node, 'function') : (nodes.childrenOf(node)[0] ?? -1);
-    if (language === 'python' && nodes.textOf(target) === 'super' && place.self >= 0) return ['super', place.self];
+    const target =
+      nodes.childIn(node, 'function') >= 0
+        ? nodes.childIn(node, 'function')
+        : (nodes.childrenOf(node)[0] ?? -1);
+    if (language === 'python' && nodes.textOf(target) === 'super' && place.self >= 0)
+      return ['super', place.self];
     const callee = readTarget(target, place);
-    if (list < 0)
-      for (const child of nodes.childrenOf(node)) if (child !== target) readValue(child, place);
+    if (list < 0) for (const child of nodes.childrenOf(node)) if (child !== target) readValue(child, place);
     return call(callee, target);
   }
 
@@ -241,7 +277,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     }
     const children = nodes.childrenOf(pattern);
     if (/list$|tuple|pattern|expression_list|declarator|variable_declaration/.test(kind)) {
-      const isSingle = children.length === 1 || /declarator|mut_pattern|^pattern$|variable_declaration/.test(kind);
+      const isSingle =
+        children.length === 1 || /declarator|mut_pattern|^pattern$|variable_declaration/.test(kind);
       for (const [index, child] of children.entries()) {
         bindLocal(child, isSingle ? value : ['e', value, index], place);
         if (isSingle) break;
@@ -261,20 +298,35 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     if (known === undefined) {
       const added = collector.addSymbol({ name, kind: 'field', parent: place.self, node: pattern });
       symbols[added]!.init = value;
-    } else if (known.kind === 'field' && known.init === undefined && known.type === undefined) known.init = value;
+    } else if (known.kind === 'field' && known.init === undefined && known.type === undefined)
+      known.init = value;
   }
 
   /** A variable with a type, a value, or both: outside of functions it is a symbol. */
-  function declareVariable(nameNode: NodeId, typeNode: NodeId, valueNode: NodeId, outer: NodeId, place: TablePlace): void {
+  function declareVariable(
+    nameNode: NodeId,
+    typeNode: NodeId,
+    valueNode: NodeId,
+    outer: NodeId,
+    place: TablePlace,
+  ): void {
     const type = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
     const value = valueNode < 0 ? UNKNOWN : readValue(valueNode, place);
     const known: Expr = type[0] === '?' ? value : ['t', type];
     const holder = symbols[place.symbol]!;
     const isInFunction = holder.kind === 'function' || holder.kind === 'method';
-    if (isInFunction || !NAMES.has(nodes.kindOf(nameNode))) return bindLocal(nameNode, known, place);
+    if (isInFunction || !NAMES.has(nodes.kindOf(nameNode))) {
+      bindLocal(nameNode, known, place);
+      return;
+    }
     const name = nodes.textOf(nameNode);
     const isField = holder.kind === 'class' || holder.kind === 'interface' || holder.kind === 'enum';
-    const symbol = collector.addSymbol({ name, kind: isField ? 'field' : 'variable', parent: place.symbol, node: outer });
+    const symbol = collector.addSymbol({
+      name,
+      kind: isField ? 'field' : 'variable',
+      parent: place.symbol,
+      node: outer,
+    });
     const fact = symbols[symbol]!;
     if (type[0] !== '?') fact.type = type;
     fact.init = value;
@@ -286,19 +338,33 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   function readParameters(node: NodeId, place: TablePlace): TypeExpr[] {
     let list = nodes.childIn(node, 'parameters');
     if (list < 0) list = nodes.childIn(nodes.childIn(node, 'declarator'), 'parameters');
-    if (list < 0) list = nodes.childOfKind(node, 'function_value_parameters', 'parameter_list', 'class_parameters');
-    const params = list < 0 ? nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'parameter') : nodes.childrenOf(list);
+    if (list < 0)
+      list = nodes.childOfKind(node, 'function_value_parameters', 'parameter_list', 'class_parameters');
+    const params =
+      list < 0
+        ? nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'parameter')
+        : nodes.childrenOf(list);
     return params.flatMap((param, index): TypeExpr[] => {
       const kind = nodes.kindOf(param);
       if (kind === 'comment' || kind === 'self_parameter') return [];
-      const typeNode = nodes.childIn(param, 'type') >= 0 ? nodes.childIn(param, 'type') : nodes.childOfKind(param, 'user_type', 'nullable_type');
+      const typeNode =
+        nodes.childIn(param, 'type') >= 0
+          ? nodes.childIn(param, 'type')
+          : nodes.childOfKind(param, 'user_type', 'nullable_type');
       const type = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
       const usual = nodes.childIn(param, 'value');
       const begin = usual < 0 ? UNKNOWN : readValue(usual, place);
       let names = nodes.childrenIn(param, 'name');
-      if (names.length === 0) names = [nodes.childIn(param, 'pattern') >= 0 ? nodes.childIn(param, 'pattern') : nodes.childIn(param, 'declarator')].filter((each) => each >= 0);
-      if (names.length === 0) names = NAMES.has(kind) ? [param] : [nodes.childOfKind(param, ...NAMES)].filter((each) => each >= 0);
-      const isOwn = language === 'python' && index === 0 && typeNode < 0 && symbols[place.symbol]?.kind === 'method';
+      if (names.length === 0)
+        names = [
+          nodes.childIn(param, 'pattern') >= 0
+            ? nodes.childIn(param, 'pattern')
+            : nodes.childIn(param, 'declarator'),
+        ].filter((each) => each >= 0);
+      if (names.length === 0)
+        names = NAMES.has(kind) ? [param] : [nodes.childOfKind(param, ...NAMES)].filter((each) => each >= 0);
+      const isOwn =
+        language === 'python' && index === 0 && typeNode < 0 && symbols[place.symbol]?.kind === 'method';
       for (const name of names)
         bindLocal(name, isOwn ? ['self', place.self] : type[0] !== '?' ? ['t', type] : begin, place);
       return isOwn ? [] : names.map(() => type);
@@ -312,14 +378,18 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     const generics = nodes.childIn(node, 'type_parameters');
     for (const param of nodes.childrenOf(generics)) bindGeneric(param, inner.scope);
     const receiver = nodes.childIn(node, 'receiver');
-    if (language === 'go') for (const param of nodes.childrenOf(receiver)) readParameters(receiver, inner), void param;
     fact.params = readParameters(node, inner);
     if (receiver >= 0 && language === 'go')
       for (const param of nodes.childrenOf(receiver)) {
         const name = nodes.childIn(param, 'name');
-        if (name >= 0) bindName(inner.scope, nodes.textOf(name), { value: ['l', collector.addLocal(['t', types.readType(nodes.childIn(param, 'type'), inner)])] });
+        if (name >= 0)
+          bindName(inner.scope, nodes.textOf(name), {
+            value: ['l', collector.addLocal(['t', types.readType(nodes.childIn(param, 'type'), inner)])],
+          });
       }
-    const returned = ['return_type', 'result', 'returns', 'type'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0);
+    const returned = ['return_type', 'result', 'returns', 'type']
+      .map((each) => nodes.childIn(node, each))
+      .find((each) => each >= 0);
     const after = returned ?? afterParameters(node);
     if (after >= 0) {
       const type = types.readType(after, inner);
@@ -328,7 +398,11 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     if (/\basync\b/.test(nodes.textBefore(node, findName(node)))) fact.isAsync = true;
     const body = findBody(node);
     for (const child of nodes.childrenOf(node))
-      if (nodes.kindOf(child) === 'field_initializer_list' || nodes.kindOf(child) === 'constructor_initializer') readValue(child, inner);
+      if (
+        nodes.kindOf(child) === 'field_initializer_list' ||
+        nodes.kindOf(child) === 'constructor_initializer'
+      )
+        readValue(child, inner);
     if (body >= 0) {
       const last = readValue(body, inner);
       // The last expression of a block is what a function of these languages returns.
@@ -352,12 +426,19 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
   }
 
   function readClass(node: NodeId, symbol: number, place: TablePlace): void {
-    const inner: TablePlace = { ...place, symbol, self: symbol, scope: createScope(place.scope), returns: [] };
+    const inner: TablePlace = {
+      ...place,
+      symbol,
+      self: symbol,
+      scope: createScope(place.scope),
+      returns: [],
+    };
     const fact = symbols[symbol]!;
     const isSpace = fact.kind === 'namespace';
     if (isSpace) inner.self = -1;
     bindMembers(symbol, inner.scope);
-    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters'))) bindGeneric(param, inner.scope);
+    for (const param of nodes.childrenOf(nodes.childIn(node, 'type_parameters')))
+      bindGeneric(param, inner.scope);
     const bases = types.listBases(node).map((base) => {
       const type = types.readType(base, inner);
       if (type[0] === 'r') collector.addReference('inherit', type[1], base, symbol);
@@ -384,7 +465,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
       const owner = symbols[symbol]!.owner;
       const own = owner === undefined ? null : findType(top, owner);
       const self = own?.[0] === 'r' && own[1][0] === 's' ? own[1][1] : place.self;
-      if (declaredKind === 'function' || declaredKind === 'method') readFunction(node, symbol, { ...place, self });
+      if (declaredKind === 'function' || declaredKind === 'method')
+        readFunction(node, symbol, { ...place, self });
       else readClass(node, symbol, place);
       return UNKNOWN;
     }
@@ -417,7 +499,11 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
         const right = nodes.childIn(node, 'right');
         if (left < 0) break;
         if (type >= 0 || symbols[place.symbol]!.kind !== 'function') {
-          if (language === 'python' && NAMES.has(nodes.kindOf(left)) && findOwn(place, nodes.textOf(left)) === null) {
+          if (
+            language === 'python' &&
+            NAMES.has(nodes.kindOf(left)) &&
+            findOwn(place, nodes.textOf(left)) === null
+          ) {
             declareVariable(left, type, right, node, place);
             return UNKNOWN;
           }
@@ -430,33 +516,56 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
         const right = nodes.childrenOf(nodes.childIn(node, 'right'));
         const values = right.map((each) => readValue(each, place));
         for (const [index, left] of nodes.childrenOf(nodes.childIn(node, 'left')).entries())
-          bindLocal(left, values.length > 1 ? (values[index] ?? UNKNOWN) : index === 0 ? firstOf(values[0]) : UNKNOWN, place);
+          bindLocal(
+            left,
+            values.length > 1 ? (values[index] ?? UNKNOWN) : index === 0 ? firstOf(values[0]) : UNKNOWN,
+            place,
+          );
         return UNKNOWN;
       }
       case 'var_spec':
       case 'const_spec': {
         const value = nodes.childIn(node, 'value');
         const first = nodes.kindOf(value) === 'expression_list' ? (nodes.childrenOf(value)[0] ?? -1) : value;
-        for (const name of nodes.childrenIn(node, 'name')) declareVariable(name, nodes.childIn(node, 'type'), first, node, place);
+        for (const name of nodes.childrenIn(node, 'name'))
+          declareVariable(name, nodes.childIn(node, 'type'), first, node, place);
         return UNKNOWN;
       }
       case 'let_declaration':
-        declareVariable(nodes.childIn(node, 'pattern'), nodes.childIn(node, 'type'), nodes.childIn(node, 'value'), node, place);
+        declareVariable(
+          nodes.childIn(node, 'pattern'),
+          nodes.childIn(node, 'type'),
+          nodes.childIn(node, 'value'),
+          node,
+          place,
+        );
         return UNKNOWN;
       case 'const_item':
       case 'static_item':
-        declareVariable(nodes.childIn(node, 'name'), nodes.childIn(node, 'type'), nodes.childIn(node, 'value'), node, place);
+        declareVariable(
+          nodes.childIn(node, 'name'),
+          nodes.childIn(node, 'type'),
+          nodes.childIn(node, 'value'),
+          node,
+          place,
+        );
         return UNKNOWN;
       case 'field_declaration':
       case 'local_variable_declaration':
       case 'variable_declaration':
       case 'declaration': {
         const type = nodes.childIn(node, 'type');
-        const names = [...nodes.childrenIn(node, 'declarator'), ...nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'variable_declarator')];
+        const names = [
+          ...nodes.childrenIn(node, 'declarator'),
+          ...nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'variable_declarator'),
+        ];
         if (names.length === 0 && nodes.childrenIn(node, 'name').length === 0) break;
         for (const each of new Set(names)) {
           const name = findName(each) >= 0 ? findName(each) : each;
-          const value = nodes.childIn(each, 'value') >= 0 ? nodes.childIn(each, 'value') : (nodes.childrenOf(each).at(-1) ?? -1);
+          const value =
+            nodes.childIn(each, 'value') >= 0
+              ? nodes.childIn(each, 'value')
+              : (nodes.childrenOf(each).at(-1) ?? -1);
           declareVariable(name, types.isInferred(type) ? -1 : type, value === name ? -1 : value, node, place);
         }
         for (const name of nodes.childrenIn(node, 'name')) declareVariable(name, type, -1, node, place);
@@ -466,9 +575,17 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
         const variable = nodes.childOfKind(node, 'variable_declaration');
         const name = variable >= 0 ? (nodes.childrenOf(variable)[0] ?? -1) : findName(node);
         const type = variable >= 0 ? (nodes.childrenOf(variable)[1] ?? -1) : nodes.childIn(node, 'type');
-        const value = nodes.childIn(node, 'value') >= 0 ? nodes.childIn(node, 'value') : variable >= 0 ? nodes.childrenOf(node).find((each) => each > variable && nodes.kindOf(each).endsWith('expression')) ?? -1 : -1;
+        const value =
+          nodes.childIn(node, 'value') >= 0
+            ? nodes.childIn(node, 'value')
+            : variable >= 0
+              ? (nodes
+                  .childrenOf(node)
+                  .find((each) => each > variable && nodes.kindOf(each).endsWith('expression')) ?? -1)
+              : -1;
         declareVariable(name, type, value, node, place);
-        for (const child of nodes.childrenOf(node)) if (/accessor|getter|setter|computed/.test(nodes.kindOf(child))) readValue(child, place);
+        for (const child of nodes.childrenOf(node))
+          if (/accessor|getter|setter|computed/.test(nodes.kindOf(child))) readValue(child, place);
         return UNKNOWN;
       }
       case 'for_statement':
@@ -507,7 +624,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
       case 'type_assertion_expression':
       case 'cast_expression':
       case 'as_expression': {
-        for (const child of nodes.childrenOf(node)) if (child !== nodes.childIn(node, 'type')) readValue(child, place);
+        for (const child of nodes.childrenOf(node))
+          if (child !== nodes.childIn(node, 'type')) readValue(child, place);
         const type = nodes.childIn(node, 'type');
         return type < 0 ? UNKNOWN : ['t', types.readType(type, place)];
       }
@@ -537,13 +655,16 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
       }
       case 'conditional_expression': {
         const values = nodes.childrenOf(node).map((each) => readValue(each, place));
-        return language === 'python' ? ['|', values[0] ?? UNKNOWN, values.at(-1) ?? UNKNOWN] : ['|', ...values.slice(1)];
+        return language === 'python'
+          ? ['|', values[0] ?? UNKNOWN, values.at(-1) ?? UNKNOWN]
+          : ['|', ...values.slice(1)];
       }
       case 'with_item':
       case 'as_pattern': {
         const [value, alias] = nodes.childrenOf(node);
         const read = readValue(value ?? -1, place);
-        if (alias !== undefined && kind === 'as_pattern') bindLocal(nodes.childrenOf(alias)[0] ?? alias, read, place);
+        if (alias !== undefined && kind === 'as_pattern')
+          bindLocal(nodes.childrenOf(alias)[0] ?? alias, read, place);
         return read;
       }
       case 'decorator': {
@@ -579,34 +700,43 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     }
     // A block or a body: its last expression may be its value.
     const isBlock = /block|body|^declaration_list$/.test(kind);
-    const inner = isBlock && symbols[place.symbol]!.kind !== 'class' && language !== 'python' && language !== 'ruby' && language !== 'php'
-      ? { ...place, scope: createScope(place.scope) }
-      : place;
+    const inner =
+      isBlock &&
+      symbols[place.symbol]!.kind !== 'class' &&
+      language !== 'python' &&
+      language !== 'ruby' &&
+      language !== 'php'
+        ? { ...place, scope: createScope(place.scope) }
+        : place;
     let last: Expr = UNKNOWN;
     for (const child of nodes.childrenOf(node)) last = readValue(child, inner);
     return isBlock && language === 'rust' && !nodes.textOf(node).trimEnd().endsWith(';}') ? last : UNKNOWN;
   }
 
-  const findOwn = (place: TablePlace, name: string): Expr | null => place.scope.names.get(name)?.value ?? null;
+  const findOwn = (place: TablePlace, name: string): Expr | null =>
+    place.scope.names.get(name)?.value ?? null;
 
   /** A function of Go returns a list when it returns an error too: the first one counts. */
   const firstOf = (value: Expr | undefined): Expr =>
     value === undefined ? UNKNOWN : language === 'go' && value[0] === 'y' ? (value[1] as Expr) : value;
 
   function readLoop(node: NodeId, place: TablePlace): Expr {
-    const left = ['left', 'pattern', 'name'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
+    const left =
+      ['left', 'pattern', 'name'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
     const right = ['right', 'value'].map((each) => nodes.childIn(node, each)).find((each) => each >= 0) ?? -1;
     const type = nodes.childIn(node, 'type');
     if (right >= 0 && left >= 0) {
       const value = readValue(right, place);
-      const known: Expr = type >= 0 && !types.isInferred(type) ? ['t', types.readType(type, place)] : ['e', value];
+      const known: Expr =
+        type >= 0 && !types.isInferred(type) ? ['t', types.readType(type, place)] : ['e', value];
       // Go gives the index first.
       if (kindIs(node, 'range_clause')) {
         const [, second] = nodes.childrenOf(left);
         if (second !== undefined) bindLocal(second, ['e', value], place);
       } else bindLocal(left, known, place);
     }
-    for (const child of nodes.childrenOf(node)) if (child !== left && child !== right && child !== type) readValue(child, place);
+    for (const child of nodes.childrenOf(node))
+      if (child !== left && child !== right && child !== type) readValue(child, place);
     return UNKNOWN;
   }
 
@@ -619,7 +749,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     for (const [index, child] of children.entries()) {
       if (kindIs(child, 'token_tree')) readTokens(child, place);
       const next = children[index + 1];
-      if (kindIs(child, 'identifier') && next !== undefined && kindIs(next, 'token_tree')) readToken(child, next, place);
+      if (kindIs(child, 'identifier') && next !== undefined && kindIs(next, 'token_tree'))
+        readToken(child, next, place);
     }
   }
 
@@ -628,7 +759,8 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
     for (const [index, child] of children.entries()) {
       const next = children[index + 1];
       if (kindIs(child, 'token_tree')) readTokens(child, place);
-      else if (kindIs(child, 'identifier') && next !== undefined && kindIs(next, 'token_tree')) readToken(child, next, place);
+      else if (kindIs(child, 'identifier') && next !== undefined && kindIs(next, 'token_tree'))
+        readToken(child, next, place);
     }
   }
 
