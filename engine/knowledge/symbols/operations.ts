@@ -135,7 +135,7 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       changes: false,
       input: z.strictObject({
         symbol,
-        depth: z.int().min(1).max(5).default(2),
+        depth: z.int().min(1).max(5).default(2).describe('Steps.'),
         direction: z.enum(['callers', 'callees', 'both']).default('both'),
         session,
         limit,
@@ -189,7 +189,7 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       changes: false,
       input: z.strictObject({
         git_range: z.string().min(1).max(500).optional().describe('Such as main..HEAD; ignored with paths.'),
-        paths: z.array(z.string().min(1).max(4096)).max(500).optional(),
+        paths: z.array(z.string().min(1).max(4096)).max(500).optional().describe('Files or folders.'),
         session,
         limit,
       }),
@@ -249,10 +249,10 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        id: z.int().min(1).optional(),
+        id: z.int().min(1).optional().describe('Of the symbol.'),
         symbol: symbol.optional(),
-        max_lines: z.int().min(1).max(2000).default(120),
-        project: z.string().min(1).max(200).optional().meta({ names: 'projects' }),
+        max_lines: z.int().min(1).max(2000).default(120).describe('Of its text.'),
+        project: z.string().min(1).max(200).optional().describe('Another one; shared code only.'),
         session,
       }),
       output: z.object({
@@ -354,9 +354,9 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        query: z.string().min(1).max(200),
+        query: z.string().min(1).max(200).describe('Part of a name.'),
         limit: z.int().min(1).max(100).default(20),
-        project: z.string().min(1).max(200).optional(),
+        project: z.string().min(1).max(200).optional().describe('Only this one.'),
       }),
       output: z.object({ ...state, symbols: list }),
       say: sayWith(({ symbols }) =>

@@ -26,6 +26,13 @@ export type Evaluator = ReturnType<typeof createEvaluator>;
 /** Further than this nothing is followed: code that refers to itself would have no end. */
 const MOST_STEPS = 60;
 
+type SymbolValue = Extract<Value, { is: 'symbol' }>;
+
+/** Symbols that stand for what they hold. */
+const HOLDS: ReadonlySet<string> = new Set(['variable', 'field']);
+/** Variables that are said to be what another one is, one after another. */
+const MOST_ALIASES = 8;
+
 /** Languages in which a class has other members than its objects. */
 const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
 const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
@@ -208,12 +215,23 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     const { kind } = symbolAt(file, index);
     if (kind === 'class' || kind === 'function' || kind === 'interface')
       return { is: 'instance', file, index, types };
-    const meant = valueOfSymbol(value);
-    return meant.is === 'symbol' && meant.index !== index ? instanceOf(meant, types) : UNKNOWN_VALUE;
+    if (!HOLDS.has(kind)) return UNKNOWN_VALUE;
+    const meant = settle(value);
+    return meant.is === 'symbol' ? instanceOf(meant, types) : UNKNOWN_VALUE;
+  }
+
+  /** What a variable holds in the end, when it is declared by others; unknown for those that refer to each other. */
+  function settle(value: SymbolValue): Value {
+    let at: Value = value;
+    for (let steps = 0; steps < MOST_ALIASES; steps += 1) {
+      if (at.is !== 'symbol' || !HOLDS.has(symbolAt(at.file, at.index).kind)) return at;
+      at = valueOfSymbol(at);
+    }
+    return UNKNOWN_VALUE;
   }
 
   /** What a variable or field holds; a function, class or namespace is itself. */
-  function valueOfSymbol(value: Extract<Value, { is: 'symbol' }>): Value {
+  function valueOfSymbol(value: SymbolValue): Value {
     const { file, index, owner = null } = value;
     const { kind, type, init } = symbolAt(file, index);
     if (kind !== 'variable' && kind !== 'field') return value;
@@ -230,8 +248,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         const { kind, returnType, returns = [], isAsync } = symbolAt(file, index);
         if (kind === 'class') return { is: 'instance', file, index, types: [] };
         if (kind !== 'function' && kind !== 'method') {
-          const held = valueOfSymbol(value);
-          return held === value ? UNKNOWN_VALUE : callValue(held);
+          return HOLDS.has(kind) ? callValue(settle(value)) : UNKNOWN_VALUE;
         }
         if (returnType !== undefined) return evaluateType(file, returnType, owner);
         if (returns.length === 0) return OUTSIDE_VALUE;
@@ -259,7 +276,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   function elementOf(value: Value, at?: number): Value {
-    const held = value.is === 'symbol' ? valueOfSymbol(value) : value;
+    const held = value.is === 'symbol' ? settle(value) : value;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
     if (held.is === 'list')
       return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
@@ -291,8 +308,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
     const type = fact.params?.[index];
     if (type !== undefined) return evaluateType(file, type, owner);
-    const held = valueOfSymbol(callee);
-    return held === callee ? UNKNOWN_VALUE : argumentOf(held, index, param);
+    return HOLDS.has(fact.kind) ? argumentOf(settle(callee), index, param) : UNKNOWN_VALUE;
   }
 
   /** The type of a parameter of a function that is known by its type. */
@@ -303,10 +319,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         return type === undefined ? UNKNOWN_VALUE : evaluateType(value.file, type, value.with);
       }
       case 'symbol': {
-        const type = symbolAt(value.file, value.index).params?.[index];
+        const { params, kind } = symbolAt(value.file, value.index);
+        const type = params?.[index];
         if (type !== undefined) return evaluateType(value.file, type, value.owner ?? null);
-        const held = valueOfSymbol(value);
-        return held === value ? UNKNOWN_VALUE : parameterOf(held, index);
+        return HOLDS.has(kind) ? parameterOf(settle(value), index) : UNKNOWN_VALUE;
       }
       case 'either':
         return joinValues(value.values.map((each) => parameterOf(each, index)));
@@ -353,9 +369,9 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     const { file, index } = value;
     const fact = symbolAt(file, index);
     project.use(file, findRoot(file, index).name);
-    if (fact.kind === 'variable' || fact.kind === 'field') {
-      const held = valueOfSymbol(value);
-      return held === value ? null : findMember(held, name);
+    if (HOLDS.has(fact.kind)) {
+      const held = settle(value);
+      return guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
     }
     const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
     const found = (file.members.get(index)?.get(name) ?? []).find(
@@ -491,5 +507,5 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return null;
   }
 
-  return { evaluate, readImport, lookUpType, findMember, findExport, valueOfSymbol };
+  return { evaluate, readImport, lookUpType, findMember, findExport };
 }
