@@ -13,10 +13,10 @@ describe('an index of what somebody has prepared', () => {
     const outside = temporaryFolder();
     writeFileSync(join(outside, 'secret.ts'), 'export function secretOutside() {}\n');
     const project = makeProject({
-      'deep.ts': `export const deep = ${'['.repeat(10_000)}${']'.repeat(10_000)};\nexport function after() {}\n`,
-      'calls.ts': `export const x = ${'f('.repeat(3000)}${')'.repeat(3000)};\n`,
+      'deep.ts': `export const deep = ${'[\n'.repeat(10_000)}${']\n'.repeat(10_000)};\nexport function after() {}\n`,
+      'calls.ts': `export const x = ${'f(\n'.repeat(3000)}${')\n'.repeat(3000)};\n`,
       'name.ts': `export function ${'a'.repeat(4096)}() {}\n`,
-      'open.py': `${'('.repeat(5000)}\ndef f():\n    pass\n`,
+      'open.py': `${'(\n'.repeat(5000)}\ndef f():\n    pass\n`,
       'loop.ts':
         "export * from './loop2';\nexport { a as b } from './loop2';\nimport { b } from './loop2';\nb();\n",
       'loop2.ts': "export * from './loop';\nexport { b as a } from './loop';\n",
