@@ -285,8 +285,9 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     const read = await readFiles(changed, isFull, (done) =>
       progress({ phase: 'read', done, total: changed.length }),
     );
-    const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
+    // The threads hold much, and resolving takes as much again.
     await pool.rest();
+    const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
     skipped = list.skipped;
     for (const { state } of known.values())
       if (state !== 'ok' && state !== 'slow') countSkipped(skipped, state);
