@@ -10,9 +10,7 @@ const limitFlag = {
   limit: { type: 'number', short: 'n', value: 'count', about: 'at most so many' },
 } as const;
 const projectFlag = { project: { type: 'string', value: 'id', about: 'a registered project' } } as const;
-const symbolArg = [
-  { name: 'symbol', about: 'an id, a name, Class.method or file:name' },
-] as const;
+const symbolArg = [{ name: 'symbol', about: 'an id, a name, Class.method or file:name' }] as const;
 
 interface AnswerState {
   empty: string | null;
@@ -39,7 +37,11 @@ const index = defineCommand({
     const done = await client.run(
       'graph.index',
       { full: full ?? false, session, project },
-      { key: randomUUID(), signal: context.signal, onProgress: (message) => void (isTerminal && context.stderr.write(`\r\x1b[K${drawBar(message)}`)) },
+      {
+        key: randomUUID(),
+        signal: context.signal,
+        onProgress: (message) => void (isTerminal && context.stderr.write(`\r\x1b[K${drawBar(message)}`)),
+      },
     );
     if (isTerminal) context.stderr.write('\r\x1b[K');
     context.result(
@@ -67,8 +69,12 @@ const status = defineCommand({
   examples: ['graph status'],
   async run(context) {
     const client = await context.engine();
-    const found = await client.call('graph.status', { session: context.flags.session, project: context.flags.project });
-    const { files, symbols, edges, unresolved, skipped, languages, by_confidence, with_errors, at, note } = found;
+    const found = await client.call('graph.status', {
+      session: context.flags.session,
+      project: context.flags.project,
+    });
+    const { files, symbols, edges, unresolved, skipped, languages, by_confidence, with_errors, at, note } =
+      found;
     const join = (counts: Readonly<Record<string, number | undefined>>): string =>
       Object.entries(counts)
         .map(([name, count]) => `${name} ${count}`)
@@ -135,7 +141,13 @@ const trace = defineCommand({
   async run(context) {
     const client = await context.engine();
     const { session, limit, depth, direction } = context.flags;
-    const found = await client.call('trace.path', { symbol: context.arg(0), session, limit, depth, direction });
+    const found = await client.call('trace.path', {
+      symbol: context.arg(0),
+      session,
+      limit,
+      depth,
+      direction,
+    });
     context.result(found, formatTrace);
     noteState(context, found);
   },
@@ -178,13 +190,18 @@ const impact = defineCommand({
   name: 'graph impact',
   about: 'what a change reaches: of paths, of a range of commits, or of what is changed now',
   args: [{ name: 'path', about: 'files or folders', rest: true, optional: true, completes: 'file' }],
-  flags: { ...sessionFlag, ...limitFlag, range: { type: 'string', value: 'a..b', about: 'of commits, instead of paths' } },
+  flags: {
+    ...sessionFlag,
+    ...limitFlag,
+    range: { type: 'string', value: 'a..b', about: 'of commits, instead of paths' },
+  },
   examples: ['graph impact src/app.ts', 'graph impact --range main..HEAD', 'graph impact'],
   async run(context) {
     const client = await context.engine();
     const { session, limit, range } = context.flags;
     const paths = [...context.args];
-    if (paths.length > 0 && range !== undefined) throw new SvcError('usage', 'name paths or --range, not both');
+    if (paths.length > 0 && range !== undefined)
+      throw new SvcError('usage', 'name paths or --range, not both');
     const found = await client.call('impact', {
       ...(paths.length > 0 ? { paths } : {}),
       git_range: range,
@@ -204,8 +221,11 @@ const impact = defineCommand({
     );
     context.result(found, () => text);
     if (found.files > 0)
-      context.note(`${formatCount(found.files, 'file')}, ${formatCount(found.symbols.length, 'symbol')} declared there`);
-    if (found.tests.length > 0) context.note(`tests: ${found.tests.map((each) => toPrintable(each)).join(', ')}`);
+      context.note(
+        `${formatCount(found.files, 'file')}, ${formatCount(found.symbols.length, 'symbol')} declared there`,
+      );
+    if (found.tests.length > 0)
+      context.note(`tests: ${found.tests.map((each) => toPrintable(each)).join(', ')}`);
     if (found.more > 0) context.note(`and ${found.more} more: --limit shows them`);
     noteState(context, found);
   },
@@ -235,7 +255,9 @@ const architecture = defineCommand({
     context.result(found, () =>
       [
         text.trimEnd(),
-        ...(found.entry_points.length > 0 ? ['', `entry points: ${found.entry_points.map((each) => toPrintable(each)).join(', ')}`] : []),
+        ...(found.entry_points.length > 0
+          ? ['', `entry points: ${found.entry_points.map((each) => toPrintable(each)).join(', ')}`]
+          : []),
         ...(used.length > 0 ? ['', 'most used:', ...used] : []),
       ].join('\n'),
     );

@@ -1,6 +1,6 @@
 export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './languages.ts';
-export { type ListRequest, listSources, type SourceFile, type SourceList } from './list-sources.ts';
-export { readSource, readText, type SourceText } from './read-source.ts';
+export { listSources, type SourceFile } from './list-sources.ts';
+export { readSource, readText } from './read-source.ts';
 export {
   countSkipped,
   judgePath,
@@ -9,4 +9,4 @@ export {
   type SkipCounts,
   type SkipReason,
 } from './skipped.ts';
-export { findLine, findLineStarts, type GrammarNames, type SyntaxTree } from './syntax-tree.ts';
+export { findLine, findLineStarts, type SyntaxTree } from './syntax-tree.ts';

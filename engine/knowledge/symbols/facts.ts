@@ -77,6 +77,8 @@ export interface SymbolFact {
   /** The first line of the comment above it. */
   doc?: string;
   isExported?: true;
+  /** The type that a method belongs to when it is declared outside of it: a receiver of Go, an `impl` of Rust. */
+  owner?: string;
   /** Of a class rather than of its objects. */
   isStatic?: true;
   /** A call brings a promise of what it returns. */

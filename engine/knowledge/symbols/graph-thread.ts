@@ -1,6 +1,11 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { createIndexer, type Indexer, type IndexProgress, type RefreshResult } from './index-files/indexer.ts';
+import {
+  createIndexer,
+  type Indexer,
+  type IndexProgress,
+  type RefreshResult,
+} from './index-files/indexer.ts';
 import { answerQuestion, type GraphAnswer, type GraphQuestion } from './query/answer.ts';
 
 /** One tree of files with its index. */
@@ -117,10 +122,16 @@ const waitFor = (work: Promise<unknown>, ms: number): Promise<boolean> => {
   return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 };
 
-async function answer({ view: wanted, work, patienceMs, env }: GraphRequest): Promise<{ answer: GraphAnswer; stale: Staleness }> {
+async function answer({
+  view: wanted,
+  work,
+  patienceMs,
+  env,
+}: GraphRequest): Promise<{ answer: GraphAnswer; stale: Staleness }> {
   const view = await openView(wanted);
   const question = (work as { question: GraphQuestion }).question;
-  if (view.refreshing === null && performance.now() - view.at > FRESH_MS) startRefresh(view, false).catch(() => undefined);
+  if (view.refreshing === null && performance.now() - view.at > FRESH_MS)
+    startRefresh(view, false).catch(() => undefined);
   if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
     const { answer: early } = await answerQuestion(view.indexer, question, env);
     return { answer: early, stale: { indexing: view.progress } };

@@ -80,7 +80,12 @@ export function createGraph(deps: GraphDeps) {
       if (thread !== made) return;
       thread = null;
       for (const each of waiting.values())
-        each.fail(new SvcError('internal', `the code graph's thread ended: ${why instanceof Error ? why.message : why}`));
+        each.fail(
+          new SvcError(
+            'internal',
+            `the code graph's thread ended: ${why instanceof Error ? why.message : why}`,
+          ),
+        );
       waiting.clear();
     };
     made.on('error', end);
@@ -105,7 +110,10 @@ export function createGraph(deps: GraphDeps) {
     const { parsers, without } = deps.settings();
     const worker = session === undefined ? null : deps.sessionOf(session);
     const owner = worker === null ? project : worker.project;
-    const base = join(indexFolder(), `${owner === null ? 'workspace' : `project-${encodeURIComponent(owner)}`}.db`);
+    const base = join(
+      indexFolder(),
+      `${owner === null ? 'workspace' : `project-${encodeURIComponent(owner)}`}.db`,
+    );
     makePrivateFolder(deps.data, indexFolder());
     // A session that works in the project's own folder, or is none of a worker, sees the project.
     if (worker?.cwd == null || !existsSync(worker.cwd) || worker.cwd === deps.folder(owner))

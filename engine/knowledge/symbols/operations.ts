@@ -29,6 +29,7 @@ const session = z.string().min(1).max(200).optional().describe('Answer from its 
 const symbol = z.string().min(1).max(1000).describe('id, name, Class.method or file:name.');
 const limit = z.int().min(1).max(1000).optional().meta({ unlisted: true });
 const list = z.array(z.unknown());
+const quiet = z.unknown().meta({ unlisted: true });
 const state = {
   empty: z.string().nullable(),
   note: z.string().nullable(),
@@ -57,7 +58,10 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
     for (const project of all) {
       const shared = sharedPaths(project);
       if (shared.length === 0) continue;
-      const asked = await graph.ask({ project }, { ask: 'search', query: name, limit: most, only: [...shared] });
+      const asked = await graph.ask(
+        { project },
+        { ask: 'search', query: name, limit: most, only: [...shared] },
+      );
       const { note } = describeState(asked);
       if (note !== null) notes.push(note);
       for (const each of pickAnswer(asked, 'symbols')?.symbols ?? []) found.push(toWireSymbol(each, project));
@@ -72,10 +76,23 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       seat: 'any',
       changes: false,
       input: z.strictObject({ session }),
-      output: z.object({ ...state, files: z.int(), folders: list, entry_points: list, most_used: list }),
+      output: z.object({
+        ...state,
+        files: z.int(),
+        folders: list,
+        entry_points: list,
+        most_used: list,
+        symbols: quiet,
+        edges: quiet,
+        languages: quiet,
+        biggest: quiet,
+        truncated: quiet,
+      }),
       say: sayWith(({ files, folders, entry_points, most_used }) => [
         `${formatCount(files, 'file')}`,
-        ...(folders as { folder: string; files: number; symbols: number; edges_in: number; edges_out: number }[]).map(
+        ...(
+          folders as { folder: string; files: number; symbols: number; edges_in: number; edges_out: number }[]
+        ).map(
           (each) =>
             `${toPrintable(each.folder)}: ${formatCount(each.files, 'file')}, ${formatCount(each.symbols, 'symbol')}, ${each.edges_in} in, ${each.edges_out} out`,
         ),
@@ -102,7 +119,10 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
           })),
           entry_points: found?.entryPoints ?? [],
           biggest: found?.biggest ?? [],
-          most_used: (found?.mostUsed ?? []).map((each) => ({ ...each, name: `${each.name} ${each.path}:${each.line}` })),
+          most_used: (found?.mostUsed ?? []).map((each) => ({
+            ...each,
+            name: `${each.name} ${each.path}:${each.line}`,
+          })),
           truncated: found?.truncated ?? false,
         };
       },
@@ -115,12 +135,20 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       changes: false,
       input: z.strictObject({
         symbol,
-        depth: z.int().min(1).max(5).default(2),
+        depth: z.int().min(1).max(5).default(2).describe('Steps.'),
         direction: z.enum(['callers', 'callees', 'both']).default('both'),
         session,
         limit,
       }),
-      output: z.object({ ...state, symbols: z.unknown(), edges: list, more: z.int() }),
+      output: z.object({
+        ...state,
+        id: z.int().nullable(),
+        symbols: z.unknown(),
+        edges: list,
+        more: z.int(),
+        mentions: quiet,
+        hubs: quiet,
+      }),
       say: sayWith((result) => {
         const { id, ...trace } = result as unknown as { id: number | null } & ReturnType<typeof toWireTrace>;
         return id === null ? [] : [`#${id} ${toPrintable(trace.symbols[id] ?? '')}`, ...sayTrace(trace, id)];
@@ -135,11 +163,20 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
         });
         const found = pickAnswer(asked, 'trace');
         if (found === null)
-          return { ...describeState(asked), id: null, symbols: {}, edges: [], mentions: [], hubs: [], more: 0 };
+          return {
+            ...describeState(asked),
+            id: null,
+            symbols: {},
+            edges: [],
+            mentions: [],
+            hubs: [],
+            more: 0,
+          };
         const trace = toWireTrace(found.trace, input.limit);
         trace.symbols[found.symbol.id] = labelSymbol(found.symbol);
         const isAlone = trace.edges.length === 0;
-        const none = direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
+        const none =
+          direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
         const why = isAlone ? `${found.symbol.name} is indexed, and no edge was found` : null;
         return { ...describeState(asked, isAlone ? none : null, why), id: found.symbol.id, ...trace };
       },
@@ -152,11 +189,19 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       changes: false,
       input: z.strictObject({
         git_range: z.string().min(1).max(500).optional().describe('Such as main..HEAD; ignored with paths.'),
-        paths: z.array(z.string().min(1).max(4096)).max(500).optional(),
+        paths: z.array(z.string().min(1).max(4096)).max(500).optional().describe('Files or folders.'),
         session,
         limit,
       }),
-      output: z.object({ ...state, symbols: z.array(z.string()), reached: list, tests: z.array(z.string()), more: z.int() }),
+      output: z.object({
+        ...state,
+        symbols: z.array(z.string()),
+        reached: list,
+        tests: z.array(z.string()),
+        more: z.int(),
+        files: quiet,
+        not_indexed: quiet,
+      }),
       say: sayWith((result) => {
         const { symbols, reached, tests, more } = result as unknown as ReturnType<typeof toWireImpact>;
         return [
@@ -177,7 +222,15 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
         });
         const impact = pickAnswer(asked, 'impact')?.impact;
         if (impact === undefined)
-          return { ...describeState(asked), files: 0, symbols: [], reached: [], tests: [], not_indexed: [], more: 0 };
+          return {
+            ...describeState(asked),
+            files: 0,
+            symbols: [],
+            reached: [],
+            tests: [],
+            not_indexed: [],
+            more: 0,
+          };
         const wire = toWireImpact(impact, input.limit);
         const empty = wire.files === 0 ? (wire.not_indexed.length > 0 ? 'not_indexed' : 'no_changes') : null;
         const none = wire.reached.length === 0 ? 'no_callers' : null;
@@ -196,17 +249,29 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        id: z.int().min(1).optional(),
+        id: z.int().min(1).optional().describe('Of the symbol.'),
         symbol: symbol.optional(),
-        max_lines: z.int().min(1).max(2000).default(120),
-        project: z.string().min(1).max(200).optional().meta({ names: 'projects' }),
+        max_lines: z.int().min(1).max(2000).default(120).describe('Of its text.'),
+        project: z.string().min(1).max(200).optional().describe('Another one; shared code only.'),
         session,
       }),
-      output: z.object({ ...state, path: z.string().nullable(), line: z.int().nullable(), text: z.string(), more: z.int() }),
+      output: z.object({
+        ...state,
+        path: z.string().nullable(),
+        line: z.int().nullable(),
+        text: z.string(),
+        more: z.int(),
+        id: quiet,
+        end_line: quiet,
+      }),
       say: sayWith(({ path, line, text, more }) =>
         path === null
           ? []
-          : [`${toPrintable(path)}:${line}`, toPrintable(text, { lines: true }), ...(more > 0 ? [`and ${formatCount(more, 'more line')}`] : [])],
+          : [
+              `${toPrintable(path)}:${line}`,
+              toPrintable(text, { lines: true }),
+              ...(more > 0 ? [`and ${formatCount(more, 'more line')}`] : []),
+            ],
       ),
       async run(input, caller) {
         const wanted = input.id === undefined ? input.symbol : String(input.id);
@@ -216,7 +281,16 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
         const place = isOwn ? placeOf(caller, input.session) : { project: other };
         const asked = await graph.ask(place, { ask: 'snippet', symbol: wanted, maxLines: input.max_lines });
         const found = pickAnswer(asked, 'snippet');
-        if (found === null) return { ...describeState(asked), id: null, path: null, line: null, end_line: null, text: '', more: 0 };
+        if (found === null)
+          return {
+            ...describeState(asked),
+            id: null,
+            path: null,
+            line: null,
+            end_line: null,
+            text: '',
+            more: 0,
+          };
         if (!isOwn) checkShared(found.symbol.path, sharedPaths(other), input.project!);
         const { text, firstLine, lastLine, more } = found.snippet;
         return {
@@ -256,24 +330,33 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
           last = await graph.ask({ project }, { ask: 'inspect', symbol: input.name, only: [...shared] });
           const found = pickAnswer(last, 'references');
           if (found !== null)
-            return { ...describeState(last), symbol: toWireSymbol(found.symbol, project), references: found.references };
+            return {
+              ...describeState(last),
+              symbol: toWireSymbol(found.symbol, project),
+              references: found.references,
+            };
         }
         const nothing =
           last === null
-            ? { empty: 'not_indexed', note: 'no paths are shared: see `shared` and `paths.shared` of svc.yaml', candidates: [] }
+            ? {
+                empty: 'not_indexed',
+                note: 'no paths are shared: see `shared` and `paths.shared` of svc.yaml',
+                candidates: [],
+              }
             : describeState(last);
         return { ...nothing, symbol: null, references: {} };
       },
     }),
     tool({
       name: 'search.shared_symbols',
-      about: 'Find code to use instead of writing it: symbols of shared paths, in all projects, by a part of their name.',
+      about:
+        'Find code to use instead of writing it: symbols of shared paths, in all projects, by a part of their name.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
-        query: z.string().min(1).max(200),
+        query: z.string().min(1).max(200).describe('Part of a name.'),
         limit: z.int().min(1).max(100).default(20),
-        project: z.string().min(1).max(200).optional(),
+        project: z.string().min(1).max(200).optional().describe('Only this one.'),
       }),
       output: z.object({ ...state, symbols: list }),
       say: sayWith(({ symbols }) =>
@@ -303,11 +386,20 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
       about: 'Bring the index of the code up to date.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ full: z.boolean().default(false), session: z.string().optional(), project: z.string().optional() }),
+      input: z.strictObject({
+        full: z.boolean().default(false),
+        session: z.string().optional(),
+        project: z.string().optional(),
+      }),
       async run(input, caller, call) {
         const project = input.project === undefined ? caller.project : projectId(input.project);
-        const { read, removed, resolved, ms } = await graph.index({ project, session: input.session }, input.full, (at) =>
-          call.progress(`${at.phase === 'read' ? 'files read' : 'references resolved'}: ${at.done} of ${at.total}`),
+        const { read, removed, resolved, ms } = await graph.index(
+          { project, session: input.session },
+          input.full,
+          (at) =>
+            call.progress(
+              `${at.phase === 'read' ? 'files read' : 'references resolved'}: ${at.done} of ${at.total}`,
+            ),
         );
         return { read, removed, resolved, ms: Math.round(ms) };
       },

@@ -55,9 +55,14 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
 const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
 
 /** What an answer says about itself, with what goes before its own word. */
-export function describeState({ answer, stale }: AskedGraph, empty: string | null = null, why: string | null = null): WireState {
+export function describeState(
+  { answer, stale }: AskedGraph,
+  empty: string | null = null,
+  why: string | null = null,
+): WireState {
   const late = formatStale(stale);
-  if (!isNothing(answer)) return { empty, note: [why, late].filter(Boolean).join('; ') || null, candidates: [] };
+  if (!isNothing(answer))
+    return { empty, note: [why, late].filter(Boolean).join('; ') || null, candidates: [] };
   const isEarly = stale !== null && answer.empty === 'not_found';
   return {
     empty: isEarly ? 'not_indexed' : answer.empty,
@@ -143,14 +148,25 @@ function takeWhile<T>(items: readonly T[], fits: (item: T) => boolean): T[] {
 export interface WireImpact {
   files: number;
   symbols: string[];
-  reached: { symbol: string; id: number; hop: number; confidence: number; line: number; through: string; test: boolean }[];
+  reached: {
+    symbol: string;
+    id: number;
+    hop: number;
+    confidence: number;
+    line: number;
+    through: string;
+    test: boolean;
+  }[];
   tests: string[];
   not_indexed: string[];
   more: number;
 }
 
 /** What a change reaches, as it goes out. */
-export function toWireImpact({ files, unknown, declared, reached }: Impact, limit: number | undefined): WireImpact {
+export function toWireImpact(
+  { files, unknown, declared, reached }: Impact,
+  limit: number | undefined,
+): WireImpact {
   const names = new Map([...declared, ...reached.map(({ symbol }) => symbol)].map((each) => [each.id, each]));
   let size = 0;
   const fits = (text: string): boolean => {
@@ -162,7 +178,8 @@ export function toWireImpact({ files, unknown, declared, reached }: Impact, limi
     (text) => fits(text) && size < MOST_CHARACTERS / 3,
   );
   const sorted = [...reached].sort(
-    (one, other) => one.hop - other.hop || other.confidence - one.confidence || Number(one.isTest) - Number(other.isTest),
+    (one, other) =>
+      one.hop - other.hop || other.confidence - one.confidence || Number(one.isTest) - Number(other.isTest),
   );
   const rows = sorted.map((each) => ({
     symbol: labelSymbol(each.symbol),
@@ -173,14 +190,19 @@ export function toWireImpact({ files, unknown, declared, reached }: Impact, limi
     through: names.get(each.through)?.qualified ?? '',
     test: each.isTest,
   }));
-  const shown = takeWhile(rows.slice(0, limit), (row) => fits(`${row.symbol}${row.through}${' '.repeat(90)}`));
+  const shown = takeWhile(rows.slice(0, limit), (row) =>
+    fits(`${row.symbol}${row.through}${' '.repeat(90)}`),
+  );
   return {
     files: files.length,
     symbols,
     reached: shown,
-    tests: [...new Set(reached.filter(({ isTest }) => isTest).map(({ symbol }) => symbol.path))].sort().slice(0, 40),
+    tests: [...new Set(reached.filter(({ isTest }) => isTest).map(({ symbol }) => symbol.path))]
+      .sort()
+      .slice(0, 40),
     not_indexed: unknown.slice(0, 20),
-    more: reached.length - shown.length + declared.filter(({ parent }) => parent <= 0).length - symbols.length,
+    more:
+      reached.length - shown.length + declared.filter(({ parent }) => parent <= 0).length - symbols.length,
   };
 }
 
@@ -189,7 +211,9 @@ const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
 
 /** The state of an answer as text: why there is none, and of when it is. */
 export const sayState = ({ empty, note, candidates }: WireState): string[] => [
-  ...(empty === null && note === null ? [] : [`${empty === null ? '' : `${empty}: `}${note ?? ''}`.replace(/: $/, '')]),
+  ...(empty === null && note === null
+    ? []
+    : [`${empty === null ? '' : `${empty}: `}${note ?? ''}`.replace(/: $/, '')]),
   ...candidates.map((each) => `  ${each}`),
 ];
 

@@ -1,6 +1,7 @@
 import type { Language, SyntaxTree } from '../../sources/index.ts';
 import type { FileFacts } from '../facts.ts';
 import { extractEcma } from './ecma/index.ts';
+import { extractByTable } from './table/walk.ts';
 
 type Extract = (tree: SyntaxTree, path: string) => FileFacts;
 
@@ -10,7 +11,6 @@ const EXTRACTORS: Partial<Record<Language, Extract>> = {
   javascript: extractEcma,
 };
 
-/** Takes down what a file declares, imports and refers to; null for a language without an extractor. */
-export function extractFacts(tree: SyntaxTree, path: string): FileFacts | null {
-  return EXTRACTORS[tree.language]?.(tree, path) ?? null;
-}
+/** Takes down what a file declares, imports and refers to. */
+export const extractFacts = (tree: SyntaxTree, path: string): FileFacts =>
+  (EXTRACTORS[tree.language] ?? extractByTable)(tree, path);

@@ -10,12 +10,14 @@ import {
   type SkipCounts,
   type SourceFile,
 } from '../../sources/index.ts';
+import type { FileFacts } from '../facts.ts';
 import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
 import { ANY_FILE, ANY_PATH, createStoredProject } from '../resolve/stored-project.ts';
 import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
 import { type GraphDatabase, openGraphFile, readFact, writeFact } from '../store/graph-file.ts';
+import { unpackFacts } from '../store/pack.ts';
 import { createGraphRows, type FileRow } from '../store/rows.ts';
 import { createParsePool } from './parse-pool.ts';
 import type { ReadFacts } from './read-facts.ts';
@@ -105,7 +107,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     for (const name of new Set(names)) rows.markDependents(ANY_PATH, hashName(name));
   }
 
-  const countMembers = (facts: ReadFacts['facts']): Map<string, string> => {
+  const countMembers = (facts: FileFacts | null): Map<string, string> => {
     const counts = new Map<string, number>();
     for (const { kind, name } of facts?.symbols ?? [])
       if (kind === 'method') counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -113,8 +115,10 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
   };
 
   /** Marks what depends on names that mean something else now. */
-  function markChanges(id: number, before: ReadFacts['facts'], after: ReadFacts['facts']): void {
-    const digests = [before, after].map((facts) => (facts === null ? new Map<string, string>() : digestFacts(facts)));
+  function markChanges(id: number, before: FileFacts | null, after: FileFacts | null): void {
+    const digests = [before, after].map((facts) =>
+      facts === null ? new Map<string, string>() : digestFacts(facts),
+    );
     for (const name of listChangedNames(digests[0]!, digests[1]!)) rows.markDependents(id, hashName(name));
     for (const name of listChangedNames(countMembers(before), countMembers(after)))
       rows.markDependents(ANY_FILE, hashName(name));
@@ -123,7 +127,8 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     // Names that a package gains or loses count for all of it.
     const names = listChangedNames(digests[0]!, digests[1]!);
     for (const name of packages)
-      if (name !== undefined && (!isSame || names.length > 0)) rows.markDependents(ANY_PATH, hashName(`package ${name}`));
+      if (name !== undefined && (!isSame || names.length > 0))
+        rows.markDependents(ANY_PATH, hashName(`package ${name}`));
   }
 
   function removeFile(row: FileRow): void {
@@ -135,13 +140,19 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     known.delete(row.path);
   }
 
-  function storeFile(path: string, language: Language, read: ReadFacts, stat: { size: number; mtimeMs: number }, isFirst: boolean): void {
+  function storeFile(
+    path: string,
+    language: Language,
+    read: ReadFacts,
+    stat: { size: number; mtimeMs: number },
+    isFirst: boolean,
+  ): void {
     const old = known.get(path);
     if (read.state === 'gone') {
       if (old !== undefined) removeFile(old);
       return;
     }
-    const before = old === undefined ? null : rows.readFacts(old.id);
+    const before = old === undefined || isFirst ? null : rows.readFacts(old.id);
     const row = {
       path,
       language,
@@ -157,11 +168,15 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     // In a new index everything is to be resolved anyway.
     if (isFirst) return;
     if (old === undefined) markPath(path);
-    markChanges(id, before, read.facts);
+    markChanges(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
   }
 
   /** Reads the files, in transactions of a batch each. */
-  async function readFiles(files: readonly SourceFile[], isFull: boolean, report: (done: number) => void): Promise<number> {
+  async function readFiles(
+    files: readonly SourceFile[],
+    isFull: boolean,
+    report: (done: number) => void,
+  ): Promise<number> {
     const isFirst = known.size === 0;
     const stats = new Map(files.map((each) => [each.path, each] as const));
     const waiting: (() => void)[] = [];
@@ -241,10 +256,15 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     return hash.digest('hex');
   }
 
-  const isUnchanged = (row: FileRow | undefined, { size, mtimeMs }: { size: number; mtimeMs: number }): boolean =>
-    row !== undefined && row.size === size && row.mtime === mtimeMs;
+  const isUnchanged = (
+    row: FileRow | undefined,
+    { size, mtimeMs }: { size: number; mtimeMs: number },
+  ): boolean => row !== undefined && row.size === size && row.mtime === mtimeMs;
 
-  async function refresh({ progress = () => {}, isFull = false }: RefreshOptions = {}): Promise<RefreshResult> {
+  async function refresh({
+    progress = () => {},
+    isFull = false,
+  }: RefreshOptions = {}): Promise<RefreshResult> {
     const from = performance.now();
     const list = await listSources({ root: top, env, without, parsers });
     manifests = list.manifests;
@@ -262,11 +282,15 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
         for (const row of gone) removeFile(row);
       })();
     const changed = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
-    const read = await readFiles(changed, isFull, (done) => progress({ phase: 'read', done, total: changed.length }));
-    const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
+    const read = await readFiles(changed, isFull, (done) =>
+      progress({ phase: 'read', done, total: changed.length }),
+    );
+    // The threads hold much, and resolving takes as much again.
     await pool.rest();
+    const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
     skipped = list.skipped;
-    for (const { state } of known.values()) if (state !== 'ok' && state !== 'slow') countSkipped(skipped, state);
+    for (const { state } of known.values())
+      if (state !== 'ok' && state !== 'slow') countSkipped(skipped, state);
     writeFact(db, 'skipped', JSON.stringify(skipped));
     writeFact(db, 'at', String(Date.now()));
     return { read, removed: gone.length, resolved, ms: performance.now() - from };

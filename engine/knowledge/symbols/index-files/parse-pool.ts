@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../../base/errors.ts';
 import type { SourceParser } from '../../sources/parse.ts';
@@ -9,24 +8,38 @@ type Wanted = ParseOrder['files'][number];
 
 export interface ParsePool {
   /** Parses files, and passes each batch on as it is done, in any order. */
-  parseFiles(root: string, files: readonly Wanted[], done: (file: Wanted, read: ReadFacts | 'same') => void): Promise<void>;
+  parseFiles(
+    root: string,
+    files: readonly Wanted[],
+    done: (file: Wanted, read: ReadFacts | 'same') => void,
+  ): Promise<void>;
   /** Ends the threads; the parser of single files stays. */
   rest(): Promise<void>;
   close(): Promise<void>;
+}
+
+interface ParseThread {
+  parse(order: ParseOrder): Promise<(ReadFacts | 'same')[]>;
+  end(): Promise<unknown>;
 }
 
 /** From this many files on, threads are worth their start. */
 const WORTH_THREADS = 40;
 const THREADS = 2;
 const BATCH = 16;
-const MOST_MB = 512;
+/** Of one thread, without what the parser itself takes. */
+const MOST_MB = 128;
 
 /** Parses few files here and many in two threads, which are there only meanwhile. */
 export function createParsePool(): ParsePool {
   let here: Promise<SourceParser> | undefined;
-  let threads: Worker[] = [];
+  let threads: ParseThread[] = [];
 
-  async function parseHere(root: string, files: readonly Wanted[], done: Parameters<ParsePool['parseFiles']>[2]) {
+  async function parseHere(
+    root: string,
+    files: readonly Wanted[],
+    done: Parameters<ParsePool['parseFiles']>[2],
+  ) {
     here ??= import('../../sources/parse.ts').then(({ createSourceParser }) => createSourceParser());
     const parser = await here;
     await parser.load(files.map(({ language }) => language));
@@ -34,29 +47,41 @@ export function createParsePool(): ParsePool {
   }
 
   /** Starts a thread, and waits until it is ready. */
-  async function startThread(): Promise<Worker> {
-    const thread = new Worker(new URL('./parse-worker.js', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 8 },
+  async function startThread(): Promise<ParseThread> {
+    const worker = new Worker(new URL('./parse-worker.js', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MOST_MB, maxYoungGenerationSizeMb: 16, stackSizeMb: 8 },
     });
-    await once(thread, 'message');
-    return thread;
-  }
-
-  async function work(thread: Worker, order: ParseOrder): Promise<(ReadFacts | 'same')[]> {
-    const answer = Promise.race([
-      once(thread, 'message') as Promise<[ParseResult]>,
-      once(thread, 'exit').then((): [ParseResult] => [{ failed: 'the thread ended' }]),
-    ]);
-    thread.postMessage(order);
-    const [result] = await answer;
-    if ('failed' in result) throw new SvcError('internal', `a parser failed: ${result.failed}`);
-    return result.results;
+    let waiting: ((result: ParseResult) => void) | null = null;
+    let ended: string | null = null;
+    const end = (why: string): void => {
+      ended ??= why;
+      waiting?.({ failed: ended });
+    };
+    worker.on('message', (result: ParseResult) => waiting?.(result));
+    worker.on('error', (error) => end(String(error)));
+    worker.on('exit', () => end('the thread ended'));
+    const wait = async (): Promise<(ReadFacts | 'same')[]> => {
+      const result = await new Promise<ParseResult>((done) => {
+        if (ended === null) waiting = done;
+        else done({ failed: ended });
+      });
+      if ('failed' in result) throw new SvcError('internal', `a parser failed: ${result.failed}`);
+      return result.results;
+    };
+    await wait();
+    return {
+      parse(order) {
+        worker.postMessage(order);
+        return wait();
+      },
+      end: () => worker.terminate(),
+    };
   }
 
   async function rest(): Promise<void> {
     const ending = threads;
     threads = [];
-    await Promise.all(ending.map((thread) => thread.terminate()));
+    await Promise.all(ending.map((thread) => thread.end()));
   }
 
   return {
@@ -70,7 +95,7 @@ export function createParsePool(): ParsePool {
           while (next < files.length) {
             const batch = files.slice(next, next + BATCH);
             next += BATCH;
-            const results = await work(thread, { root, files: batch });
+            const results = await thread.parse({ root, files: batch });
             for (const [at, file] of batch.entries()) done(file, results[at]!);
           }
         }),

@@ -17,7 +17,8 @@ const parser = await createSourceParser();
 port.on('message', async ({ root, files }: ParseOrder) => {
   try {
     await parser.load(files.map(({ language }) => language));
-    port.postMessage({ results: files.map((file) => readFacts(parser, root, file)) } satisfies ParseResult);
+    const results = files.map((file) => readFacts(parser, root, file));
+    port.postMessage({ results } satisfies ParseResult);
   } catch (error) {
     port.postMessage({ failed: String(error) } satisfies ParseResult);
   }

@@ -1,13 +1,13 @@
-import { readSource, type Language } from '../../sources/index.ts';
+import { type Language, readSource } from '../../sources/index.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import { extractFacts } from '../extract/index.ts';
-import type { FileFacts } from '../facts.ts';
+import { type PackedFacts, packFacts } from '../store/pack.ts';
 import type { FileState } from '../store/rows.ts';
 
 /** What a file was found to be: its facts, or why there are none. */
 export interface ReadFacts {
   state: FileState | 'gone';
-  facts: FileFacts | null;
+  facts: PackedFacts | null;
   hash: string;
   size: number;
   mtime: number;
@@ -25,5 +25,5 @@ export function readFacts(
   if (hash === knownHash) return 'same';
   const tree = parser.parse(language, text);
   if (tree === null) return { state: 'slow', facts: null, hash, size, mtime: mtimeMs };
-  return { state: 'ok', facts: extractFacts(tree, path), hash, size, mtime: mtimeMs };
+  return { state: 'ok', facts: packFacts(extractFacts(tree, path)), hash, size, mtime: mtimeMs };
 }

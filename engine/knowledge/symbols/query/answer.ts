@@ -86,7 +86,11 @@ export async function answerQuestion(
   const found = findSymbol(indexer, question.symbol);
   if ('candidates' in found) {
     const many = found.total > found.candidates.length ? `, ${found.total} in all` : '';
-    return nothing('ambiguous', `several symbols are called so${many}: name one by its id or as file:name`, found.candidates);
+    return nothing(
+      'ambiguous',
+      `several symbols are called so${many}: name one by its id or as file:name`,
+      found.candidates,
+    );
   }
   if ('similar' in found) return explainMissing(indexer, question.symbol, found.similar);
   const { symbol } = found;
@@ -99,7 +103,10 @@ export async function answerQuestion(
     return { answer: { symbol, trace }, names };
   }
   if (question.ask === 'inspect') {
-    const errors = indexer.db.prepare('SELECT errors FROM file WHERE id = ?').pluck().get(symbol.file) as number;
+    const errors = indexer.db
+      .prepare('SELECT errors FROM file WHERE id = ?')
+      .pluck()
+      .get(symbol.file) as number;
     return { answer: { symbol, references: countReferences(indexer, symbol.id), errors }, names };
   }
   const snippet = readSnippet(indexer, symbol, question.maxLines);
@@ -120,15 +127,26 @@ function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) 
       .prepare('SELECT state, errors FROM file WHERE path = ? OR path LIKE ?')
       .get(path, `%/${path.replace(/[%_]/g, '')}`) as { state: string; errors: number } | undefined;
     if (row !== undefined && row.state !== 'ok') {
-      const why = row.state === 'slow' ? 'takes too long to parse' : (SKIP_REASONS as Record<string, string>)[row.state];
+      const why =
+        row.state === 'slow'
+          ? 'takes too long to parse'
+          : (SKIP_REASONS as Record<string, string>)[row.state];
       return nothing(row.state === 'slow' ? 'parse_failed' : 'not_indexed', `${path} is left out: ${why}`);
     }
     if (row !== undefined && row.errors > 0)
-      return nothing('parse_failed', `${path} has places that could not be parsed, and no such symbol elsewhere`, similar);
+      return nothing(
+        'parse_failed',
+        `${path} has places that could not be parsed, and no such symbol elsewhere`,
+        similar,
+      );
     if (row === undefined && indexer.languageOf(path) === null)
       return nothing('unsupported_language', `${path} is in no language that is parsed`);
     if (row === undefined)
-      return nothing('not_indexed', `${path} is no source of the project: ignored, vendored, generated or not there`, similar);
+      return nothing(
+        'not_indexed',
+        `${path} is no source of the project: ignored, vendored, generated or not there`,
+        similar,
+      );
   }
   return nothing('not_found', `no symbol is called ${JSON.stringify(wanted.slice(0, 200))}`, similar);
 }
@@ -137,7 +155,9 @@ function readStatus(indexer: Indexer): GraphStatus {
   const { db } = indexer;
   const one = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0;
   const group = (sql: string): Record<string, number> =>
-    Object.fromEntries((db.prepare(sql).raw().all() as [string | number, number][]).map(([name, n]) => [String(name), n]));
+    Object.fromEntries(
+      (db.prepare(sql).raw().all() as [string | number, number][]).map(([name, n]) => [String(name), n]),
+    );
   const at = one("SELECT value FROM fact WHERE name = 'at'");
   const confidences = group('SELECT confidence, count(*) FROM edge GROUP BY 1');
   return {

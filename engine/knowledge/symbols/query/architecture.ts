@@ -29,7 +29,8 @@ export interface Architecture {
 const LEVELS = 2;
 const MOST_FOLDERS = 40;
 const MOST_SHOWN = 12;
-const ENTRY = /(?:^|\/)(?:main|index|app|server|cli|__main__|manage|lib|mod)\.[^./]+$|(?:^|\/)(?:cmd|bin)\/[^/]+\/?[^/]*$/;
+const ENTRY =
+  /(?:^|\/)(?:main|index|app|server|cli|__main__|manage|lib|mod)\.[^./]+$|(?:^|\/)(?:cmd|bin)\/[^/]+\/?[^/]*$/;
 
 /** Summarises a project by its folders, two levels deep. */
 export function describeArchitecture({ db }: Indexer): Architecture {

@@ -41,9 +41,12 @@ export function findSymbol(indexer: Indexer, wanted: string): Lookup {
 /** `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
 function splitName(indexer: Indexer, text: string): { path: string | null; name: string } {
   const [, path, name] = /^(.*[^:#])[:#]([^:#/]+)$/.exec(text) ?? [];
-  if (path !== undefined && name !== undefined && /[./]/.test(path)) return { path: toRelative(indexer, path), name };
+  if (path !== undefined && name !== undefined && /[./]/.test(path))
+    return { path: toRelative(indexer, path), name };
   const whole = toRelative(indexer, text);
-  return indexer.hasFile(whole) ? { path: whole, name: whole } : { path: null, name: text.replaceAll('::', '.') };
+  return indexer.hasFile(whole)
+    ? { path: whole, name: whole }
+    : { path: null, name: text.replaceAll('::', '.') };
 }
 
 export function toRelative({ root }: Pick<Indexer, 'root'>, path: string): string {
@@ -80,16 +83,27 @@ function narrow(found: SymbolRow[]): SymbolRow[] {
   return left;
 }
 
+/** What every name that holds a text has: all of its groups of three letters. */
+function toTrigrams(text: string): string {
+  const letters = [...text.toLowerCase()];
+  const groups = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(''));
+  return groups.map((group) => `"${group.replaceAll('"', '""')}"`).join(' AND ');
+}
+
 /** Symbols whose name holds a text, exact ones first, then those that begin with it. */
 export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
-  const name = query.trim().split(/[.:#\s]+/).at(-1) ?? '';
+  const name =
+    query
+      .trim()
+      .split(/[.:#\s]+/)
+      .at(-1) ?? '';
   if (name === '') return [];
   const isLong = [...name].length >= 3;
   const ids = isLong
     ? db
         .prepare('SELECT rowid FROM symbol_text WHERE symbol_text MATCH ? LIMIT +?')
         .pluck()
-        .all(`"${name.replaceAll('"', '""')}"`, MOST_READ)
+        .all(toTrigrams(name), MOST_READ)
     : db.prepare('SELECT id FROM symbol WHERE name = ? LIMIT +?').pluck().all(name, MOST_READ);
   const lower = name.toLowerCase();
   const rank = ({ name: own, kind, path }: SymbolRow): number =>
@@ -97,7 +111,9 @@ export function searchSymbols({ db }: Indexer, query: string, limit: number): Sy
     (kind === 'field' ? 4 : 0) +
     (isTestPath(path) ? 2 : 0);
   return db
-    .prepare(`SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.id IN (SELECT value FROM json_each(?)) AND kind <> 'file'`)
+    .prepare(
+      `SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.id IN (SELECT value FROM json_each(?)) AND kind <> 'file'`,
+    )
     .all(JSON.stringify(ids))
     .map(toSymbol)
     .filter((each) => each.name.toLowerCase().includes(lower))

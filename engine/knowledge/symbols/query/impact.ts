@@ -58,7 +58,10 @@ export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
     )
     .pluck()
     .all(JSON.stringify([...files]), MOST_DECLARED) as number[];
-  let edge: { id: number; confidence: number }[] = [...inside, ...fields].map((id) => ({ id, confidence: 1 }));
+  let edge: { id: number; confidence: number }[] = [...inside, ...fields].map((id) => ({
+    id,
+    confidence: 1,
+  }));
   for (let hop = 1; hop <= 2; hop += 1) {
     const next: typeof edge = [];
     for (const { id, confidence } of edge) {
@@ -89,7 +92,9 @@ export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
 
 /** How many references of each kind lead to a symbol. */
 export function countReferences({ db }: Indexer, id: number): Record<string, number> {
-  const rows = db.prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind').all(id) as {
+  const rows = db
+    .prepare('SELECT kind, count(*) AS n FROM edge WHERE to_symbol = ? GROUP BY kind')
+    .all(id) as {
     kind: number;
     n: number;
   }[];

@@ -7,7 +7,9 @@ const COLLECTIONS = new Set(
 );
 const MAPS = new Set('Map ReadonlyMap WeakMap Record HashMap BTreeMap Dict dict Dictionary'.split(' '));
 const SAME = new Set(
-  'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly'.split(' '),
+  'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly'.split(
+    ' ',
+  ),
 );
 const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awaitable Coroutine'.split(' '));
 
@@ -23,7 +25,9 @@ export function findBuiltInType(name: string, types: readonly Value[]): Value | 
 
 const GIVES_ELEMENT = new Set('at find findLast pop shift get next first last peek values'.split(' '));
 const GIVES_SAME = new Set(
-  'filter slice concat sort toSorted reverse toReversed splice add set values with keys entries flat'.split(' '),
+  'filter slice concat sort toSorted reverse toReversed splice add set values with keys entries flat'.split(
+    ' ',
+  ),
 );
 
 /** What a method of a collection or a promise returns. */

@@ -48,7 +48,9 @@ export function createEcmaModules(files: ModuleFiles) {
   const packages = files.manifests
     .filter((path) => posix.basename(path) === 'package.json')
     .flatMap((path) => readPackage(path));
-  const byName = new Map(packages.flatMap((each) => (each.name === null ? [] : [[each.name, each] as const])));
+  const byName = new Map(
+    packages.flatMap((each) => (each.name === null ? [] : [[each.name, each] as const])),
+  );
   const byFolder = new Map(packages.map((each) => [each.folder, each] as const));
   const pathMaps = new Map<string, PathMap | null>();
   const found = new Map<string, number | 'outside' | 'missing'>();
@@ -103,7 +105,8 @@ export function createEcmaModules(files: ModuleFiles) {
     if (direct !== undefined) return direct;
     const inside = target.replace(/^\.\//, '').replace(/\.d\.([cm]?ts)$/, '.$1');
     const [first = '', ...rest] = inside.split('/');
-    if (rest.length === 0 || !/^(?:dist|lib|build|out|esm|cjs|es|types|output)$/.test(first)) return undefined;
+    if (rest.length === 0 || !/^(?:dist|lib|build|out|esm|cjs|es|types|output)$/.test(first))
+      return undefined;
     const without = rest.join('/');
     for (const each of [without, rest.slice(1).join('/')])
       for (const source of ['src', 'source', 'lib', '.']) {
@@ -144,7 +147,8 @@ export function createEcmaModules(files: ModuleFiles) {
       const id = findInMap(isMap ? exports : { '.': exports }, key, folder);
       if (id !== undefined) return id;
     }
-    if (subpath !== '') return findFile(posix.join(folder, subpath)) ?? findFile(posix.join(folder, 'src', subpath));
+    if (subpath !== '')
+      return findFile(posix.join(folder, subpath)) ?? findFile(posix.join(folder, 'src', subpath));
     for (const entry of known.entries) {
       const id = findBuilt(folder, entry);
       if (id !== undefined) return id;
@@ -164,7 +168,8 @@ export function createEcmaModules(files: ModuleFiles) {
     const known = pathMaps.get(folder);
     if (known !== undefined) return known;
     const map =
-      readConfig(posix.join(folder, 'tsconfig.json'), 0) ?? readConfig(posix.join(folder, 'jsconfig.json'), 0);
+      readConfig(posix.join(folder, 'tsconfig.json'), 0) ??
+      readConfig(posix.join(folder, 'jsconfig.json'), 0);
     pathMaps.set(folder, map);
     return map;
   }

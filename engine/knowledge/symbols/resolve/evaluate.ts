@@ -17,12 +17,25 @@ export interface FoundMember {
 export interface NameRules {
   importValue(file: FileView, index: number, space: Space): Value;
   freeName(file: FileView, name: string, space: Space): Value;
+  /** A member of a namespace whose text is in another file. */
+  findInNamespace?(file: FileView, index: number, name: string, space: Space): Value | null;
 }
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
 /** Further than this nothing is followed: code that refers to itself would have no end. */
 const MOST_STEPS = 60;
+
+type SymbolValue = Extract<Value, { is: 'symbol' }>;
+
+/** Symbols that stand for what they hold. */
+const HOLDS: ReadonlySet<string> = new Set(['variable', 'field']);
+/** Variables that are said to be what another one is, one after another. */
+const MOST_ALIASES = 8;
+
+/** Languages in which a class has other members than its objects. */
+const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
+const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
 
 /** Finds out what expressions and types are, across files. */
 export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
@@ -49,12 +62,16 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return { is: 'symbol', file, index, owner };
   }
 
+  /** What an import brings; files may import each other in a circle. */
+  const readImport = (file: FileView, index: number, space: Space): Value =>
+    guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
+
   function evaluate(file: FileView, expr: Expr, owner: Substitution | null = null): Value {
     switch (expr[0]) {
       case 's':
         return symbolValue(file, expr[1], owner);
       case 'i':
-        return guard(`i${file.id}:${expr[1]}`, () => rulesOf(file).importValue(file, expr[1], 'value'));
+        return readImport(file, expr[1], 'value');
       case 'g':
         return rulesOf(file).freeName(file, expr[1], 'value');
       case 'l':
@@ -104,7 +121,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** What is no member of a value that is known is nothing of the project's; of an unknown one it is unknown. */
-  function missingMember(file: FileView, [, object]: Extract<Expr, readonly ['m', ...unknown[]]>, owner: Substitution | null): Value {
+  function missingMember(
+    file: FileView,
+    [, object]: Extract<Expr, readonly ['m', ...unknown[]]>,
+    owner: Substitution | null,
+  ): Value {
     return evaluate(file, object, owner).is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
 
@@ -151,7 +172,12 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  function namedType(file: FileView, named: Expr, types: readonly TypeExpr[], owner: Substitution | null): Value {
+  function namedType(
+    file: FileView,
+    named: Expr,
+    types: readonly TypeExpr[],
+    owner: Substitution | null,
+  ): Value {
     const values = types.map((each) => evaluateType(file, each, owner));
     if (named[0] === 'g') {
       const builtIn = findBuiltInType(named[1], values);
@@ -162,9 +188,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
 
   /** What a name means among types. */
   function lookUpType(file: FileView, named: Expr): Value {
-    if (named[0] === 'i') return rulesOf(file).importValue(file, named[1], 'type');
+    if (named[0] === 'i') return readImport(file, named[1], 'type');
     if (named[0] === 'g') return rulesOf(file).freeName(file, named[1], 'type');
-    if (named[0] === 'm') return findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
+    if (named[0] === 'm')
+      return findMember(lookUpType(file, named[1]), named[2], 'type')?.value ?? UNKNOWN_VALUE;
     return evaluate(file, named);
   }
 
@@ -186,13 +213,25 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     if (value.is !== 'symbol') return UNKNOWN_VALUE;
     const { file, index } = value;
     const { kind } = symbolAt(file, index);
-    if (kind === 'class' || kind === 'function' || kind === 'interface') return { is: 'instance', file, index, types };
-    const meant = valueOfSymbol(value);
-    return meant.is === 'symbol' && meant.index !== index ? instanceOf(meant, types) : UNKNOWN_VALUE;
+    if (kind === 'class' || kind === 'function' || kind === 'interface')
+      return { is: 'instance', file, index, types };
+    if (!HOLDS.has(kind)) return UNKNOWN_VALUE;
+    const meant = settle(value);
+    return meant.is === 'symbol' ? instanceOf(meant, types) : UNKNOWN_VALUE;
+  }
+
+  /** What a variable holds in the end, when it is declared by others; unknown for those that refer to each other. */
+  function settle(value: SymbolValue): Value {
+    let at: Value = value;
+    for (let steps = 0; steps < MOST_ALIASES; steps += 1) {
+      if (at.is !== 'symbol' || !HOLDS.has(symbolAt(at.file, at.index).kind)) return at;
+      at = valueOfSymbol(at);
+    }
+    return UNKNOWN_VALUE;
   }
 
   /** What a variable or field holds; a function, class or namespace is itself. */
-  function valueOfSymbol(value: Extract<Value, { is: 'symbol' }>): Value {
+  function valueOfSymbol(value: SymbolValue): Value {
     const { file, index, owner = null } = value;
     const { kind, type, init } = symbolAt(file, index);
     if (kind !== 'variable' && kind !== 'field') return value;
@@ -209,8 +248,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         const { kind, returnType, returns = [], isAsync } = symbolAt(file, index);
         if (kind === 'class') return { is: 'instance', file, index, types: [] };
         if (kind !== 'function' && kind !== 'method') {
-          const held = valueOfSymbol(value);
-          return held === value ? UNKNOWN_VALUE : callValue(held);
+          return HOLDS.has(kind) ? callValue(settle(value)) : UNKNOWN_VALUE;
         }
         if (returnType !== undefined) return evaluateType(file, returnType, owner);
         if (returns.length === 0) return OUTSIDE_VALUE;
@@ -238,9 +276,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   function elementOf(value: Value, at?: number): Value {
-    const held = value.is === 'symbol' ? valueOfSymbol(value) : value;
+    const held = value.is === 'symbol' ? settle(value) : value;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
-    if (held.is === 'list') return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
+    if (held.is === 'list')
+      return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
     if (held.is === 'either') return joinValues(held.values.map((each) => elementOf(each, at)));
     return held.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
@@ -256,18 +295,20 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       const type = callee.type[2 + index] as TypeExpr | undefined;
       return type === undefined ? UNKNOWN_VALUE : evaluateType(callee.file, type, callee.with);
     }
-    if (callee.is === 'either') return joinValues(callee.values.map((each) => argumentOf(each, index, param)));
+    if (callee.is === 'either')
+      return joinValues(callee.values.map((each) => argumentOf(each, index, param)));
     if (callee.is !== 'symbol') return callee.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
     const { file, owner = null } = callee;
     const fact = symbolAt(file, callee.index);
     if (fact.kind === 'class') {
       const [made] = file.members.get(callee.index)?.get('constructor') ?? [];
-      return made === undefined ? UNKNOWN_VALUE : argumentOf({ is: 'symbol', file, index: made }, index, param);
+      return made === undefined
+        ? UNKNOWN_VALUE
+        : argumentOf({ is: 'symbol', file, index: made }, index, param);
     }
     const type = fact.params?.[index];
     if (type !== undefined) return evaluateType(file, type, owner);
-    const held = valueOfSymbol(callee);
-    return held === callee ? UNKNOWN_VALUE : argumentOf(held, index, param);
+    return HOLDS.has(fact.kind) ? argumentOf(settle(callee), index, param) : UNKNOWN_VALUE;
   }
 
   /** The type of a parameter of a function that is known by its type. */
@@ -278,10 +319,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         return type === undefined ? UNKNOWN_VALUE : evaluateType(value.file, type, value.with);
       }
       case 'symbol': {
-        const type = symbolAt(value.file, value.index).params?.[index];
+        const { params, kind } = symbolAt(value.file, value.index);
+        const type = params?.[index];
         if (type !== undefined) return evaluateType(value.file, type, value.owner ?? null);
-        const held = valueOfSymbol(value);
-        return held === value ? UNKNOWN_VALUE : parameterOf(held, index);
+        return HOLDS.has(kind) ? parameterOf(settle(value), index) : UNKNOWN_VALUE;
       }
       case 'either':
         return joinValues(value.values.map((each) => parameterOf(each, index)));
@@ -304,6 +345,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
         const found = findExport(value.file, name, space);
         return found === null ? null : { value: found, isOwn: true };
       }
+      case 'space': {
+        const found = value.find(name, space);
+        return found === null ? null : { value: found, isOwn: true };
+      }
       case 'object':
         return findInObject(value.file, value.index, name);
       case 'many':
@@ -324,14 +369,21 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     const { file, index } = value;
     const fact = symbolAt(file, index);
     project.use(file, findRoot(file, index).name);
-    if (fact.kind === 'variable' || fact.kind === 'field') {
-      const held = valueOfSymbol(value);
-      return held === value ? null : findMember(held, name);
+    if (HOLDS.has(fact.kind)) {
+      const held = settle(value);
+      return guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
     }
-    const all = fact.kind === 'namespace' || fact.kind === 'enum';
-    const found = (file.members.get(index)?.get(name) ?? []).find((each) => all || symbolAt(file, each).isStatic);
+    const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
+    const found = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => all || symbolAt(file, each).isStatic,
+    );
     if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
-    if (fact.kind === 'namespace') return findMerged(file, index, name);
+    if (fact.kind === 'namespace') {
+      const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
+      return elsewhere === null ? findMerged(file, index, name) : { value: elsewhere, isOwn: true };
+    }
+    const owned = findOwned(file, fact.name, name, null);
+    if (owned !== null) return owned;
     if (fact.kind !== 'class') return null;
     return guardMember(`S${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
@@ -341,6 +393,28 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       }
       return null;
     });
+  }
+
+  /** A method that stands outside of its type, in the same file or package. */
+  function findOwned(
+    file: FileView,
+    type: string,
+    name: string,
+    owner: Substitution | null,
+  ): FoundMember | null {
+    if (!DECLARES_OUTSIDE.has(file.language)) return null;
+    const look = (at: FileView): FoundMember | null => {
+      project.use(at, name);
+      const [index] = at.owned.get(type)?.get(name) ?? [];
+      return index === undefined ? null : { value: { is: 'symbol', file: at, index, owner }, isOwn: true };
+    };
+    const own = look(file);
+    if (own !== null) return own;
+    for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
+      const found = each === file ? null : look(each);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** A namespace may be written in several parts. */
@@ -367,11 +441,17 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     project.use(file, findRoot(file, index).name);
     const fact = symbolAt(file, index);
     const owner: Substitution = { file, symbol: index, values: types };
-    const own = (file.members.get(index)?.get(name) ?? []).find((each) => !symbolAt(file, each).isStatic);
+    // Where a bare name stands for a member, that may be one of the class itself.
+    const isBare = file.language === 'java' || file.language === 'csharp';
+    const own = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => isBare || !symbolAt(file, each).isStatic,
+    );
     if (own !== undefined) {
       // What a literal type belongs to says what its parameters are.
       return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
     }
+    const owned = findOwned(file, fact.name, name, owner);
+    if (owned !== null) return owned;
     return guardMember(`I${file.id}:${index}:${name}`, () => {
       for (const base of fact.bases ?? []) {
         const inherited = findMember(evaluateType(file, base, owner), name);
@@ -411,9 +491,9 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   function findPassedOn(file: FileView, name: string, space: Space): Value | null {
-    const all = file.exports.get('*') ?? [];
-    if (all.length === 0) return null;
+    // Also where it passes nothing on yet.
     project.use(file, '*');
+    const all = file.exports.get('*') ?? [];
     let found: Value | null = null;
     for (const index of all) {
       const { value } = file.facts.exports[index]!;
@@ -427,5 +507,5 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     return null;
   }
 
-  return { evaluate, evaluateType, lookUpType, findMember, findExport, valueOfSymbol };
+  return { evaluate, readImport, lookUpType, findMember, findExport };
 }

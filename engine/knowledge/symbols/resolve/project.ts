@@ -9,6 +9,8 @@ export interface FileView {
   facts: FileFacts;
   /** Members of each symbol by name, in order. */
   members: Map<number, Map<string, number[]>>;
+  /** Methods that are declared outside of their type, by its name and theirs. */
+  owned: Map<string, Map<string, number[]>>;
   /** Exports by name; a name may stand for a value and a type. */
   exports: Map<string, number[]>;
 }
@@ -23,6 +25,18 @@ export interface Project {
   resolveModule(from: FileView, specifier: string): ModuleTarget;
   /** All files of a package or namespace, as `packageName` and the language's rules have it. */
   filesOfPackage(from: FileView, name: string): FileView[];
+  /** The folder of a package of Go by its import path; null for one outside of the project. */
+  findGoPackage(from: FileView, path: string): string | null;
+  /** A module of Python, `.`, `.a` or `a.b`: its file, or a folder of modules without one. */
+  findPythonModule(
+    from: FileView,
+    name: string,
+  ): { file: FileView } | { folder: string; from: FileView } | null;
+  /** The module `name` of Rust that a module has in a file of its own. */
+  findRustChild(from: FileView, name: string): FileView | null;
+  findRustParent(from: FileView): FileView | null;
+  /** The root of the crate of that name, null for the file's own. */
+  findRustCrate(from: FileView, name: string | null): FileView | null;
   /** The symbols of that name that a member of an unknown value may be; at most a few more than one. */
   findMembers(from: FileView, name: string): { file: number; index: number }[];
   /** Takes down that the asking file depends on a name of a file. */
@@ -43,13 +57,19 @@ export function createFileView(id: number, path: string, language: Language, fac
     if (known === undefined) named.set(name, [index]);
     else known.push(index);
   }
+  const owned = new Map<string, Map<string, number[]>>();
+  for (const [index, { owner, name }] of facts.symbols.entries()) {
+    if (owner === undefined) continue;
+    const named = owned.get(owner) ?? new Map<string, number[]>();
+    owned.set(owner, named.set(name, [...(named.get(name) ?? []), index]));
+  }
   const exports = new Map<string, number[]>();
   for (const [index, { name }] of facts.exports.entries()) {
     const known = exports.get(name);
     if (known === undefined) exports.set(name, [index]);
     else known.push(index);
   }
-  return { id, path, language, facts, members, exports };
+  return { id, path, language, facts, members, owned, exports };
 }
 
 /** The outermost symbol around one, below the file: what the file is known for. */

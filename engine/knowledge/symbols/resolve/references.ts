@@ -45,7 +45,7 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     const value = evaluate(file, object);
     const member = findMember(value, name);
     if (member !== null) {
-      if (value.is === 'module') return found(member.value, 1, 'import');
+      if (value.is === 'module' || value.is === 'space') return found(member.value, 1, 'import');
       if (object[0] === 'self' || object[0] === 'super')
         return found(member.value, member.isOwn ? 1 : 0.7, 'self');
       if (value.is === 'symbol') {
@@ -82,8 +82,18 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         return isType ? found(lookUpType(file, expr), 1, 'import') : resolveMember(file, expr[1], expr[2]);
       case 'l': {
         const behind = file.facts.locals[expr[1]] ?? (['?'] as const);
-        const isModule = behind[0] === 'm' && evaluate(file, behind[1]).is === 'module';
+        const isModule = behind[0] === 'm' && ['module', 'space'].includes(evaluate(file, behind[1]).is);
         return found(evaluate(file, expr), isModule ? 1 : 0.7, 'alias');
+      }
+      case '|': {
+        // A bare name: of the class around, else of the package.
+        const [, first, second] = expr;
+        const own =
+          first?.[0] === 'm' && first[1][0] === 'self' ? resolveMember(file, first[1], first[2]) : null;
+        if (own !== null) return own;
+        return second?.[0] === 'g' && first?.[0] === 'm'
+          ? resolveExpression(file, second, kind)
+          : found(evaluate(file, expr), 0.7, 'type');
       }
       case 'super': {
         const base = evaluate(file, expr);
@@ -109,13 +119,15 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         }
         const view = project.view(way.to.file);
         const fact = view?.facts.symbols[way.to.index];
-        if (fact === undefined || (kind === 'value' && (fact.kind === 'field' || fact.kind === 'variable'))) continue;
+        if (fact === undefined || (kind === 'value' && (fact.kind === 'field' || fact.kind === 'variable')))
+          continue;
         const isItself = way.to.file === file.id && way.to.index === from;
-        if (isItself && (way.strategy !== 'local' && way.strategy !== 'self')) continue;
+        if (isItself && way.strategy !== 'local' && way.strategy !== 'self') continue;
         if (kind === 'type' && isItself) continue;
         const key = `${from} ${way.to.file} ${way.to.index} ${kind}`;
         const known = edges.get(key);
-        if (known === undefined || known.confidence < way.confidence) edges.set(key, { ...way, from, kind, line: known?.line ?? line });
+        if (known === undefined || known.confidence < way.confidence)
+          edges.set(key, { ...way, from, kind, line: known?.line ?? line });
       }
       return { edges: [...edges.values()], unresolved };
     },

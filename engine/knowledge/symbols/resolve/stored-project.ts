@@ -4,6 +4,7 @@ import { hashName } from '../store/digest.ts';
 import type { GraphDatabase } from '../store/graph-file.ts';
 import type { GraphRows } from '../store/rows.ts';
 import { createEcmaModules, type ModuleFiles } from './ecma-modules.ts';
+import { createPackageFinder } from './packages.ts';
 import { createFileView, type FileView, type Project } from './project.ts';
 
 /** Dependencies on something other than a file: a name that anything may have, a path that may come to exist. */
@@ -24,7 +25,7 @@ const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
 export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
 
 /** How many files' facts are held at a time, as characters of JSON. */
-const MOST_HELD = 40_000_000;
+const MOST_HELD = 12_000_000;
 
 export interface StoredProject extends Project {
   /** Begins to take down what the next file depends on. */
@@ -48,7 +49,6 @@ export function createStoredProject(
   const held = new Map<number, { view: FileView; size: number }>();
   let heldSize = 0;
   let uses = new Map<number, Set<number>>();
-  let asking = -1;
   const moduleFiles: ModuleFiles = {
     idOf: (path) => paths.get(path),
     readManifest: manifests.read,
@@ -62,10 +62,13 @@ export function createStoredProject(
     `SELECT symbol.file, symbol.place FROM symbol JOIN file ON file.id = symbol.file
       WHERE symbol.name = ? AND symbol.kind = 'method' AND file.language IN (SELECT value FROM json_each(?)) LIMIT 3`,
   );
-  const findPackage = db.prepare(`SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ?`);
+  const findPackage = db
+    .prepare(
+      `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
+    )
+    .pluck();
 
   function use(on: number, name: string): void {
-    if (on === asking) return;
     let names = uses.get(on);
     if (names === undefined) {
       names = new Set();
@@ -98,6 +101,18 @@ export function createStoredProject(
     return made;
   }
 
+  /** Whether a source lies below a folder. */
+  function hasFolder(folder: string): boolean {
+    if (folders === null) {
+      folders = new Set();
+      for (const path of paths.keys())
+        for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at))
+          folders.add(at);
+    }
+    return folders.has(folder);
+  }
+  let folders: Set<string> | null = null;
+
   function forget(id: number): void {
     heldSize -= held.get(id)?.size ?? 0;
     held.delete(id);
@@ -129,11 +144,18 @@ export function createStoredProject(
     filesOfPackage(from, name) {
       use(ANY_PATH, `package ${name}`);
       const family = familyOf(from.language);
-      return (findPackage.pluck().all(name) as number[]).flatMap((id) => {
+      return (findPackage.all(name) as number[]).flatMap((id) => {
         const file = view(id);
         return file === null || !family.includes(file.language) ? [] : [file];
       });
     },
+    ...createPackageFinder({
+      idOf: (path) => paths.get(path),
+      view,
+      use: (name) => use(ANY_PATH, name),
+      manifests,
+      hasFolder,
+    }),
     findMembers(from, name) {
       use(ANY_FILE, name);
       const found = findSymbols.all(name, JSON.stringify(familyOf(from.language))) as {
@@ -146,10 +168,12 @@ export function createStoredProject(
       paths.set(path, id);
       info.delete(id);
       ecma = null;
+      folders = null;
     },
     removePath(path) {
       paths.delete(path);
       ecma = null;
+      folders = null;
     },
     forgetManifests() {
       ecma = null;

@@ -10,7 +10,8 @@ export interface Substitution {
 
 /**
  * What an expression is found to be: a symbol itself, an object of a class or interface, a module, an object literal, a
- * collection, a list with known places, a promise, a function type, a method of a collection or promise, or one of several.
+ * collection, a list with known places, a promise, a function type, a method of a collection or promise, a package or another
+ * space of names, or one of several.
  */
 export type Value =
   | { is: 'symbol'; file: FileView; index: number; owner?: Substitution | null }
@@ -20,8 +21,14 @@ export type Value =
   | { is: 'many'; of: Value; isMap: boolean }
   | { is: 'list'; items: readonly Value[] }
   | { is: 'promise'; of: Value }
-  | { is: 'function'; file: FileView; type: Extract<TypeExpr, readonly ['f', ...unknown[]]>; with: Substitution | null }
+  | {
+      is: 'function';
+      file: FileView;
+      type: Extract<TypeExpr, readonly ['f', ...unknown[]]>;
+      with: Substitution | null;
+    }
   | { is: 'method'; of: Value; name: string }
+  | { is: 'space'; find(name: string, space: 'value' | 'type'): Value | null }
   | { is: 'either'; values: readonly Value[] }
   | { is: 'outside' }
   | { is: 'unknown' };

@@ -20,7 +20,8 @@ export function digestFacts(facts: FileFacts): Map<string, string> {
 
   const nameOf = (index: number): string => {
     const parts: string[] = [];
-    for (let at = index; at > 0; at = symbols[at]!.parent) parts.unshift(symbols[at]!.name);
+    for (let at = symbols[index] === undefined ? -1 : index; at > 0; at = symbols[at]!.parent)
+      parts.unshift(symbols[at]!.name);
     return parts.join('.');
   };
 

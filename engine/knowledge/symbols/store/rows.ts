@@ -2,7 +2,7 @@ import type { Language, SkipReason } from '../../sources/index.ts';
 import type { FileFacts, Reference, ReferenceKind, SymbolKind } from '../facts.ts';
 import { type Edge, STRATEGIES, type Strategy } from '../resolve/references.ts';
 import type { GraphDatabase } from './graph-file.ts';
-import { packFacts, unpackFacts, unpackReferences } from './pack.ts';
+import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
 
 export type FileState = 'ok' | 'slow' | SkipReason;
 
@@ -97,19 +97,6 @@ export const toEdge = (row: unknown): EdgeRow => {
   };
 };
 
-/** Names of symbols from the outermost to the innermost, as `A.b`; what has no name of its own is left out. */
-export function listQualifiedNames(facts: FileFacts): string[] {
-  const names: string[] = [];
-  for (const { name, parent, kind } of facts.symbols) {
-    if (kind === 'file') names.push(name);
-    else {
-      const outer = parent > 0 ? names[parent]! : '';
-      names.push(name === '{}' ? outer : outer === '' ? name : `${outer}.${name}`);
-    }
-  }
-  return names;
-}
-
 export type GraphRows = ReturnType<typeof createGraphRows>;
 
 /** The statements that change a graph.db. */
@@ -139,8 +126,12 @@ export function createGraphRows(db: GraphDatabase) {
     'INSERT OR REPLACE INTO edge (from_symbol, to_symbol, kind, line, confidence, strategy, candidates, from_file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const deleteDependencies = db.prepare('DELETE FROM dependency WHERE file = ?');
-  const insertDependency = db.prepare('INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)');
-  const dependents = db.prepare('UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)');
+  const insertDependency = db.prepare(
+    'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
+  );
+  const dependents = db.prepare(
+    'UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
+  );
   const resolved = db.prepare('UPDATE file SET is_dirty = 0, unresolved = ? WHERE id = ?');
   const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
   const readFacts = db.prepare('SELECT facts FROM file WHERE id = ?').pluck();
@@ -156,36 +147,25 @@ export function createGraphRows(db: GraphDatabase) {
   }
 
   /** Symbols keep their ids while their name and kind stay. */
-  function writeSymbols(file: number, facts: FileFacts): void {
+  function writeSymbols(file: number, symbols: readonly SymbolColumns[]): void {
     const old = new Map<string, number[]>();
-    for (const { id, qualified, kind } of ownSymbols.all(file) as { id: number; qualified: string; kind: string }[]) {
+    for (const { id, qualified, kind } of ownSymbols.all(file) as {
+      id: number;
+      qualified: string;
+      kind: string;
+    }[]) {
       const key = `${kind} ${qualified}`;
       const ids = old.get(key);
       if (ids === undefined) old.set(key, [id]);
       else ids.push(id);
     }
-    const names = listQualifiedNames(facts);
-    for (const [place, fact] of facts.symbols.entries()) {
-      const row = {
-        file,
-        place,
-        name: fact.name,
-        qualified: names[place]!,
-        kind: fact.kind,
-        parent: fact.parent,
-        start: fact.start,
-        end: fact.end,
-        line: fact.line,
-        end_line: fact.endLine,
-        signature: fact.signature,
-        doc: fact.doc ?? null,
-        is_exported: fact.isExported === true ? 1 : 0,
-      };
-      const id = old.get(`${fact.kind} ${names[place]}`)?.shift();
+    for (const columns of symbols) {
+      const row = { ...columns, file };
+      const id = old.get(`${columns.kind} ${columns.qualified}`)?.shift();
       if (id !== undefined) updateSymbol.run({ ...row, id });
       else {
         const { lastInsertRowid } = insertSymbol.run(row);
-        if (fact.name !== '{}') insertText.run(lastInsertRowid, fact.name);
+        if (columns.name !== '{}') insertText.run(lastInsertRowid, columns.name);
       }
     }
     for (const ids of old.values()) for (const id of ids) removeSymbol(id);
@@ -195,12 +175,12 @@ export function createGraphRows(db: GraphDatabase) {
     listFiles: (): FileRow[] =>
       db.prepare('SELECT id, path, language, hash, size, mtime, state FROM file').all() as FileRow[],
     /** Writes a file with what it says; null for one that is not read. Its references are resolved later. */
-    writeFile(row: Omit<FileRow, 'id'>, facts: FileFacts | null): number {
-      const packed = facts === null ? { facts: null, refs: null } : packFacts(facts);
-      const { id } = insertFile.get({ ...row, ...packed, errors: facts?.errors ?? 0 }) as { id: number };
-      writeSymbols(id, facts ?? NOTHING);
+    writeFile(row: Omit<FileRow, 'id'>, packed: PackedFacts | null): number {
+      const { facts = null, refs = null, errors = 0 } = packed ?? {};
+      const { id } = insertFile.get({ ...row, facts, refs, errors }) as { id: number };
+      writeSymbols(id, packed?.symbols ?? []);
       deletePackage.run(id);
-      if (facts?.packageName !== undefined) insertPackage.run(facts.packageName, id);
+      if (packed?.packageName != null) insertPackage.run(packed.packageName, id);
       return id;
     },
     touchFile: (id: number, size: number, mtime: number) => void touch.run(size, mtime, id),
@@ -254,13 +234,3 @@ export function createGraphRows(db: GraphDatabase) {
       db.prepare('SELECT id FROM file WHERE is_dirty = 1 ORDER BY +id').pluck().all() as number[],
   };
 }
-
-const NOTHING: FileFacts = {
-  symbols: [],
-  imports: [],
-  exports: [],
-  locals: [],
-  objects: [],
-  references: [],
-  errors: 0,
-};

@@ -7,7 +7,9 @@ import { type FunctionParts, isFunctionKind, type Place, type Walk } from './wal
 const MOST_RETURNS = 4;
 
 /** Reads functions, classes and the patterns that bind names. */
-export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' | 'readClass' | 'bindPattern'> {
+export function createDeclarationReader(
+  walk: Walk,
+): Pick<Walk, 'readFunction' | 'readClass' | 'bindPattern'> {
   const { nodes, collector } = walk;
 
   function bindPattern(pattern: NodeId, value: Expr, place: Place): void {
@@ -120,9 +122,10 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
   function readHeritage(node: NodeId, place: Place): TypeExpr[] {
     const bases: TypeExpr[] = [];
     const readBase = (value: NodeId, types: NodeId): void => {
-      const base = nodes.kindOf(value) === 'identifier' || nodes.kindOf(value) === 'member_expression'
-        ? readBaseName(value, place)
-        : walk.readValue(value, place);
+      const base =
+        nodes.kindOf(value) === 'identifier' || nodes.kindOf(value) === 'member_expression'
+          ? readBaseName(value, place)
+          : walk.readValue(value, place);
       const list = nodes.childrenOf(types).map((each) => walk.readType(each, place));
       bases.push(base[0] === 'x' || base[0] === '?' ? OUTSIDE_TYPE : ['r', base, ...list]);
     };
@@ -130,7 +133,8 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
       if (nodes.kindOf(heritage) !== 'class_heritage') continue;
       for (const clause of nodes.childrenOf(heritage)) {
         const kind = nodes.kindOf(clause);
-        if (kind === 'extends_clause') readBase(nodes.childIn(clause, 'value'), nodes.childIn(clause, 'type_arguments'));
+        if (kind === 'extends_clause')
+          readBase(nodes.childIn(clause, 'value'), nodes.childIn(clause, 'type_arguments'));
         else if (kind === 'implements_clause')
           for (const type of nodes.childrenOf(clause)) bases.push(readBaseType(type, place));
         else readBase(clause, -1);
@@ -153,7 +157,8 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
   }
 
   function readField(member: NodeId, owner: number, place: Place): void {
-    const nameNode = nodes.childIn(member, 'name') >= 0 ? nodes.childIn(member, 'name') : nodes.childIn(member, 'property');
+    const nameNode =
+      nodes.childIn(member, 'name') >= 0 ? nodes.childIn(member, 'name') : nodes.childIn(member, 'property');
     const name = nodes.textOf(nameNode).replace(/^['"](.*)['"]$/, '$1');
     const value = nodes.childIn(member, 'value');
     const annotation = nodes.childIn(member, 'type');
@@ -187,7 +192,8 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
     const isGetter = /\bget\b/.test(modifiers);
     const body = nodes.childIn(member, 'body');
     const known = collector.symbols.findIndex(
-      (each) => each.parent === owner && each.name === name && each.kind === 'method' && !!each.isStatic === isStatic,
+      (each) =>
+        each.parent === owner && each.name === name && each.kind === 'method' && !!each.isStatic === isStatic,
     );
     // An overload is declared before the one with the body, and a setter beside its getter.
     const isAgain = known >= 0 && nodes.kindOf(member) !== 'abstract_method_signature';
@@ -220,12 +226,20 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
   }
 
   /** `constructor(private x: X)` declares a field. */
-  function readParameterFields(constructor: NodeId, owner: number, place: Place): void {
-    for (const param of nodes.childrenOf(nodes.childIn(constructor, 'parameters'))) {
+  function readParameterFields(method: NodeId, owner: number, place: Place): void {
+    for (const param of nodes.childrenOf(nodes.childIn(method, 'parameters'))) {
       const pattern = nodes.childIn(param, 'pattern');
-      if (pattern < 0 || !/\b(?:public|private|protected|readonly|override)\b/.test(nodes.textBefore(param, pattern)))
+      if (
+        pattern < 0 ||
+        !/\b(?:public|private|protected|readonly|override)\b/.test(nodes.textBefore(param, pattern))
+      )
         continue;
-      const symbol = collector.addSymbol({ name: nodes.textOf(pattern), kind: 'field', parent: owner, node: param });
+      const symbol = collector.addSymbol({
+        name: nodes.textOf(pattern),
+        kind: 'field',
+        parent: owner,
+        node: param,
+      });
       const type = nodes.childIn(param, 'type');
       if (type >= 0) collector.symbols[symbol]!.type = walk.readType(type, place);
     }
@@ -235,9 +249,16 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
     bindPattern,
     readFunction,
     readClass(node, symbol, place) {
-      const inner: Place = { ...place, symbol, self: symbol, isStatic: true, scope: createScope(place.scope) };
+      const inner: Place = {
+        ...place,
+        symbol,
+        self: symbol,
+        isStatic: true,
+        scope: createScope(place.scope),
+      };
       const name = nodes.childIn(node, 'name');
-      if (name >= 0) bindName(inner.scope, nodes.textOf(name), { value: ['s', symbol], type: ['r', ['s', symbol]] });
+      if (name >= 0)
+        bindName(inner.scope, nodes.textOf(name), { value: ['s', symbol], type: ['r', ['s', symbol]] });
       for (const decorator of nodes.childrenOf(node))
         if (nodes.kindOf(decorator) === 'decorator') walk.readValue(decorator, place);
       const generics = walk.readGenerics(node, symbol, inner);
@@ -246,7 +267,8 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
       if (bases.length > 0) collector.symbols[symbol]!.bases = bases;
       const members = nodes.childrenOf(nodes.childIn(node, 'body'));
       // Fields first: methods of classes put values into them.
-      const isField = (kind: string): boolean => kind === 'public_field_definition' || kind === 'field_definition';
+      const isField = (kind: string): boolean =>
+        kind === 'public_field_definition' || kind === 'field_definition';
       for (const member of members) if (isField(nodes.kindOf(member))) readField(member, symbol, inner);
       for (const member of members) {
         switch (nodes.kindOf(member)) {
@@ -256,7 +278,10 @@ export function createDeclarationReader(walk: Walk): Pick<Walk, 'readFunction' |
             readMethod(member, symbol, inner);
             break;
           case 'class_static_block':
-            walk.readBlock(nodes.childrenOf(nodes.childIn(member, 'body')), { ...inner, scope: createScope(inner.scope) });
+            walk.readBlock(nodes.childrenOf(nodes.childIn(member, 'body')), {
+              ...inner,
+              scope: createScope(inner.scope),
+            });
             break;
           case 'decorator':
             walk.readValue(member, inner);

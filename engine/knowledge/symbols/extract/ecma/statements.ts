@@ -1,11 +1,13 @@
 import { type Expr, OUTSIDE, type SymbolKind, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, findType, findValue } from '../scope.ts';
-import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
 import { unquote } from './values.ts';
+import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
 
 const isFunctionDeclaration = (kind: string): boolean =>
-  kind === 'function_declaration' || kind === 'generator_function_declaration' || kind === 'function_signature';
+  kind === 'function_declaration' ||
+  kind === 'generator_function_declaration' ||
+  kind === 'function_signature';
 
 /** Reads statements: declares names before what uses them is read, and takes down symbols, imports and exports. */
 export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'readStatement'> {
@@ -26,7 +28,13 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     return node;
   }
 
-  function declareSymbol(node: NodeId, outer: NodeId, kind: SymbolKind, place: Place, space: 'value' | 'type' | 'both') {
+  function declareSymbol(
+    node: NodeId,
+    outer: NodeId,
+    kind: SymbolKind,
+    place: Place,
+    space: 'value' | 'type' | 'both',
+  ) {
     const nameNode = nodes.childIn(node, 'name');
     const name = nameNode < 0 ? 'default' : unquote(nodes.textOf(nameNode));
     const isExported = nodes.kindOf(outer) === 'export_statement';
@@ -91,7 +99,10 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     const value = nodes.childIn(node, 'value');
     const isFunction = isFunctionKind(nodes.kindOf(value));
     const isClass = isClassKind(nodes.kindOf(value));
-    if (nodes.kindOf(nameNode) !== 'identifier') return declarePattern(nameNode, place);
+    if (nodes.kindOf(nameNode) !== 'identifier') {
+      declarePattern(nameNode, place);
+      return;
+    }
     const name = nodes.textOf(nameNode);
     if (!isTopLevel(place) && !isFunction && !isClass) {
       bindName(place.scope, name, { value: ['l', collector.addLocal(UNKNOWN)] });
@@ -157,7 +168,8 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
 
   function namesOf(pattern: NodeId): string[] {
     const kind = nodes.kindOf(pattern);
-    if (kind === 'identifier' || kind === 'shorthand_property_identifier_pattern') return [nodes.textOf(pattern)];
+    if (kind === 'identifier' || kind === 'shorthand_property_identifier_pattern')
+      return [nodes.textOf(pattern)];
     if (kind === 'pair_pattern') return namesOf(nodes.childIn(pattern, 'value'));
     if (kind === 'assignment_pattern' || kind === 'object_assignment_pattern')
       return namesOf(nodes.childIn(pattern, 'left'));
@@ -184,7 +196,12 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
       return;
     }
     if (generics.length > 0) fact.generics = generics;
-    Object.assign(fact, { returns, params }, returnType !== undefined && { returnType }, isAsync && { isAsync });
+    Object.assign(
+      fact,
+      { returns, params },
+      returnType !== undefined && { returnType },
+      isAsync && { isAsync },
+    );
   }
 
   function readInterface(node: NodeId, place: Place): void {
@@ -230,7 +247,10 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
       const value: Expr = ['i', collector.addImport({ from, name, local, line })];
       bindName(place.scope, local, { value, type: ['r', value] });
     };
-    if (required >= 0) return bind('*', nodes.textOf(nodes.childrenOf(required)[0] ?? -1));
+    if (required >= 0) {
+      bind('*', nodes.textOf(nodes.childrenOf(required)[0] ?? -1));
+      return;
+    }
     const clause = nodes.childOfKind(node, 'import_clause');
     if (clause < 0) collector.addImport({ from, name: '', local: '', line });
     for (const part of nodes.childrenOf(clause)) {
@@ -266,7 +286,10 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
         else later.push(() => exportName(name, exported, place));
       }
     } else if (namespace >= 0)
-      collector.addExport({ name: unquote(nodes.textOf(nodes.childrenOf(namespace)[0] ?? -1)), value: passOn('*') });
+      collector.addExport({
+        name: unquote(nodes.textOf(nodes.childrenOf(namespace)[0] ?? -1)),
+        value: passOn('*'),
+      });
     else if (source >= 0) collector.addExport({ name: '*', value: passOn('*') });
     else {
       const declaration = nodes.childIn(node, 'declaration');
@@ -315,7 +338,8 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     const symbol = declared.get(node);
     if (symbol === undefined) return;
     const { name, kind } = collector.symbols[symbol]!;
-    if (kind !== 'variable') collector.addExport({ name: isDefault ? 'default' : name, value: ['s', symbol] });
+    if (kind !== 'variable')
+      collector.addExport({ name: isDefault ? 'default' : name, value: ['s', symbol] });
   }
 
   /** `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
@@ -372,7 +396,9 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     const inner = { ...place, scope: createScope(place.scope) };
     const right = walk.readValue(nodes.childIn(node, 'right'), place);
     const left = nodes.childIn(node, 'left');
-    const isOf = /\bof\b/.test(nodes.text.slice(nodes.endOf(left), nodes.startOf(nodes.childIn(node, 'right'))));
+    const isOf = /\bof\b/.test(
+      nodes.text.slice(nodes.endOf(left), nodes.startOf(nodes.childIn(node, 'right'))),
+    );
     walk.bindPattern(left, isOf ? ['w', ['e', right]] : OUTSIDE, inner);
     readStatement(nodes.childIn(node, 'body'), inner);
   }
@@ -391,17 +417,20 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     }
     switch (kind) {
       case 'import_statement':
-        return readImport(node, place);
+        readImport(node, place);
+        return;
       case 'export_statement':
-        return readExport(node, place);
+        readExport(node, place);
+        return;
       case 'ambient_declaration': {
         const inner = findDeclaration(node);
-        return nodes.kindOf(inner) === 'statement_block'
-          ? walk.readBlock(nodes.childrenOf(inner), place)
-          : readStatement(inner, place, isExported);
+        if (nodes.kindOf(inner) === 'statement_block') walk.readBlock(nodes.childrenOf(inner), place);
+        else readStatement(inner, place, isExported);
+        return;
       }
       case 'interface_declaration':
-        return readInterface(node, place);
+        readInterface(node, place);
+        return;
       case 'type_alias_declaration': {
         const symbol = declared.get(node)!;
         const inner = { ...place, symbol, scope: createScope(place.scope) };
@@ -412,12 +441,14 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
         return;
       }
       case 'enum_declaration':
-        return readEnum(node, place);
+        readEnum(node, place);
+        return;
       case 'internal_module':
       case 'module': {
         const symbol = declared.get(node)!;
         const scope = createScope(place.scope);
-        return walk.readBlock(nodes.childrenOf(nodes.childIn(node, 'body')), { ...place, symbol, scope });
+        walk.readBlock(nodes.childrenOf(nodes.childIn(node, 'body')), { ...place, symbol, scope });
+        return;
       }
       case 'lexical_declaration':
       case 'variable_declaration':
@@ -425,7 +456,10 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
           if (nodes.kindOf(each) === 'variable_declarator') readVariable(each, place, isExported);
         return;
       case 'expression_statement': {
-        if (nodes.kindOf(findDeclaration(node)) === 'internal_module') return readStatement(findDeclaration(node), place);
+        if (nodes.kindOf(findDeclaration(node)) === 'internal_module') {
+          readStatement(findDeclaration(node), place);
+          return;
+        }
         if (readCommonJs(node, place)) return;
         for (const child of nodes.childrenOf(node)) walk.readValue(child, place);
         return;
@@ -436,15 +470,18 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
         return;
       }
       case 'for_in_statement':
-        return readLoop(node, place);
+        readLoop(node, place);
+        return;
       case 'statement_block':
       case 'switch_body':
       case 'for_statement':
-        return walk.readBlock(nodes.childrenOf(node), { ...place, scope: createScope(place.scope) });
+        walk.readBlock(nodes.childrenOf(node), { ...place, scope: createScope(place.scope) });
+        return;
       case 'catch_clause': {
         const inner = { ...place, scope: createScope(place.scope) };
         walk.bindPattern(nodes.childIn(node, 'parameter'), UNKNOWN, inner);
-        return readStatement(nodes.childIn(node, 'body'), inner);
+        readStatement(nodes.childIn(node, 'body'), inner);
+        return;
       }
       case 'comment':
         return;

@@ -17,7 +17,10 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
 
   /** `A.B.C`, whose first name is a namespace or a module. */
   function readQualified(node: NodeId, place: Place): TypeExpr {
-    const parts = nodes.textOf(node).split('.').map((part) => part.trim());
+    const parts = nodes
+      .textOf(node)
+      .split('.')
+      .map((part) => part.trim());
     const first = findValue(place.scope, parts[0]!);
     if (first === null) return OUTSIDE_TYPE;
     const value = parts.slice(1).reduce((at, part) => ['m', at, part] as const, first);
@@ -115,7 +118,8 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
         return OUTSIDE_TYPE;
       case 'type_predicate':
       case 'asserts':
-        for (const type of nodes.childrenOf(node)) if (nodes.kindOf(type) !== 'identifier') readType(type, place);
+        for (const type of nodes.childrenOf(node))
+          if (nodes.kindOf(type) !== 'identifier') readType(type, place);
         return OUTSIDE_TYPE;
       case '':
       case 'comment':
@@ -134,11 +138,21 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
       const nameNode = nodes.childIn(member, 'name');
       if (kind === 'property_signature' && nameNode >= 0) {
         const type = nodes.childIn(member, 'type');
-        const symbol = collector.addSymbol({ name: nameOfKey(nameNode), kind: 'field', parent: owner, node: member });
+        const symbol = collector.addSymbol({
+          name: nameOfKey(nameNode),
+          kind: 'field',
+          parent: owner,
+          node: member,
+        });
         // The type of a function is that of a method: who calls it means this member.
         if (type >= 0) collector.symbols[symbol]!.type = readType(type, inner);
       } else if (kind === 'method_signature' && nameNode >= 0) {
-        const symbol = collector.addSymbol({ name: nameOfKey(nameNode), kind: 'method', parent: owner, node: member });
+        const symbol = collector.addSymbol({
+          name: nameOfKey(nameNode),
+          kind: 'method',
+          parent: owner,
+          node: member,
+        });
         const scope = { names: new Map(), parent: place.scope };
         const { returns: _, isAsync: __, ...parts } = walk.readFunction(member, { ...inner, symbol, scope });
         Object.assign(collector.symbols[symbol]!, parts);

@@ -94,7 +94,15 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     if (name === 'require' && findValue(place.scope, 'require') === null) {
       const from = nodes.childOfKind(list, 'string');
       if (from >= 0)
-        return ['i', collector.addImport({ from: unquote(nodes.textOf(from)), name: '*', local: '', line: nodes.lineOf(node) })];
+        return [
+          'i',
+          collector.addImport({
+            from: unquote(nodes.textOf(from)),
+            name: '*',
+            local: '',
+            line: nodes.lineOf(node),
+          }),
+        ];
     }
     const callee = readTarget(target, place);
     walk.refer('call', callee, target, place);
@@ -112,7 +120,15 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   function readDynamicImport(node: NodeId, list: NodeId, place: Place): Expr {
     const from = nodes.childOfKind(list, 'string');
     if (from >= 0)
-      return ['i', collector.addImport({ from: unquote(nodes.textOf(from)), name: '*', local: '', line: nodes.lineOf(node) })];
+      return [
+        'i',
+        collector.addImport({
+          from: unquote(nodes.textOf(from)),
+          name: '*',
+          local: '',
+          line: nodes.lineOf(node),
+        }),
+      ];
     readAll(list, place);
     return UNKNOWN;
   }
@@ -164,7 +180,13 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   }
 
   /** A function that is a member of an object literal is a symbol. */
-  function nameFunction(node: NodeId, outer: NodeId, name: string, place: Place, type: TypeExpr | undefined): Expr {
+  function nameFunction(
+    node: NodeId,
+    outer: NodeId,
+    name: string,
+    place: Place,
+    type: TypeExpr | undefined,
+  ): Expr {
     const body = nodes.childIn(node, 'body');
     const symbol = collector.addSymbol({ name, kind: 'method', parent: place.symbol, node: outer, body });
     const scope = createScope(place.scope);
@@ -175,7 +197,12 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
       inner,
       type === undefined ? undefined : (index) => ['B', type, index],
     );
-    Object.assign(collector.symbols[symbol]!, parts, isAsync && { isAsync }, generics.length > 0 && { generics });
+    Object.assign(
+      collector.symbols[symbol]!,
+      parts,
+      isAsync && { isAsync },
+      generics.length > 0 && { generics },
+    );
     return ['s', symbol];
   }
 
@@ -187,7 +214,12 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     if (tag >= 0 && (/^[A-Z_$]/.test(name) || name.includes('.'))) {
       const parts = name.split('.');
       const first = findValue(place.scope, parts[0]!) ?? (['g', parts[0]!] as const);
-      walk.refer('jsx', parts.slice(1).reduce((at, part): Expr => ['m', at, part], first), tag, place);
+      walk.refer(
+        'jsx',
+        parts.slice(1).reduce((at, part): Expr => ['m', at, part], first),
+        tag,
+        place,
+      );
     }
     for (const child of nodes.childrenOf(open)) if (child !== tag) readValue(child, place);
     if (open !== node)
@@ -202,7 +234,8 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     if (nodes.kindOf(left) === 'identifier') {
       const target = findValue(place.scope, nodes.textOf(left));
       // A variable without a first value is what it is given first.
-      if (target?.[0] === 'l' && collector.locals[target[1]]?.[0] === '?') collector.locals[target[1]] = value;
+      if (target?.[0] === 'l' && collector.locals[target[1]]?.[0] === '?')
+        collector.locals[target[1]] = value;
     } else if (nodes.kindOf(left) === 'member_expression') {
       const object = nodes.childIn(left, 'object');
       if (nodes.kindOf(object) === 'this' && place.self >= 0)
@@ -219,7 +252,8 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     if (field === undefined) {
       const added = collector.addSymbol({ name, kind: 'field', parent: owner, node });
       collector.symbols[added]!.init = value;
-    } else if (field.kind === 'field' && field.type === undefined && field.init === undefined) field.init = value;
+    } else if (field.kind === 'field' && field.type === undefined && field.init === undefined)
+      field.init = value;
   }
 
   function readValue(node: NodeId, place: Place, expected?: TypeExpr): Expr {
@@ -290,7 +324,12 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
       case 'augmented_assignment_expression':
         return readAssignment(node, place);
       case 'sequence_expression':
-        return nodes.childrenOf(node).map((each) => readValue(each, place)).at(-1) ?? UNKNOWN;
+        return (
+          nodes
+            .childrenOf(node)
+            .map((each) => readValue(each, place))
+            .at(-1) ?? UNKNOWN
+        );
       case 'array': {
         const values = nodes.childrenOf(node).map((each) => readValue(each, place));
         return values.length === 0 ? OUTSIDE : ['y', ...values.slice(0, MOST_ITEMS)];
@@ -349,10 +388,10 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   const between = (node: NodeId): string =>
     nodes.text
       .slice(nodes.endOf(nodes.childIn(node, 'left')), nodes.startOf(nodes.childIn(node, 'right')))
-      .replace(/\/\*[^]*?\*\/|\/\/.*/g, '')
+      .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       .trim();
 
   return { readValue };
 }
 
-export const unquote = (text: string): string => text.replace(/^(['"`])([^]*)\1$/, '$2');
+export const unquote = (text: string): string => text.replace(/^(['"`])([\s\S]*)\1$/, '$2');
