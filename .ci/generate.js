@@ -121,6 +121,78 @@ function describeOutput(agent) {
   return form.replace === undefined ? 'named' : 'replaced';
 }
 
+async function guardPage() {
+  const { GUARD_PROFILES } = await catalogues();
+  const yes = (is) => (is ? 'yes' : '-');
+  const rows = Object.entries(GUARD_PROFILES).map(([name, profile]) => [
+    name === 'lite' ? `${code(name)} (default)` : code(name),
+    capitalize(profile.about),
+    yes(profile.locks),
+    yes(profile.sharedCode),
+    profile.copies,
+    profile.languages,
+    yes(profile.confined),
+  ]);
+  return `# The guard
+
+Before an agent writes a file, svc looks at what it is about to write: whether somebody else has locked the file, whether the code
+exists already in the project, whether texts are in the language of the project. The agent is told in the answer of its hook
+([hooks.md](hooks.md)), or the write is refused with what to do instead. What a program in a shell writes no hook sees:
+\`svc guard check\` finds it afterwards.
+
+## Profiles
+
+\`guard.profile\` says what is on:
+
+${table(['profile', 'what it is', 'locks', 'shared code', 'copies', 'languages', 'confined'], rows)}
+
+- **locks**: a write to what somebody else has locked is refused ([locks.md](locks.md)).
+- **shared code**: so is a write below \`paths.shared\` or \`shared\` without a lock of one's own. The refusal names the search for what is there already.
+- **copies** and **languages**: \`advisory\` tells the agent, \`block\` refuses the write. \`guard.dup.mode\` goes before the profile, unless that has it off.
+- **confined**: workers run in a sandbox, svc runs their tests again, and only verified work is promoted ([confinement.md](confinement.md), [verification.md](verification.md)).
+
+## Copies of code
+
+What is new in a write is compared with the project's own sources in 15 languages (TypeScript, TSX, JavaScript, Python, Go, Rust,
+Java, C, C++, C#, Ruby, PHP, Kotlin, Swift, Bash):
+
+| type | what it is | under \`block\` |
+| --- | --- | --- |
+| 1 | the same to the letter, whatever the white space and the comments | refused |
+| 2 | the same but for names and literals, by one renaming | refused |
+| 3 | the same with small edits | told |
+
+- New is what the file did not have before: an edit inside of an old copy, a line that was moved and a file that moves are none.
+- Nobody is told of the file itself, imports, comments, lists and other data, the fields of types, generated, minified and vendored
+  files and what git ignores. No link is followed, and nothing outside of the project is read.
+- Any run of \`guard.dup.min_tokens\` (60) tokens that is in both is found: texts share a fingerprint of \`guard.dup.window\` (40)
+  tokens then. Shorter fingerprints find copies with edits. The 25 files with most of them in common are compared token by token.
+- An agent waits 40 ms at most. What was not compared by then passes, as does everything before the files of a project were read for
+  the first time, which begins when an agent's hook is first heard of; reading 5,000 files takes some seconds.
+- A session's worktree is compared with itself: what the session has changed counts as it is there.
+- Fingerprints are in \`guard.db\` in the data folder. It can be deleted at any time, and is made anew.
+
+\`\`\`sh
+svc guard check                        # what is not committed yet
+svc guard check src lib/parse.ts       # all of these files
+svc guard check --range main..HEAD     # what these commits have brought
+svc guard check --range main..HEAD --sarif > guard.sarif
+\`\`\`
+
+It exits with 3 where the write would have been refused, else with 0.
+
+## Languages
+
+\`workspace.code_lang\` is the language of comments, strings of several words and names; \`workspace.locale\` that of documents
+(\`.md\`, \`.mdx\`, \`.rst\`, \`.adoc\`, \`.txt\`). Where one is empty, nothing is checked there. New lines only are looked at.
+
+- Other scripts are told by their letters, languages in Latin letters by their function words, words of the trade and endings: Czech,
+  Danish, Dutch, English, Finnish, French, German, Hungarian, Indonesian, Italian, Norwegian, Polish, Portuguese, Romanian, Spanish,
+  Swedish and Turkish. Of Danish, Norwegian and Swedish, and of languages in Cyrillic letters, none is told from another.
+- Code in texts, quotes, addresses, names, tables and what tools read is left out. A text that says too little is in no language.
+- A name counts when it is in another script. Whether \`berechneSumme\` is English nobody says.`;
+}
+
 async function hooksPage() {
   const moments = ['pre-write', 'post-tool', 'pre-compact', 'session-start'];
   const { findPreset } = await agentPrograms();
@@ -146,7 +218,7 @@ says on standard input, asks the engine of the workspace, and answers in that ag
 
 | moment | what the agent is told |
 | --- | --- |
-| \`pre-write\`, before a tool writes files | that the write is refused, where somebody else holds a lock on one of them: who, until when, and what to do instead ([locks.md](locks.md)); \`guard.profile: none\` turns this off |
+| \`pre-write\`, before a tool writes files | that the write is refused, where somebody else holds a lock on one of them: who, until when, and what to do instead ([locks.md](locks.md)); the same for shared code without a lock of its own, for copies of code and for texts in another language, as the profile has it ([guard.md](guard.md)). What does not refuse the write is told beside it |
 | \`post-tool\`, after each tool | messages that it has not seen ([bus.md](bus.md)), each once and at most 4 KB of them, with how to read the rest; they stay unread until it acknowledges them |
 | \`post-tool\`, and the tool's output is long, with \`context.hooks.post_tool\` | what is left of the output when repeats and good news are left out, or that all of it is kept and under which id ([context.md](context.md)) |
 | \`pre-compact\`, before its context is summarised | what the summary must keep: session, task, brief, acceptance criteria by number, open asks, locks; with \`context.hooks.pre_compact\` its claims, its last report and the ids of its stored texts as well |
@@ -443,6 +515,7 @@ const FILES = Object.fromEntries([
   page('docs/config.md', renderConfigMarkdown()),
   page('docs/errors.md', await errorsPage()),
   page('docs/events.md', await eventsPage()),
+  page('docs/guard.md', await guardPage()),
   page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),

@@ -33,6 +33,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['worker'], load: async () => (await import('./commands/worker.ts')).workerCommands },
       { words: ['ledger'], load: async () => (await import('./commands/ledger.ts')).ledgerCommands },
       { words: ['lock'], load: async () => (await import('./commands/lock.ts')).lockCommands },
+      { words: ['graph'], load: async () => (await import('./commands/graph.ts')).graphCommands },
       { words: ['memory'], load: async () => (await import('./commands/memory.ts')).memoryCommands },
     ],
   },
@@ -54,6 +55,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: 'worktrees',
     modules: [
       { words: ['worktree'], load: async () => (await import('./commands/worktree.ts')).worktreeCommands },
+      { words: ['guard'], load: async () => (await import('./commands/guard.ts')).guardCommands },
       { words: ['project'], load: async () => (await import('./commands/project.ts')).projectCommands },
     ],
   },

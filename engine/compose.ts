@@ -28,7 +28,9 @@ import { sessionOperations } from './dispatch/operations.ts';
 import { gatewayOperations } from './gateway/index.ts';
 import { hookOperations } from './hooks/operations.ts';
 import { contextOperations } from './knowledge/context/operations.ts';
+import { guardOperations } from './knowledge/guard/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
+import { graphOperations } from './knowledge/symbols/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -248,6 +250,12 @@ export async function openEngine(options: OpenOptions) {
       }),
       ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
       ...contextOperations({ texts: rooms.texts }),
+      ...guardOperations({ guard: rooms.guard }),
+      ...graphOperations({
+        graph: rooms.graph,
+        projects: () => rooms.agents.listNames().projects,
+        projectId: rooms.agents.resolveProjectId,
+      }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({

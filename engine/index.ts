@@ -75,6 +75,8 @@ export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
 export type { ListedSession } from './dispatch/operations.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
+export { describeCopyType } from './knowledge/guard/describe-copy.ts';
+export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';

@@ -41,9 +41,18 @@ import {
   type GatewayRoom,
   listProviderVariables,
 } from './gateway/index.ts';
-import { createHooks, describeStanding, type Hooks, listHeldPaths, listNewMessages } from './hooks/index.ts';
+import {
+  createHooks,
+  describeStanding,
+  type Hooks,
+  listHeldPaths,
+  listNewMessages,
+  requireSharedLocks,
+} from './hooks/index.ts';
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
+import { createGuard, findProfile, type Guard } from './knowledge/guard/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
+import { createGraph, type Graph, placeShared } from './knowledge/symbols/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -123,6 +132,8 @@ export interface Rooms {
   gateway: GatewayRoom;
   memory: Memories;
   texts: StoredTexts;
+  guard: Guard;
+  graph: Graph;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -307,6 +318,25 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(texts.close);
 
+  const listSharedPaths = (): string[] =>
+    [config().paths.shared, ...Object.values(config().shared).flat()].filter((path) => path !== '');
+  const graph = createGraph({
+    data: paths.data,
+    env: childEnvironment(),
+    settings: () => ({
+      parsers: config().parsers,
+      without: [paths.data, paths.agents, paths.worktrees],
+      shared: placeShared(
+        root,
+        listSharedPaths(),
+        agents.listProjects().filter(({ own }) => !own),
+      ),
+    }),
+    folder: agents.resolveFolder,
+    sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
+  });
+  closing(graph.close);
+
   const board: Board<Dispatcher> = createBoard({
     storage,
     events,
@@ -329,6 +359,8 @@ export function createRooms(ground: Ground): Rooms {
       log,
       graceMs: ground.graceMs,
     }),
+    checkWork: async ({ baseCommit }, head, folder) =>
+      baseCommit === null ? null : guard.checkWork(folder, `${baseCommit}...${head}`),
     tellOfEvidence: (session, text) => bus.tellOfSession(session, text),
     log,
     isStrict,
@@ -449,16 +481,52 @@ export function createRooms(ground: Ground): Rooms {
   closing(listeners.close);
 
   const { locks } = board;
+  /** The shared path of svc.yaml that a path lies in, in whatever worktree; null for any other. */
+  function findSharedPath(path: string): string | null {
+    try {
+      const { absolute } = workspacePaths.resolveNamed(path);
+      return listSharedPaths().find((each) => isInsideFolder(resolve(root, each), absolute)) ?? null;
+    } catch {
+      return null;
+    }
+  }
+  const guard = createGuard({
+    file: join(paths.data, 'guard.db'),
+    env: childEnvironment(),
+    without: [paths.data, paths.agents, paths.worktrees],
+    settings() {
+      const { guard, parsers, workspace } = config();
+      return {
+        guard,
+        parsers,
+        locale: workspace.locale,
+        codeLang: workspace.code_lang,
+        primaryLanguages: workspace.primary_languages,
+      };
+    },
+    paths: workspacePaths,
+    projectFolder: agents.resolveFolder,
+    worktreeOf: (session) => (sessions.isKnown(session) ? sessions.get(session).worktree : null),
+    log,
+  });
+  closing(guard.close);
   const hooks = createHooks({
     log,
     wantsOutput: texts.wantsOutput,
     contributors: [
       listHeldPaths({
-        isOn: () => config().guard.profile !== 'none',
+        isOn: () => findProfile(config().guard).locks,
         over: locks.holderOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
         find: bus.peers.find,
       }),
+      requireSharedLocks({
+        isOn: () => findProfile(config().guard).sharedCode,
+        findShared: findSharedPath,
+        over: (path) => locks.holderOver(path, null),
+        isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
+      }),
+      guard.lookBeforeWrite(),
       describeStanding({
         sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
         briefOf,
@@ -492,6 +560,8 @@ export function createRooms(ground: Ground): Rooms {
     gateway,
     memory,
     texts,
+    guard,
+    graph,
     paths: workspacePaths,
     runSockets,
     carried,

@@ -58,7 +58,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   // The engine finds out who calls while the agent's words are read.
   const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
   opening.catch(() => undefined);
-  const { tool, cwd, paths, writes, sent } = readCall(await readInput(), process.cwd());
+  const { tool, cwd, paths, writes, sent, planned } = readCall(await readInput(), process.cwd());
   const concerned = event === 'pre-write' && !writes ? [] : paths.slice(0, MAX_PATHS);
   if (carry === undefined && concerned.length === 0) return null;
   const engine = await opening;
@@ -70,6 +70,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
     cwd,
     paths: concerned,
     tool,
+    writes: event === 'pre-write' && writes ? planned.slice(0, MAX_PATHS) : [],
     carries: carry !== undefined,
     ...(output === null ? {} : { output_bytes: Buffer.byteLength(output.text) }),
   })) as Look;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type PlannedWrite, readFileWrite, readPatchWrites } from './tool-writes.ts';
 
 /** What an agent says of the tool call that its hook is about. */
 export interface ToolCall {
@@ -11,6 +12,8 @@ export interface ToolCall {
   writes: boolean;
   /** All that the agent has sent. */
   sent: Fields;
+  /** What it is about to make of them, as far as it says so. */
+  planned: PlannedWrite[];
 }
 
 export type Fields = Record<string, unknown>;
@@ -36,7 +39,8 @@ export function readCall(text: string, here: string): ToolCall {
   const cwd = resolve(here, asText(sent.cwd) ?? '');
   const given = sent.tool_input ?? sent.toolInput ?? sent.toolArgs;
   const inner = typeof given === 'string' ? (parseFields(given) ?? given) : given;
-  const named = findNames(inner).filter((path) => path !== '' && !path.includes('\0'));
+  const isName = (path: string): boolean => path !== '' && !path.includes('\0');
+  const named = findNames(inner).filter(isName);
   return {
     tool,
     cwd,
@@ -46,6 +50,9 @@ export function readCall(text: string, here: string): ToolCall {
       (WRITES.test(splitToolName(tool)) && asFields(inner)?.command !== 'view') ||
       appliesPatch(inner),
     sent,
+    planned: planWrites(inner)
+      .filter(({ path }) => isName(path))
+      .map((write) => ({ ...write, path: resolve(cwd, write.path) })),
   };
 }
 
@@ -57,11 +64,25 @@ function findNames(input: unknown): string[] {
   return [...plain, ...PATCH_KEYS.flatMap((key) => findPatchNames(fields[key]))];
 }
 
+function planWrites(input: unknown): PlannedWrite[] {
+  if (typeof input === 'string') return PATCH_BEGINS.test(input) ? readPatchWrites(input) : [];
+  const fields = asFields(input) ?? {};
+  const [path] = PATH_KEYS.flatMap((key) => asText(fields[key]) ?? []);
+  const patches = PATCH_KEYS.map((key) => takePatch(fields[key])).filter((text) => text !== null);
+  if (patches.length > 0) return patches.flatMap(readPatchWrites);
+  const write = path === undefined ? null : readFileWrite(path, fields);
+  return write === null ? [] : [write];
+}
+
+function takePatch(value: unknown): string | null {
+  const text = Array.isArray(value) ? value.at(-1) : value;
+  return typeof text === 'string' && PATCH_BEGINS.test(text) ? text : null;
+}
+
 /** A patch in the form of `apply_patch`, also as the last word of a command line that is a list. */
 function findPatchNames(value: unknown): string[] {
-  const text = Array.isArray(value) ? value.at(-1) : value;
-  if (typeof text !== 'string' || !PATCH_BEGINS.test(text)) return [];
-  return [...text.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
+  const patch = takePatch(value);
+  return patch === null ? [] : [...patch.matchAll(PATCH_NAMES)].map(([, path = '']) => path);
 }
 
 /** A shell command that hands a patch to `apply_patch`, which some agents take for a call of that tool. */

@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'lock.status': 'lock list',
   'msg.roster': 'tool call msg_roster',
   'msg.stale': 'tool call msg_stale',
+  'search.shared_symbols': 'tool call search_shared_symbols',
   'session.list': 'worker list',
   'session.log': 'worker log',
   'session.show': 'worker show',

@@ -40,6 +40,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   /** See `VerifyDeps.tell`. */
   tellOfEvidence: VerifyDeps['tell'];
   log: VerifyDeps['log'];
+  checkWork: VerifyDeps['checkWork'];
   /** `guard.profile` is strict. */
   isStrict(): boolean;
   /** Throws `consent_missing` until somebody has agreed to svc.yaml. */

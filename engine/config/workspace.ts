@@ -67,24 +67,24 @@ export const workspaceSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .meta({
-      pending: 'the symbol index',
       notation: '[]string',
       nil: true,
-      description: 'Main programming languages.',
-      unset: 'found out from the files',
+      description:
+        'Main programming languages, by the names that parsers has: their files come first where there are more than guard.dup.max_files.',
+      unset: 'those with most files',
       example: ['typescript'],
     }),
   locale: z.string().default('').meta({
     notation: 'string',
     description:
-      'Language of documents and prose, in which agents are told the rules of chair.guidance too (en, de, es, fr, ja, zh). Documents are not checked yet.',
-    unset: 'English rules',
+      'Language of documents and prose, see docs/guard.md, in which agents are told the rules of chair.guidance too (en, de, es, fr, ja, zh).',
+    unset: 'English rules, and documents are not checked',
     example: 'en',
   }),
   code_lang: z.string().default('').meta({
-    pending: 'the checks of languages',
     notation: 'string',
-    description: 'Language of identifiers and of texts that users see; en is recommended.',
+    description:
+      'Language of comments, identifiers and texts that users see, see docs/guard.md; en is recommended.',
     unset: 'it is not checked',
     example: 'en',
   }),

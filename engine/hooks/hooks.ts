@@ -1,6 +1,17 @@
 import type { HookEvent } from '../agents/presets/index.ts';
 import type { Caller } from '../api/operation.ts';
 
+/** What a tool call is about to make of a file. */
+export interface PlannedWrite {
+  /** Absolute. */
+  path: string;
+  removed?: boolean | undefined;
+  /** All that it will hold. */
+  text?: string | undefined;
+  /** What is replaced in it, in turn. `old` is empty for what is only added; `all` takes every place, else the first. */
+  edits?: readonly { old: string; new: string; all: boolean }[] | undefined;
+}
+
 /** A moment in an agent's work at which something may be said to it. */
 export interface Moment {
   event: HookEvent;
@@ -14,6 +25,8 @@ export interface Moment {
   tool: string | null;
   /** What the tool has answered, in bytes; null where that is not known. */
   outputBytes: number | null;
+  /** Before a write: what it is about to make of them, as far as the call says. */
+  writes?: readonly PlannedWrite[];
   /** Whether text reaches the model now. Where it does not, it is kept for the next moment at which it does. */
   carries: boolean;
 }

@@ -10,6 +10,16 @@ const EVENTS = [
   'session-start',
 ] as const satisfies readonly HookEvent[];
 
+const plannedWrite = z.strictObject({
+  path: z.string().min(1),
+  removed: z.boolean().optional(),
+  text: z.string().optional(),
+  edits: z
+    .array(z.strictObject({ old: z.string(), new: z.string(), all: z.boolean() }))
+    .max(10_000)
+    .optional(),
+});
+
 /** What `svc hook` asks. */
 export const hookOperations = (hooks: Hooks) => [
   operation({
@@ -25,6 +35,7 @@ export const hookOperations = (hooks: Hooks) => [
       cwd: z.string(),
       paths: z.array(z.string().min(1)).max(1000),
       tool: z.string().nullable(),
+      writes: z.array(plannedWrite).max(1000).default([]),
       carries: z.boolean().default(true),
       output_bytes: z.int().min(0).optional(),
     }),

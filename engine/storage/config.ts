@@ -13,7 +13,6 @@ export const dbSchema = z.strictObject({
 /** The `paths` section; relative paths count from the folder of svc.yaml. */
 export const pathsSchema = z.strictObject({
   shared: z.string().default('').meta({
-    pending: 'the symbol index',
     consent: true,
     notation: 'string',
     description: 'Folder of shared code.',

@@ -19,6 +19,11 @@ export interface WorkspacePaths {
   resolveNamed(path: string): NamedPath;
   /** The same in another folder alone, also through symlinks; `key` is relative to it. Throws `path_outside`. */
   resolveInside(folder: string, path: string): NamedPath;
+  /**
+   * The folder of sources that a path belongs to, absolute with links followed: the session worktree that it lies in, else
+   * the innermost project, else the workspace. Null for what is in none of them.
+   */
+  findSourceFolder(path: string): { folder: string; absolute: string } | null;
   /** Stats a path; null also when that fails, as for a symlink that leads to itself. */
   statOf(absolute: string): Stats | null;
 }
@@ -85,6 +90,18 @@ export function createWorkspacePaths(deps: {
 
   return {
     statOf: statOrNull,
+    findSourceFolder(path) {
+      const absolute = realOf(path);
+      const worktrees = realOf(deps.worktrees);
+      if (isInsideFolder(worktrees, absolute)) {
+        const [name = ''] = relative(worktrees, absolute).split(sep);
+        return name === '' ? null : { folder: join(worktrees, name), absolute };
+      }
+      const folders = [deps.root, ...deps.projects()].map(realOf);
+      const around = folders.filter((folder) => isInsideFolder(folder, absolute));
+      const [innermost] = around.sort((one, other) => other.length - one.length);
+      return innermost === undefined ? null : { folder: innermost, absolute };
+    },
     resolveInside(folder, path) {
       checkPath(path);
       const root = realOf(folder);

@@ -8,7 +8,11 @@ import { dashboard } from './dashboard.ts';
 import { approveToSpawn } from './dispatch.ts';
 import type { Figure } from './figure.ts';
 import { gatewayBench } from './gateway.ts';
+import { codeGraph } from './graph.ts';
+import { guardBench } from './guard.ts';
+import { guardHook } from './guard-hook.ts';
 import { hooks } from './hooks.ts';
+import { languagesBench } from './languages.ts';
 import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { scale } from './scale.ts';
@@ -29,6 +33,9 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,
+  guard: guardBench,
+  'guard-hook': guardHook,
+  languages: languagesBench,
   daemon,
   status: statusOfMany,
   tools,
@@ -40,6 +47,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   memory: memoryRecall,
   worktrees: worktreeStatus,
   crush: crushing,
+  graph: codeGraph,
   translate: translateBench,
   soak,
 };
@@ -60,7 +68,7 @@ function measureBeside(folder: string, name: string): Figure[] {
 }
 
 /** Those that last minutes run only when they are asked for. */
-const ONLY_ASKED = new Set(['soak']);
+const ONLY_ASKED = new Set(['soak', 'graph']);
 
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 ? !wanted.includes(name) : ONLY_ASKED.has(name)) continue;

@@ -25,6 +25,8 @@ export interface RerunsDeps {
   /** What a program that checks a worker's claims may see. */
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
+  /** What svc itself finds in the work, in a clean checkout of it; null when that is nothing. */
+  checkWork(session: Session, head: string, checkout: string): Promise<RerunResult | null>;
   /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
   /** `guard.profile` is strict: svc reruns the tests of every session that ended well by itself. */
@@ -139,7 +141,9 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
         progress(`runs ${at + 1} of ${tests.length}: ${test.command}`);
         results.push(await runAgain(test, { cwd, ...limits }, running));
       }
-      return results;
+      progress('looks for copies of code and texts in another language');
+      const found = await deps.checkWork(session, head, folder);
+      return found === null ? results : [...results, found];
     } finally {
       await checkouts.removeCheckouts(session);
     }

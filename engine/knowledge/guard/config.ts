@@ -6,38 +6,35 @@ export const guardSchema = z.strictObject({
     consent: true,
     notation: 'string',
     description:
-      'Set of guards that hooks apply; strict also confines workers and promotes only what svc has verified.',
+      'Set of guards that hooks apply, see docs/guard.md; strict also confines workers and promotes only what svc has verified.',
     unset: 'lite',
   }),
   dup: z
     .strictObject({
       mode: z.enum(['', 'advisory', 'block', 'off']).default('').meta({
-        pending: 'the search for copies of code',
         consent: true,
         notation: 'string',
         description:
           'advisory tells the agent about the existing code; block refuses the write; off does neither.',
-        unset: 'advisory',
+        unset: 'what the profile has: advisory, under strict block',
       }),
       window: z.int().min(0).default(0).meta({
-        pending: 'the search for copies of code',
         consent: true,
         notation: 'int',
-        description: 'Tokens in the rolling hash.',
+        description:
+          'Tokens in the rolling hash: a shorter run is no sign of a whole copy. Changing it reads all files anew.',
         unset: '0 means 40',
       }),
       min_tokens: z.int().min(0).default(0).meta({
-        pending: 'the search for copies of code',
         consent: true,
         notation: 'int',
         description: 'Shortest copy that is reported, in tokens.',
         unset: '0 means 60',
       }),
       max_files: z.int().min(0).default(0).meta({
-        pending: 'the search for copies of code',
         consent: true,
         notation: 'int',
-        description: 'Files compared per call.',
+        description: 'Files of a project that are compared, the first ones by path.',
         unset: '0 means 5000',
       }),
     })

@@ -5,7 +5,6 @@ export const parsersSchema = z
   .record(z.string().regex(/^\.?[A-Za-z0-9_+-]+$/, 'expected a file extension'), z.string().min(1))
   .default({})
   .meta({
-    pending: 'the symbol index',
     notation: 'map ext->lang',
     nil: true,
     description: 'Language per file extension.',
@@ -18,7 +17,6 @@ export const sharedSchema = z
   .record(z.string().min(1), z.array(z.string().min(1)))
   .default({})
   .meta({
-    pending: 'the symbol index',
     notation: 'map string->[]string',
     description: 'Paths of shared code per language; one path holds one language.',
     unset: 'no shared code',

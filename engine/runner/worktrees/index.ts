@@ -33,6 +33,7 @@ import { clearTraps, readGitFolders, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, tryPromotion } from './trial.ts';
 import { readWorkingFolders, type WorkingFolders } from './working-folders.ts';
 
+export { readChangedTexts } from './changed-texts.ts';
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
 export type { Diff, DiffRequest } from './diff.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
@@ -51,6 +52,7 @@ export {
 } from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
 export { watchRefs } from './watch-refs.ts';
+export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './working-files.ts';
 export type { WorkingFolders } from './working-folders.ts';
 
 export interface WorktreesDeps {

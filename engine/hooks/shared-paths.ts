@@ -1,0 +1,48 @@
+import type { Caller } from '../api/operation.ts';
+import { renderWords } from '../api/words.ts';
+import { sentence } from '../base/sentence.ts';
+import { toPrintable } from '../base/text.ts';
+import type { Lock } from '../board/locks/index.ts';
+import type { Contributor } from './hooks.ts';
+
+/** Refuses writes to shared code that nobody has locked: somebody else may be about to change it as well. */
+export function requireSharedLocks({
+  isOn,
+  findShared,
+  over,
+  isOwn,
+}: {
+  /** Whether shared paths need a lock. */
+  isOn(): boolean;
+  /** The shared path that a path lies in, as svc.yaml has it; null for a path that is not shared. */
+  findShared(path: string): string | null;
+  /** The lock over a path. Throws for a path that is nobody's. */
+  over(path: string): Lock | null;
+  /** Whether what `holder` holds is the caller's own. */
+  isOwn(holder: string, caller: Caller): boolean;
+}): Contributor {
+  function isLocked(path: string, caller: Caller): boolean {
+    const lock = over(path);
+    return lock !== null && (lock.holder === caller.sessionId || isOwn(lock.holder, caller));
+  }
+
+  return {
+    name: 'shared paths',
+    look({ event, paths, caller }) {
+      if (event !== 'pre-write' || !isOn()) return null;
+      for (const path of paths) {
+        const shared = findShared(path);
+        if (shared === null || isLocked(path, caller)) continue;
+        const holder = caller.sessionId ?? 'me';
+        const next = renderWords(
+          sentence`Nothing was written. Look for what is there already with {search.shared_symbols <name>}, take a lock with {lock.acquire ${shared} holder=${holder}}, and release it when you are done.`,
+          'anyone',
+        );
+        return {
+          deny: `${toPrintable(path)} is shared code (${toPrintable(shared)}), and you hold no lock on it.\n${next}`,
+        };
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { SvcError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text.ts';
+import { readChangedTexts } from '../../runner/worktrees/index.ts';
+import type { LanguageFinding } from './language/check-language.ts';
+import type { GuardThread } from './thread/thread.ts';
+import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';
+
+/** What of a project is checked. */
+export interface CheckRequest {
+  /** The folder of its sources, absolute. */
+  root: string;
+  /** Files and folders, relative to it: all of them counts as new. */
+  paths: readonly string[] | null;
+  /** Commits, as git names a range, such as `main..HEAD`; null for what is not committed. */
+  range: string | null;
+  wanted: WantedChecks;
+  signal: AbortSignal;
+  progress(message: string): void;
+}
+
+export interface CheckResult {
+  copies: CopyFinding[];
+  languages: LanguageFinding[];
+  /** Files that were compared. */
+  files: number;
+  /** More was found, or has changed, than is answered. */
+  isPartial: boolean;
+  /** What was named and is no source of the project's own. */
+  unread: string[];
+}
+
+const MOST_CHANGED = 2000;
+
+/** Checks files of a project, or what has changed in it. Throws `git_failed` where git knows no such range. */
+export async function checkProject(
+  thread: GuardThread,
+  { root, paths, range, wanted, signal, progress }: CheckRequest,
+  { env, isWanted }: { env: NodeJS.ProcessEnv; isWanted(path: string): boolean },
+): Promise<CheckResult> {
+  progress('reads what has changed since the last time');
+  const state = await thread.call('refresh', { root });
+  if (paths !== null) {
+    progress(`compares with ${formatCount(state.files, 'file')}`);
+    const { copies, ...rest } = await thread.call('checkFiles', { root, paths: [...paths], wanted });
+    return { copies: dropTwins(copies), ...rest };
+  }
+  const read = await readChangedTexts(root, env, range, { most: MOST_CHANGED, isWanted });
+  if (read === null)
+    throw new SvcError(
+      'git_failed',
+      range === null ? `git cannot compare ${root} with its last commit` : `git knows no range ${range}`,
+      { hint: 'name two commits, such as main..HEAD, or files' },
+    );
+  const result: CheckResult = { copies: [], languages: [], files: 0, isPartial: read.isCut, unread: [] };
+  for (const { path, before, after } of read.changed) {
+    signal.throwIfAborted();
+    const write = after === undefined ? { path, before } : { path, before, text: after };
+    const done = await thread.call('check', { root, writes: [write], wanted, budgetMs: null });
+    result.copies.push(...done.copies);
+    result.languages.push(...done.languages);
+    result.files += done.files;
+    result.isPartial ||= done.isPartial;
+  }
+  return { ...result, copies: dropTwins(result.copies) };
+}
+
+/** Of two places that are both new, each is a copy of the other: the second is told. */
+function dropTwins(copies: readonly CopyFinding[]): CopyFinding[] {
+  const told = new Set<string>();
+  return copies.filter(({ path, from, original }) => {
+    if (told.has(`${original.path}:${original.from} ${path}:${from}`)) return false;
+    told.add(`${path}:${from} ${original.path}:${original.from}`);
+    return true;
+  });
+}

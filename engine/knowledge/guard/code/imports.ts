@@ -1,0 +1,68 @@
+import type { Syntax } from './syntaxes.ts';
+import type { Tokens } from './tokens.ts';
+
+const isOpening = (code: number): boolean => code === 40 || code === 91 || code === 123;
+const isClosing = (code: number): boolean => code === 41 || code === 93 || code === 125;
+
+/** Takes out the statements that only name other files: every file of a project begins with the same ones. */
+export function dropImports<T extends Tokens>(tokens: T, text: string, syntax: Syntax): T {
+  const { count, kinds, texts, starts, ends, lines } = tokens;
+  if (syntax.imports.size === 0) return tokens;
+  let kept = 0;
+  for (let at = 0; at < count; ) {
+    const end = findImportEnd(tokens, at, text, syntax);
+    if (end > at) {
+      at = end;
+      continue;
+    }
+    kinds[kept] = kinds[at] as number;
+    texts[kept] = texts[at] as number;
+    starts[kept] = starts[at] as number;
+    ends[kept] = ends[at] as number;
+    lines[kept] = lines[at] as number;
+    kept += 1;
+    at += 1;
+  }
+  return { ...tokens, count: kept };
+}
+
+/** The token after the import that begins at `at`; `at` itself where none does. */
+function findImportEnd(tokens: Tokens, at: number, text: string, syntax: Syntax): number {
+  const { count, starts, ends, lines } = tokens;
+  const line = lines[at] as number;
+  if (at > 0 && lines[at - 1] === line && !endsStatement(text, tokens, at)) return at;
+  const word = text.slice(starts[at], ends[at]);
+  const isReExport =
+    word === 'export' &&
+    syntax.imports.has('import') &&
+    /^export\s+(?:\*|(?:type\s+)?\{)/.test(text.slice(starts[at], (starts[at] as number) + 40));
+  if (!syntax.imports.has(word) && !isReExport) return at;
+  // `import(…)` is a call.
+  if (word === 'import' && syntax.functionWords.includes('function') && text[ends[at] as number] === '(')
+    return at;
+  let depth = 0;
+  let end = at + 1;
+  for (; end < count; end += 1) {
+    const from = starts[end] as number;
+    const code = text.charCodeAt(from);
+    if (depth === 0 && endsStatement(text, tokens, end)) break;
+    if (depth === 0 && lines[end] !== lines[end - 1] && !continues(text, tokens, end)) break;
+    if (isOpening(code)) depth += 1;
+    else if (isClosing(code)) depth -= 1;
+    if (depth < 0) return at;
+    if (end - at > 400) return at;
+  }
+  return end;
+}
+
+/** Whether a semicolon stands before a token. */
+function endsStatement(text: string, { starts, ends }: Tokens, at: number): boolean {
+  const between = text.slice(ends[at - 1], Math.min(starts[at] as number, (ends[at - 1] as number) + 20));
+  return between.includes(';');
+}
+
+/** Whether a token on a new line goes on with what the line before began: `from` of a long import. */
+function continues(text: string, { starts, ends }: Tokens, at: number): boolean {
+  const last = text[(ends[at - 1] as number) - 1];
+  return last === ',' || last === '\\' || text.slice(starts[at], ends[at]) === 'from';
+}

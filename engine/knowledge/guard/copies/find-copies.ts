@@ -1,0 +1,121 @@
+import type { Code } from '../code/read-code.ts';
+import { alignTexts } from './align.ts';
+import { hashRuns } from './fingerprints.ts';
+import type { HashIndex } from './hash-index.ts';
+import { type Copy, judgeAlignment } from './judge.ts';
+import { type CopySettings, chooseSamplings } from './settings.ts';
+
+/** Copies of one text in another one. */
+export interface FoundCopy extends Copy {
+  /** The number of the text that was there before. */
+  text: number;
+}
+
+export interface CopyIndex {
+  whole: HashIndex;
+  edited: HashIndex;
+}
+
+/** Texts that are compared token by token, those with the most fingerprints in common. */
+const MOST_COMPARED = 25;
+/** Before no more are looked at because all of the new text was found. */
+const FEWEST_COMPARED = 3;
+const NEARLY_ALL = 0.9;
+/** Fingerprints that a text has to share: one may be chance. */
+const FEWEST_SHARED = 2;
+/** Of one text. */
+const MOST_COPIES = 3;
+/** A fingerprint of edited copies that more texts have than this says nothing. */
+const COMMON = 60;
+
+/**
+ * Finds what the new lines of a text have in common with texts of an index, most of a function first.
+ * @param open reads a text by its number; null for one that is not to be compared
+ * @param isLate asked between two texts: whether the time is over
+ */
+export function findCopies(
+  mine: Code,
+  isNew: Uint8Array,
+  {
+    index,
+    settings,
+    open,
+    isLate,
+  }: {
+    index: CopyIndex;
+    settings: CopySettings;
+    open(text: number): Code | null;
+    isLate(): boolean;
+  },
+): { copies: FoundCopy[]; isPartial: boolean } {
+  const ranked = rankTexts(mine, isNew, index, settings);
+  const copies: FoundCopy[] = [];
+  const told = createCover(mine, isNew);
+  let compared = 0;
+  for (const text of ranked) {
+    if (compared === MOST_COMPARED || (compared >= FEWEST_COMPARED && told.isNearlyAll())) break;
+    if (isLate()) return { copies: sortCopies(copies), isPartial: true };
+    const theirs = open(text);
+    if (theirs === null) continue;
+    compared += 1;
+    for (const aligned of alignTexts(mine.tokens, theirs.tokens, isNew, MOST_COPIES)) {
+      if (aligned.mine.length < settings.minTokens) break;
+      const copy = judgeAlignment(mine, theirs, aligned, { isNew, minTokens: settings.minTokens });
+      if (copy === null) continue;
+      copies.push({ ...copy, text });
+      told.add(aligned.mine);
+    }
+  }
+  return { copies: sortCopies(copies), isPartial: false };
+}
+
+/** Keeps count of the new tokens that copies were found of. */
+function createCover({ tokens }: Code, isNew: Uint8Array) {
+  const left = isNew.slice(0, tokens.count);
+  const all = left.reduce((sum, each) => sum + each, 0);
+  let covered = 0;
+  return {
+    add(list: readonly number[]): void {
+      for (const at of list) {
+        covered += left[at] ?? 0;
+        left[at] = 0;
+      }
+    },
+    isNearlyAll: (): boolean => covered >= NEARLY_ALL * all,
+  };
+}
+
+/** Texts by what their fingerprints have in common with new lines: a rare one says more than a common one. */
+function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
+  const scores = new Map<number, { score: number; shared: number }>();
+  const { whole, edited } = chooseSamplings(settings);
+  const visited: number[] = [];
+  const look = (from: HashIndex, window: number, weight: number, most: number): void => {
+    const counts = weight > 1 ? FEWEST_SHARED : 1;
+    const hashes = hashRuns(tokens.shapes, window);
+    const asked = new Set<number>();
+    for (let at = 0; at < hashes.length; at += 1) {
+      const hash = hashes[at] as number;
+      if ((isNew[at] !== 1 && isNew[at + window - 1] !== 1) || asked.has(hash)) continue;
+      asked.add(hash);
+      visited.length = 0;
+      const count = from.visit(hash, most + 1, (text) => visited.push(text));
+      if (count > most) continue;
+      for (const text of visited) {
+        const { score, shared } = scores.get(text) ?? { score: 0, shared: 0 };
+        scores.set(text, { score: score + weight / Math.sqrt(count), shared: shared + counts });
+      }
+    }
+  };
+  look(index.whole, whole.window, 4, settings.maxFiles);
+  look(index.edited, edited.window, 1, COMMON);
+  return [...scores]
+    .filter(([, { shared }]) => shared >= FEWEST_SHARED)
+    .sort(([, one], [, other]) => other.score - one.score)
+    .map(([text]) => text);
+}
+
+const sortCopies = (copies: FoundCopy[]): FoundCopy[] =>
+  copies.sort(
+    (one, other) => other.coverage - one.coverage || one.type - other.type || other.tokens - one.tokens,
+  );

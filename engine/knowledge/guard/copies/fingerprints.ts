@@ -1,0 +1,53 @@
+import { mixHash } from '../code/hash.ts';
+
+/** How many tokens a fingerprint covers, and the shortest run that is sure to share one. */
+export interface Sampling {
+  /** Tokens in the rolling hash. */
+  window: number;
+  /** Any run of so many tokens that two texts share gives them a fingerprint in common. */
+  guaranteed: number;
+}
+
+const BASE = 0x2c1b3c6d;
+
+/** The hash of every run of `window` tokens, by where it begins. */
+export function hashRuns(shapes: Uint32Array, window: number): Uint32Array {
+  const runs = Math.max(0, shapes.length - window + 1);
+  const hashes = new Uint32Array(runs);
+  let leaving = 1;
+  for (let at = 1; at < window; at += 1) leaving = Math.imul(leaving, BASE);
+  let hash = 0;
+  for (let at = 0; at < shapes.length; at += 1) {
+    if (at >= window) hash = (hash - Math.imul(shapes[at - window] as number, leaving)) | 0;
+    hash = (Math.imul(hash, BASE) + (shapes[at] as number)) | 0;
+    if (at >= window - 1) hashes[at - window + 1] = mixHash(hash);
+  }
+  return hashes;
+}
+
+/**
+ * Winnowing (Schleimer, Wilkerson, Aiken 2003): of every `guaranteed - window + 1` runs in a row the smallest hash, the last
+ * of equal ones. Sorted, each once.
+ */
+export function takeFingerprints(shapes: Uint32Array, { window, guaranteed }: Sampling): Uint32Array {
+  const hashes = hashRuns(shapes, window);
+  const span = Math.max(1, guaranteed - window + 1);
+  const taken = new Set<number>();
+  if (hashes.length <= span) {
+    if (hashes.length > 0) taken.add(hashes.reduce((least, hash) => Math.min(least, hash)));
+    return Uint32Array.from(taken);
+  }
+  let least = -1;
+  for (let end = span - 1; end < hashes.length; end += 1) {
+    const begin = end - span + 1;
+    if (least < begin) {
+      least = begin;
+      for (let at = begin + 1; at <= end; at += 1)
+        if ((hashes[at] as number) <= (hashes[least] as number)) least = at;
+    } else if ((hashes[end] as number) <= (hashes[least] as number)) {
+      least = end;
+    } else continue;
+    taken.add(hashes[least] as number);
+  }
+  return Uint32Array.from(taken).sort();
+}

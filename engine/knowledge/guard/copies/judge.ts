@@ -1,0 +1,233 @@
+import type { FunctionSpan } from '../code/functions.ts';
+import type { Code } from '../code/read-code.ts';
+import { KEYWORD, MARK, NAME } from '../code/tokens.ts';
+import type { Alignment } from './align.ts';
+
+/** How alike two pieces of code are: 1 to the letter, 2 but for names and literals, 3 with small edits. */
+export type CopyType = 1 | 2 | 3;
+
+/** What a new text has in common with another one. */
+export interface Copy {
+  type: CopyType;
+  /** Tokens that both have, in order. */
+  tokens: number;
+  /** How much of its function the copy is, 0 to 1; of the new one or the old one, whichever is more. */
+  coverage: number;
+  /** Lines in the new text, from 1, and the function there. */
+  from: number;
+  to: number;
+  name: string | null;
+  /** The same in the text that was there before. */
+  theirFrom: number;
+  theirTo: number;
+  theirName: string | null;
+}
+
+/** Of pairs of names, the share that has to be one renaming: another program with the same shape has no such. */
+const LEAST_CONSISTENT = { 2: 0.85, 3: 0.8 } as const;
+/** Of all that stands between the first token and the last, the share that both have. */
+const LEAST_DENSE = 0.7;
+/** Of the function, where there were edits: parts of two functions that are only alike are no copy. */
+const LEAST_COVERED = 0.55;
+/** Different runs of four tokens, as a share: below it, one line repeats itself. */
+const LEAST_VARIED = 0.34;
+/** Of a function, what counts as all of it. */
+const LEAST_WHOLE = 0.75;
+/** Names that two texts must share to the letter when all literals and structure agree, as a share of all. */
+const LEAST_EQUAL = { 2: 0.2, 3: 0.25 } as const;
+
+/** Judges what two texts have in common; null for what only looks alike. */
+export function judgeAlignment(
+  mine: Code,
+  theirs: Code,
+  aligned: Alignment,
+  { isNew, minTokens }: { isNew: Uint8Array; minTokens: number },
+): Copy | null {
+  const trimmed = trimToFunction(mine, theirs, aligned, minTokens);
+  const { mine: left, theirs: right } = trimmed;
+  const fresh = left.reduce((sum, at) => sum + (isNew[at] as number), 0);
+  if (fresh < minTokens) return null;
+  const isExact = trimmed.isGapless && isLetterForLetter(mine, theirs, trimmed);
+  const type: CopyType = isExact ? 1 : trimmed.isGapless ? 2 : 3;
+  if (measureVariety(mine, left) < LEAST_VARIED) return null;
+  const first = left[0] as number;
+  const last = left.at(-1) as number;
+  const theirFirst = right[0] as number;
+  const theirLast = right.at(-1) as number;
+  const own = findEnclosing(mine.functions, left);
+  const other = findEnclosing(theirs.functions, right);
+  const coverage = Math.max(own?.coverage ?? 0, other?.coverage ?? 0);
+  const span = Math.max(last - first, theirLast - theirFirst) + 1;
+  const density = left.length / span;
+  if (type === 3 && (density < LEAST_DENSE || coverage < LEAST_COVERED)) return null;
+  if (type !== 1) {
+    const names = compareNames(mine, theirs, trimmed);
+    // Where all of a function is in its place, each name may have become another.
+    const isWhole =
+      Math.min(own?.coverage ?? 0, other?.coverage ?? 0) >= LEAST_WHOLE && density >= LEAST_WHOLE;
+    const isSame = type === 2 ? coverage >= LEAST_WHOLE : isWhole;
+    const explained = isSame ? names.consistent : names.shown;
+    if (explained < LEAST_CONSISTENT[type] || names.equal < LEAST_EQUAL[type]) return null;
+  }
+  return {
+    type,
+    tokens: left.length,
+    coverage,
+    from: mine.tokens.lines[first] as number,
+    to: mine.tokens.lines[last] as number,
+    name: own?.span.name || null,
+    theirFrom: theirs.tokens.lines[theirFirst] as number,
+    theirTo: theirs.tokens.lines[theirLast] as number,
+    theirName: other?.span.name || null,
+  };
+}
+
+/**
+ * Leaves away what stands around a function that is nearly whole in common: the end of the one before and the head of the
+ * next are alike everywhere.
+ */
+function trimToFunction(mine: Code, theirs: Code, aligned: Alignment, minTokens: number): Alignment {
+  const own = findEnclosing(mine.functions, aligned.mine);
+  if (own === null || own.coverage < 0.8 || own.matched < minTokens) return cutRagged(mine, theirs, aligned);
+  const outside = aligned.mine.length - own.matched;
+  if (outside === 0 || outside >= minTokens) return aligned;
+  return slice(aligned, (at) => at >= own.span.from && at < own.span.to);
+}
+
+/** Cuts both ends up to where words agree to the letter, when most of the words in between do. */
+function cutRagged(mine: Code, theirs: Code, aligned: Alignment): Alignment {
+  const { mine: left, theirs: right } = aligned;
+  const isSame = (at: number): boolean =>
+    mine.tokens.texts[left[at] as number] === theirs.tokens.texts[right[at] as number];
+  let same = 0;
+  for (let at = 0; at < left.length; at += 1) if (isSame(at)) same += 1;
+  if (same < 0.8 * left.length) return aligned;
+  let from = 0;
+  let to = left.length;
+  const isAgreed = (at: number): boolean => {
+    for (let look = at; look < at + 5; look += 1)
+      if (look < 0 || look >= left.length || !isSame(look)) return false;
+    return true;
+  };
+  while (from < to - 5 && !isAgreed(from)) from += 1;
+  while (to > from + 5 && !isAgreed(to - 5)) to -= 1;
+  const keeps = { from: left[from] as number, to: left[to - 1] as number };
+  return slice(aligned, (at) => at >= keeps.from && at <= keeps.to);
+}
+
+function slice(aligned: Alignment, keeps: (mine: number) => boolean): Alignment {
+  const left: number[] = [];
+  const right: number[] = [];
+  aligned.mine.forEach((at, index) => {
+    if (!keeps(at)) return;
+    left.push(at);
+    right.push(aligned.theirs[index] as number);
+  });
+  const isRun = (list: readonly number[]): boolean => (list.at(-1) ?? 0) - (list[0] ?? 0) === list.length - 1;
+  return { mine: left, theirs: right, isGapless: isRun(left) && isRun(right) };
+}
+
+function isLetterForLetter(mine: Code, theirs: Code, { mine: left, theirs: right }: Alignment): boolean {
+  return left.every((at, index) => mine.tokens.texts[at] === theirs.tokens.texts[right[index] as number]);
+}
+
+/** The function with the most of these tokens, the smaller of two equal ones. */
+function findEnclosing(
+  functions: readonly FunctionSpan[],
+  tokens: readonly number[],
+): { span: FunctionSpan; matched: number; coverage: number } | null {
+  let found: { span: FunctionSpan; matched: number; coverage: number } | null = null;
+  for (const span of functions) {
+    const matched = countBetween(tokens, span.from, span.to);
+    if (matched === 0) continue;
+    const coverage = matched / (span.to - span.from);
+    if (found === null || matched * coverage > found.matched * found.coverage)
+      found = { span, matched, coverage };
+  }
+  return found;
+}
+
+const countBetween = (tokens: readonly number[], from: number, to: number): number =>
+  findPlace(tokens, to) - findPlace(tokens, from);
+
+/** Where a token would stand in a rising list. */
+function findPlace(tokens: readonly number[], token: number): number {
+  let low = 0;
+  let high = tokens.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((tokens[middle] as number) < token) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Different runs of four shapes, as a share of what there could be. */
+function measureVariety({ tokens: { shapes } }: Code, list: readonly number[]): number {
+  const seen = new Set<number>();
+  for (let at = 0; at + 3 < list.length; at += 1) {
+    let hash = 0;
+    for (let step = 0; step < 4; step += 1)
+      hash = (Math.imul(hash, 31) + (shapes[list[at + step] as number] as number)) | 0;
+    seen.add(hash);
+  }
+  return seen.size / Math.min(Math.max(1, list.length - 3), 200);
+}
+
+/** What the names on both sides have in common, as shares of all. */
+interface NameComparison {
+  /** One renaming explains them. */
+  consistent: number;
+  /** They are equal, or renamed alike at more than one place. */
+  shown: number;
+  /** They are equal, literals included. */
+  equal: number;
+}
+
+function compareNames(mine: Code, theirs: Code, { mine: left, theirs: right }: Alignment): NameComparison {
+  const forth = new Map<number, Map<number, number>>();
+  const back = new Map<number, Map<number, number>>();
+  const count = (maps: Map<number, Map<number, number>>, from: number, to: number): void => {
+    const counts = maps.get(from) ?? new Map<number, number>();
+    counts.set(to, (counts.get(to) ?? 0) + 1);
+    maps.set(from, counts);
+  };
+  const pairs: [number, number][] = [];
+  left.forEach((at, index) => {
+    const kind = mine.tokens.kinds[at];
+    if (kind === MARK || kind === KEYWORD) return;
+    const own = mine.tokens.texts[at] as number;
+    const other = theirs.tokens.texts[right[index] as number] as number;
+    pairs.push([own, other]);
+    if (kind !== NAME) return;
+    count(forth, own, other);
+    count(back, other, own);
+  });
+  if (pairs.length === 0) return { consistent: 1, shown: 1, equal: 1 };
+  let consistent = 0;
+  let shown = 0;
+  let equal = 0;
+  let names = 0;
+  for (const [own, other] of pairs) {
+    if (own === other) equal += 1;
+    if (!forth.has(own)) continue;
+    names += 1;
+    const isRenaming = findCommonest(forth.get(own)) === other && findCommonest(back.get(other)) === own;
+    if (own === other || isRenaming) consistent += 1;
+    if (own === other || (isRenaming && (forth.get(own)?.get(other) ?? 0) > 1)) shown += 1;
+  }
+  const share = (count: number): number => (names === 0 ? 1 : count / names);
+  return { consistent: share(consistent), shown: share(shown), equal: equal / pairs.length };
+}
+
+/** What a name mostly became. */
+function findCommonest(counts: ReadonlyMap<number, number> | undefined): number | null {
+  let found: number | null = null;
+  let most = 0;
+  for (const [to, times] of counts ?? [])
+    if (times > most) {
+      most = times;
+      found = to;
+    }
+  return found;
+}

@@ -1,0 +1,36 @@
+import type { Sampling } from './fingerprints.ts';
+
+/** `guard.dup` of svc.yaml, with its zeros filled in. */
+export interface CopySettings {
+  /** Tokens in the rolling hash. */
+  window: number;
+  /** Shortest copy that is reported, in tokens. */
+  minTokens: number;
+  /** Files that are compared per call. */
+  maxFiles: number;
+}
+
+const SHORTEST_WINDOW = 10;
+
+/** What `guard.dup` says, with 0 for the usual value: 40 tokens, 60 and 5,000 files. */
+export function fillCopySettings(dup: {
+  window: number;
+  min_tokens: number;
+  max_files: number;
+}): CopySettings {
+  const minTokens = Math.max(SHORTEST_WINDOW, dup.min_tokens || 60);
+  return {
+    minTokens,
+    window: Math.min(minTokens, Math.max(SHORTEST_WINDOW, dup.window || 40)),
+    maxFiles: dup.max_files || 5000,
+  };
+}
+
+/** The runs that a whole copy shares, and the shorter ones that are left of a copy with edits. */
+export function chooseSamplings({ window, minTokens }: CopySettings): { whole: Sampling; edited: Sampling } {
+  const short = Math.max(SHORTEST_WINDOW, Math.round(window * 0.4));
+  return {
+    whole: { window, guaranteed: minTokens },
+    edited: { window: short, guaranteed: short + 8 },
+  };
+}

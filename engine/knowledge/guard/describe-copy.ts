@@ -1,0 +1,48 @@
+import { formatCount, toPrintable } from '../../base/text.ts';
+import type { CopyFinding } from './writes/check-writes.ts';
+
+const LIKENESS = {
+  1: 'the same to the letter',
+  2: 'the same but for names and literals',
+  3: 'the same with small edits',
+} as const;
+
+/** How alike two pieces of code are, a clause. */
+export const describeCopyType = (type: CopyFinding['type']): string => LIKENESS[type];
+
+/** Says in a line what is a copy of what: `src/b.ts:3-40 (load) repeats src/a.ts:10-47 (read), the same to the letter`. */
+export function describeCopy(copy: CopyFinding): string {
+  const { original, type, coverage, others } = copy;
+  const share = coverage > 0 ? `, ${Math.round(coverage * 100)} % of the function` : '';
+  const more = others.length === 0 ? '' : `; also at ${others.join(', ')}`;
+  return toPrintable(
+    `${formatPlace(copy)} repeats ${formatPlace(original)}: ${LIKENESS[type]}${share}${more}`,
+  );
+}
+
+interface Place {
+  path: string;
+  from: number;
+  to: number;
+  name: string | null;
+}
+
+const formatPlace = ({ path, from, to, name }: Place): string =>
+  `${path}:${from}-${to}${name === null ? '' : ` (${name})`}`;
+
+/** So many are told at one write, each with the first lines of the original. */
+const MOST_TOLD = 3;
+
+/** What an agent is told of copies before it writes them. */
+export function tellOfCopies(copies: readonly CopyFinding[], isDenied: boolean): string {
+  const told = copies.slice(0, MOST_TOLD).map((copy) => {
+    const excerpt = toPrintable(copy.original.excerpt, { lines: true }).replaceAll('\n', '\n    ');
+    return `${describeCopy(copy)}. There it begins:\n    ${excerpt}`;
+  });
+  const more = copies.length - told.length;
+  const left = more > 0 ? [`${formatCount(more, 'more copy', 'more copies')} in this write.`] : [];
+  const next = isDenied
+    ? 'Nothing was written. Call or import what is there, or extend it for both uses, then write what is left.'
+    : 'This code exists already in the project. Call or import what is there, or extend it, instead of keeping a second copy; go on when it has to be its own.';
+  return [...told, ...left, next].join('\n');
+}

@@ -1,0 +1,26 @@
+import { formatCount, toPrintable } from '../../base/text.ts';
+import type { LanguageFinding } from './language/check-language.ts';
+
+const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
+
+const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
+
+/** Says in a line what is in another language: `src/a.ts:4: the comment is German, and the project writes English: “…”`. */
+export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
+  toPrintable(
+    `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameLanguage(found)}, and the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
+  );
+
+const MOST_TOLD = 5;
+
+/** What an agent is told of texts in another language before it writes them. */
+export function tellOfLanguages(findings: readonly LanguageFinding[], isDenied: boolean): string {
+  const told = findings.slice(0, MOST_TOLD).map(describeLanguage);
+  const more = findings.length - told.length;
+  const left =
+    more > 0 ? [`${formatCount(more, 'more text is', 'more texts are')} in another language.`] : [];
+  const next = isDenied
+    ? 'Nothing was written. Write these texts in the language of the project; what has to stay in another one, such as a quote, belongs in quotes.'
+    : 'Write these texts in the language of the project, unless they have to be in another one.';
+  return [...told, ...left, next].join('\n');
+}

@@ -1,0 +1,235 @@
+import { realpathSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { isInsideFolder } from '../../../base/paths.ts';
+import {
+  createLanguageTable,
+  judgePath,
+  type Language,
+  listSources,
+  readSource,
+  type SourceFile,
+} from '../../sources/index.ts';
+import { readCode } from '../code/read-code.ts';
+import { findSyntax } from '../code/syntaxes.ts';
+import type { CopyIndex } from '../copies/find-copies.ts';
+import { takeFingerprints } from '../copies/fingerprints.ts';
+import { createHashIndex } from '../copies/hash-index.ts';
+import { type CopySettings, chooseSamplings } from '../copies/settings.ts';
+import type { FingerprintFile, KnownFile } from './fingerprint-file.ts';
+
+/** One folder of sources: a project, or a worktree of it. */
+export interface ProjectPrints {
+  /** Links followed. */
+  readonly root: string;
+  /** Whether all files have been read since the last look at what there is. */
+  readonly isWhole: boolean;
+  /** Files whose fingerprints are known. */
+  readonly size: number;
+  /** Files by language, most first. */
+  countLanguages(): [Language, number][];
+  /** The files that are compared, sorted. */
+  listPaths(): string[];
+  /** Where a content stands in this folder, relative to it. */
+  pathsOf(content: number): readonly string[];
+  /** Whether a path is none of the project's own, by its name or its attributes. */
+  isSkipped(path: string): boolean;
+  /** Lists the files anew and reads those that have changed, a few at a time. */
+  refresh(): Promise<void>;
+  /** Reads files that are known to have changed. */
+  touch(paths: readonly string[]): void;
+}
+
+/** All folders, and the tables in memory that they share. */
+export interface PrintedProjects {
+  readonly index: CopyIndex;
+  open(root: string): ProjectPrints;
+}
+
+/** Between two looks at whether somebody waits, ms. */
+const SLICE_MS = 8;
+
+/** Keeps the fingerprints of folders in step with their files. */
+export function createPrintedProjects({
+  file,
+  settings,
+  env,
+  without,
+  parsers,
+  primary,
+}: {
+  file: FingerprintFile;
+  settings: CopySettings;
+  env: NodeJS.ProcessEnv;
+  /** Folders that are never looked into, absolute. */
+  without: readonly string[];
+  parsers: Readonly<Record<string, string>>;
+  /** Languages whose files come first; none for those with most files. */
+  primary: readonly Language[];
+}): PrintedProjects {
+  const samplings = chooseSamplings(settings);
+  const languageOf = createLanguageTable(parsers);
+  const index: CopyIndex = { whole: createHashIndex(), edited: createHashIndex() };
+  const loaded = new Set<number>();
+  const projects = new Map<string, ProjectPrints>();
+
+  function load(content: number): void {
+    if (loaded.has(content)) return;
+    const prints = file.readContent(content);
+    if (prints === null) return;
+    loaded.add(content);
+    index.whole.add(content, prints.whole);
+    index.edited.add(content, prints.edited);
+  }
+
+  /** Reads a file and answers what is known of it then; null when it is gone. */
+  function readFile(root: string, { path, language, size, mtimeMs }: SourceFile): KnownFile | null {
+    const source = readSource(root, path);
+    if (source === 'gone') return null;
+    if (typeof source === 'string') return { path, size, mtimeMs, content: null };
+    let content = file.findContent(source.hash, language);
+    if (content === null) {
+      const { shapes } = readCode(source.text, findSyntax(language)).tokens;
+      content = file.addContent(source.hash, {
+        language,
+        whole: takeFingerprints(shapes, samplings.whole),
+        edited: takeFingerprints(shapes, samplings.edited),
+      });
+    }
+    return { path, size: source.size, mtimeMs: source.mtimeMs, content };
+  }
+
+  function createProject(root: string): ProjectPrints {
+    const known = new Map<string, KnownFile>();
+    const languages = new Map<string, Language>();
+    const places = new Map<number, string[]>();
+    let skipped: ReadonlySet<string> = new Set();
+    let isWhole = false;
+    let refreshing: Promise<void> | null = null;
+
+    function forget(path: string): void {
+      const old = known.get(path);
+      if (old === undefined) return;
+      known.delete(path);
+      if (old.content === null) return;
+      const left = (places.get(old.content) ?? []).filter((each) => each !== path);
+      if (left.length === 0) places.delete(old.content);
+      else places.set(old.content, left);
+    }
+
+    function learn(each: KnownFile): void {
+      forget(each.path);
+      known.set(each.path, each);
+      if (each.content === null) return;
+      places.set(each.content, [...(places.get(each.content) ?? []), each.path]);
+      load(each.content);
+    }
+
+    function readOne(source: SourceFile): void {
+      const read = readFile(root, source);
+      if (read === null) {
+        forget(source.path);
+        file.removeFile(root, source.path);
+      } else {
+        learn(read);
+        file.setFile(root, read);
+        languages.set(source.path, source.language);
+      }
+    }
+
+    async function readChanged(changed: readonly SourceFile[]): Promise<void> {
+      for (let at = 0; at < changed.length; ) {
+        const until = performance.now() + SLICE_MS;
+        file.change(() => {
+          while (at < changed.length && performance.now() < until) {
+            readOne(changed[at] as SourceFile);
+            at += 1;
+          }
+        });
+        await setImmediate();
+      }
+    }
+
+    async function lookAgain(): Promise<void> {
+      // A worktree lies in the data folder itself.
+      const inside = without.filter((folder) => !isInsideFolder(folder, root));
+      const { files, skippedPaths } = await listSources({ root, env, without: inside, parsers });
+      const own = takeFirst(files, primary, settings.maxFiles);
+      skipped = skippedPaths;
+      const there = new Set(own.map(({ path }) => path));
+      const gone = [...known.keys()].filter((path) => !there.has(path));
+      if (gone.length > 0)
+        file.change(() => {
+          for (const path of gone) {
+            forget(path);
+            file.removeFile(root, path);
+          }
+        });
+      languages.clear();
+      for (const { path, language } of own) languages.set(path, language);
+      await readChanged(
+        own.filter(({ path, size, mtimeMs }) => {
+          const before = known.get(path);
+          return before === undefined || before.size !== size || before.mtimeMs !== mtimeMs;
+        }),
+      );
+      isWhole = true;
+    }
+
+    for (const each of file.listFiles(root)) learn(each);
+    return {
+      root,
+      get isWhole() {
+        return isWhole;
+      },
+      get size() {
+        return known.size;
+      },
+      countLanguages() {
+        const counts = new Map<Language, number>();
+        for (const language of languages.values()) counts.set(language, (counts.get(language) ?? 0) + 1);
+        return [...counts].sort(([, one], [, other]) => other - one);
+      },
+      listPaths: () => [...languages.keys()],
+      pathsOf: (content) => places.get(content) ?? [],
+      isSkipped: (path) => skipped.has(path),
+      refresh() {
+        refreshing ??= lookAgain().finally(() => {
+          refreshing = null;
+        });
+        return refreshing;
+      },
+      touch(paths) {
+        file.change(() => {
+          for (const path of paths) {
+            const language = languages.get(path) ?? (judgePath(path) === null ? languageOf(path) : null);
+            // One that git ignores is forgotten at the next look at all files.
+            if (language !== null && !skipped.has(path)) readOne({ path, language, size: 0, mtimeMs: 0 });
+          }
+        });
+      },
+    };
+  }
+
+  return {
+    index,
+    open(folder) {
+      const root = realpathSync.native(folder);
+      let project = projects.get(root);
+      if (project === undefined) {
+        project = createProject(root);
+        projects.set(root, project);
+      }
+      return project;
+    },
+  };
+}
+
+/** As many files as are compared: those in the main languages first. */
+function takeFirst(files: readonly SourceFile[], primary: readonly Language[], most: number): SourceFile[] {
+  if (files.length <= most) return [...files];
+  const counts = new Map<Language, number>();
+  for (const { language } of files) counts.set(language, (counts.get(language) ?? 0) + 1);
+  const rank = ({ language }: SourceFile): number =>
+    primary.length > 0 ? Number(primary.includes(language)) * files.length : (counts.get(language) ?? 0);
+  return files.toSorted((one, other) => rank(other) - rank(one)).slice(0, most);
+}

@@ -1,0 +1,244 @@
+import type { Call, Caller } from '../../api/operation.ts';
+import { EXIT, SvcError } from '../../base/errors.ts';
+import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
+import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { createLanguageTable, findLanguage } from '../sources/index.ts';
+import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
+import { fillCopySettings } from './copies/settings.ts';
+import { describeCopy, tellOfCopies } from './describe-copy.ts';
+import { describeLanguage, tellOfLanguages } from './describe-language.ts';
+import { isDocument, readLocale } from './language/check-language.ts';
+import { chooseCopyMode, findProfile, type GuardConfig, type GuardMode } from './profiles.ts';
+import { createGuardThread } from './thread/thread.ts';
+import type { WantedChecks, WriteReport } from './writes/check-writes.ts';
+
+export { findProfile } from './profiles.ts';
+
+export interface GuardDeps {
+  /** The file of fingerprints, absolute. */
+  file: string;
+  env: NodeJS.ProcessEnv;
+  /** Folders that hold no sources of a project, absolute: the data folder, the worktrees. */
+  without: readonly string[];
+  settings(): GuardSettings;
+  paths: Pick<WorkspacePaths, 'findSourceFolder' | 'resolveInside'>;
+  /** The folder of a project; null is the workspace's own. Throws `unknown_project`. */
+  projectFolder(project: string | null): string;
+  /** The worktree of a session; null without one. Throws `not_found` for an unknown session. */
+  worktreeOf(session: string): string | null;
+  log: { warn(facts: object, text: string): void };
+}
+
+export interface GuardSettings {
+  guard: GuardConfig;
+  /** `workspace.locale` and `workspace.code_lang`. */
+  locale: string;
+  codeLang: string;
+  /** `workspace.primary_languages`; empty for those with most files. */
+  primaryLanguages: readonly string[];
+  /** `parsers` of svc.yaml. */
+  parsers: Readonly<Record<string, string>>;
+}
+
+/** What `guard.check` is asked. */
+export interface CheckInput {
+  paths?: readonly string[] | undefined;
+  range?: string | undefined;
+  project?: string | undefined;
+  session?: string | undefined;
+}
+
+/** What is found in finished work, as a test of it would say it. */
+interface WorkCheck {
+  command: string;
+  exitCode: number;
+  /** Nothing that is found is refused. */
+  agrees: boolean;
+  output: string;
+}
+
+export type Guard = ReturnType<typeof createGuard>;
+
+/** How long an agent waits for the comparison before it writes, ms; the thread stops by itself a little earlier. */
+const DEADLINE_MS = 40;
+const BUDGET_MS = 32;
+/** Of finished work. */
+const MOST_LINES = 20;
+
+/** Owns what is compared with the project's own code before an agent writes it. */
+export function createGuard({
+  file,
+  env,
+  without,
+  settings,
+  paths,
+  projectFolder,
+  worktreeOf,
+  log,
+}: GuardDeps) {
+  const thread = createGuardThread(() => {
+    const { guard, parsers, primaryLanguages } = settings();
+    return {
+      file,
+      copies: fillCopySettings(guard.dup),
+      env: Object.fromEntries(
+        Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      ),
+      without: [...without],
+      parsers: { ...parsers },
+      primary: primaryLanguages.map(findLanguage).filter((language) => language !== null),
+    };
+  });
+
+  /** The writes by the folder of sources that they belong to. */
+  function groupWrites(writes: readonly PlannedWrite[]): Map<string, PlannedWrite[]> {
+    const byFolder = new Map<string, PlannedWrite[]>();
+    for (const write of writes) {
+      const found = paths.findSourceFolder(write.path);
+      if (found === null) continue;
+      const group = byFolder.get(found.folder) ?? [];
+      group.push({ ...write, path: found.absolute });
+      byFolder.set(found.folder, group);
+    }
+    return byFolder;
+  }
+
+  /** What is looked for, with the way that it is told. */
+  function chooseChecks(): { copies: GuardMode; languages: GuardMode; wanted: WantedChecks } {
+    const { guard, locale, codeLang } = settings();
+    const copies = chooseCopyMode(guard);
+    const { languages } = findProfile(guard);
+    const isOn = languages !== 'off';
+    const gates = { prose: isOn ? readLocale(locale) : null, code: isOn ? readLocale(codeLang) : null };
+    return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
+  }
+
+  async function checkInTime(writes: readonly PlannedWrite[], wanted: WantedChecks): Promise<WriteReport> {
+    const reports = [...groupWrites(writes)].map(([root, group]) =>
+      thread.call('check', { root, writes: group, wanted, budgetMs: BUDGET_MS }),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<WriteReport[]>((resolve) => {
+      timer = setTimeout(
+        () => resolve([{ copies: [], languages: [], isPartial: true, files: 0 }]),
+        DEADLINE_MS,
+      );
+    });
+    // What comes too late is nobody's business any more.
+    for (const report of reports)
+      report.catch((error: unknown) => log.warn({ error }, 'code was not compared'));
+    const done = await Promise.race([Promise.all(reports), late]).finally(() => clearTimeout(timer));
+    return {
+      copies: done.flatMap(({ copies }) => copies),
+      languages: done.flatMap(({ languages }) => languages),
+      isPartial: done.some(({ isPartial }) => isPartial),
+      files: done.reduce((sum, { files }) => sum + files, 0),
+    };
+  }
+
+  function checkRange(request: CheckRequest): Promise<CheckResult> {
+    const languageOf = createLanguageTable(settings().parsers);
+    const isWanted = (path: string): boolean => languageOf(path) !== null || isDocument(path);
+    return checkProject(thread, request, { env, isWanted });
+  }
+
+  /** Has the files read that a tool may have changed, and those of a folder that somebody works in for the first time. */
+  function readAhead(cwd: string, touched: readonly string[]): void {
+    const writes = [...groupWrites(touched.map((path) => ({ path })))];
+    const here = paths.findSourceFolder(cwd)?.folder;
+    const asked = writes.length > 0 || here === undefined ? writes : [[here, []] as const];
+    for (const [root, group] of asked)
+      thread
+        .call('touch', { root, paths: group.map(({ path }) => path) })
+        .catch((error: unknown) => log.warn({ error }, 'code was not read'));
+  }
+
+  return {
+    close: thread.close,
+    /**
+     * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
+     * found, or the profile looks for nothing. A failure of the check itself says nothing of the work.
+     */
+    async checkWork(root: string, range: string): Promise<WorkCheck | null> {
+      const { copies: mode, languages: languageMode, wanted } = chooseChecks();
+      const { prose, code } = wanted.languages;
+      if (mode !== 'block' && prose === null && code === null) return null;
+      const request = {
+        root,
+        range,
+        paths: null,
+        wanted,
+        signal: AbortSignal.any([]),
+        progress: () => undefined,
+      };
+      const { copies, languages } = await checkRange(request).catch((error: unknown) => {
+        log.warn({ error }, 'work was not looked through');
+        return { copies: [], languages: [] };
+      });
+      const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
+      if (refused.length === 0 && languages.length === 0) return null;
+      const isRefused = refused.length > 0 || languageMode === 'block';
+      const lines = [...refused.map(describeCopy), ...languages.map(describeLanguage)];
+      return {
+        command: `svc guard check --range ${range}`,
+        exitCode: isRefused ? EXIT.denied : 0,
+        agrees: !isRefused,
+        output: lines.slice(0, MOST_LINES).join('\n'),
+      };
+    },
+    /** Checks files, a range, or what is not committed, of a project or in the worktree of a session. */
+    async check(
+      { paths: named, range, project, session }: CheckInput,
+      caller: Caller,
+      { signal, progress }: Pick<Call, 'signal' | 'progress'>,
+    ) {
+      if (named !== undefined && range !== undefined)
+        throw new SvcError('usage', 'either paths or a range, not both');
+      const whose = session ?? (project === undefined ? caller.sessionId : null);
+      const worktree = whose === null ? null : worktreeOf(whose);
+      if (session !== undefined && worktree === null)
+        throw new SvcError('not_found', `${session} has no worktree`, {
+          hint: 'leave the session out to check the project itself',
+        });
+      const root = worktree ?? projectFolder(project ?? caller.project);
+      const keys = named?.map((path) => paths.resolveInside(root, path).key) ?? null;
+      const { copies: mode, languages, wanted } = chooseChecks();
+      const result = await checkRange({
+        root,
+        paths: keys,
+        range: range ?? null,
+        wanted: { ...wanted, copies: true },
+        signal,
+        progress,
+      });
+      const refused =
+        (mode === 'block' && result.copies.some(({ type }) => type < 3)) ||
+        (languages === 'block' && result.languages.length > 0);
+      return { root, mode, languageMode: languages, refused, ...result };
+    },
+    /** Tells an agent of code that exists already, and of texts in another language, before it writes them. */
+    lookBeforeWrite: (): Contributor => ({
+      name: 'guard',
+      async look({ event, writes = [], paths: touched, cwd }) {
+        const { copies: mode, languages: languageMode, wanted } = chooseChecks();
+        if (wanted.copies && (event === 'post-tool' || event === 'session-start')) readAhead(cwd, touched);
+        const { prose, code } = wanted.languages;
+        const isAny = wanted.copies || prose !== null || code !== null;
+        if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
+        const { copies, languages } = await checkInTime(writes, wanted);
+        const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
+        const deny = [
+          ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),
+          ...(languageMode === 'block' && languages.length > 0 ? [tellOfLanguages(languages, true)] : []),
+        ];
+        if (deny.length > 0) return { deny: deny.join('\n\n') };
+        return {
+          context: [
+            ...(copies.length > 0 ? [tellOfCopies(copies, false)] : []),
+            ...(languages.length > 0 ? [tellOfLanguages(languages, false)] : []),
+          ],
+        };
+      },
+    }),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Language } from '../../sources/index.ts';
+import { detectLanguage, isNearLanguage } from './detect.ts';
+import { keepPlainText } from './plain-text.ts';
+import { listCodeTexts, listProseTexts, type TextKind, type WrittenText } from './texts.ts';
+
+/** The languages that a project is written in (ISO 639-1); null where any is fine. */
+export interface WantedLanguages {
+  /** Of documents: `workspace.locale`. */
+  prose: string | null;
+  /** Of comments, names and strings: `workspace.code_lang`. */
+  code: string | null;
+}
+
+/** A new text in another language than its project has. */
+export interface LanguageFinding {
+  path: string;
+  line: number;
+  kind: TextKind;
+  /** ISO 639-1. */
+  found: string;
+  wanted: string;
+  /** 0 to 1. */
+  confidence: number;
+  /** How it begins. */
+  excerpt: string;
+}
+
+/** Below it nothing is said: of English texts, less than one in a hundred is above it. */
+const LEAST_CONFIDENCE = 0.35;
+/** A name is one word: its letters are all there is to go by. */
+const NAME_CONFIDENCE = 0.9;
+/** The beginning of a longer text says enough. */
+const LONGEST_JUDGED = 1500;
+const LONGEST_EXCERPT = 80;
+const MOST_FINDINGS = 20;
+const DOCUMENT = /\.(?:md|mdx|markdown|rst|adoc|txt)$/i;
+
+/** Whether a file is a document, by its name. */
+export const isDocument = (path: string): boolean => DOCUMENT.test(path);
+
+/**
+ * The language of a locale, such as `de`, `de-DE` or `de_DE.UTF-8`; null for an empty one and what names none.
+ */
+export function readLocale(locale: string): string | null {
+  if (locale.trim() === '') return null;
+  try {
+    return new Intl.Locale(locale.replace(/[.@].*$/, '').replaceAll('_', '-')).language;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Finds texts on new lines that are in another language than wanted.
+ * @param isLate asked between two texts: whether the time is over
+ */
+export function checkLanguage(
+  { path, text, language }: { path: string; text: string; language: Language | null },
+  newLines: Uint8Array,
+  wanted: WantedLanguages,
+  isLate: () => boolean = () => false,
+): LanguageFinding[] {
+  const isProse = language === null;
+  const expected = isProse ? wanted.prose : wanted.code;
+  if (expected === null || (isProse && !isDocument(path))) return [];
+  const texts = isProse ? listProseTexts(text, newLines) : listCodeTexts(text, language, newLines);
+  const found: LanguageFinding[] = [];
+  for (const each of texts) {
+    if (found.length === MOST_FINDINGS || isLate()) break;
+    const judged = judgeText(each, expected);
+    if (judged === null) continue;
+    found.push({ path, line: each.line, kind: each.kind, wanted: expected, ...judged });
+  }
+  return found;
+}
+
+function judgeText(
+  { kind, text }: WrittenText,
+  expected: string,
+): Pick<LanguageFinding, 'found' | 'confidence' | 'excerpt'> | null {
+  const excerpt = cutText(text.slice(0, LONGEST_JUDGED).replace(/\s+/gu, ' ').trim());
+  if (kind === 'name') {
+    const found = findNameLanguage(text);
+    return found === null || isNearLanguage(found, expected)
+      ? null
+      : { found, confidence: NAME_CONFIDENCE, excerpt };
+  }
+  const detected = detectLanguage(keepPlainText(text.slice(0, LONGEST_JUDGED)));
+  if (detected === null || detected.confidence < LEAST_CONFIDENCE) return null;
+  if (isNearLanguage(detected.language, expected)) return null;
+  return { found: detected.language, confidence: detected.confidence, excerpt };
+}
+
+/** The language of a name in another script; Latin letters with accents may be in a name of anybody. */
+function findNameLanguage(name: string): string | null {
+  const letters = name.match(/\p{L}/gu)?.length ?? 0;
+  const foreign = name.match(/(?!\p{Script=Latin})\p{L}/gu)?.length ?? 0;
+  // One Greek letter is a variable of mathematics.
+  return foreign < 2 || foreign * 2 < letters ? null : (detectLanguage(name)?.language ?? null);
+}
+
+const cutText = (text: string): string =>
+  text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…`.toWellFormed() : text;

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { operation } from '../../api/operation.ts';
+import type { Guard } from './index.ts';
+
+/** What clients may ask of the guard. */
+export const guardOperations = ({ guard }: { guard: Guard }) => [
+  operation({
+    name: 'guard.check',
+    about:
+      'Copies of the project’s own code, and texts in another language than workspace.locale and workspace.code_lang: in files, in what a range of commits has brought, or in what is not committed yet.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({
+      paths: z.array(z.string().min(1)).min(1).max(1000).optional(),
+      range: z.string().min(1).max(400).optional(),
+      project: z.string().optional(),
+      session: z.string().optional(),
+    }),
+    run: (input, caller, call) => guard.check(input, caller, call),
+  }),
+];

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { isInsideFolder } from '../../../base/paths.ts';
+import { listWorkingFiles } from '../../../runner/worktrees/index.ts';
+import { judgePath, readSource } from '../../sources/index.ts';
+import { chooseSamplings } from '../copies/settings.ts';
+import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
+import { createPrintedProjects, type ProjectPrints } from '../fingerprints/project-prints.ts';
+import { isDocument } from '../language/check-language.ts';
+import { createWriteChecks } from '../writes/check-writes.ts';
+import type { FileReport, ProjectState, ThreadCalls, ThreadRequest, ThreadSettings } from './messages.ts';
+
+// Beside the engine, which must not wait while thousands of files are read.
+
+/** Between two looks at all files of a folder, ms; longer where a look takes long. */
+const LEAST_BETWEEN_MS = 3000;
+const TIMES_ITS_LENGTH = 10;
+/** Of one check of many files. */
+const MOST_FINDINGS = 1000;
+
+const { file: path, copies: settings, env, without, parsers, primary } = workerData as ThreadSettings;
+const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
+// Worktrees come and go.
+file.keepRoots((root) => existsSync(root));
+const projects = createPrintedProjects({ file, settings, env, without, parsers, primary });
+const check = createWriteChecks({ projects, settings, parsers });
+const nextLook = new Map<string, number>();
+
+/** Looks at all files, unless that was done a moment ago. Its failure only means that less is found. */
+function refreshSoon(project: ProjectPrints): void {
+  const begin = performance.now();
+  if (begin < (nextLook.get(project.root) ?? 0)) return;
+  nextLook.set(project.root, Number.POSITIVE_INFINITY);
+  const plan = (): void => {
+    const end = performance.now();
+    nextLook.set(project.root, end + Math.max(LEAST_BETWEEN_MS, TIMES_ITS_LENGTH * (end - begin)));
+  };
+  project.refresh().then(plan, plan);
+}
+
+const describeProject = (project: ProjectPrints): ProjectState => ({
+  files: project.size,
+  isWhole: project.isWhole,
+  languages: project.countLanguages(),
+});
+
+const CALLS: {
+  [Call in keyof ThreadCalls]: (
+    takes: ThreadCalls[Call]['takes'],
+  ) => ThreadCalls[Call]['answers'] | Promise<ThreadCalls[Call]['answers']>;
+} = {
+  check(asked) {
+    const report = check(asked);
+    refreshSoon(projects.open(asked.root));
+    return report;
+  },
+  async checkFiles({ root, paths, wanted }) {
+    const project = projects.open(root);
+    await project.refresh();
+    const known = project.listPaths();
+    // Documents are read as they come, and only where they are checked.
+    if (wanted.languages.prose !== null) known.push(...(await listDocuments(project.root)));
+    const named = paths.map((each) => ({
+      each,
+      files: known.filter((file) => each === '.' || file === each || file.startsWith(`${each}/`)),
+    }));
+    const report: FileReport = {
+      copies: [],
+      languages: [],
+      isPartial: false,
+      files: 0,
+      unread: named.filter(({ files }) => files.length === 0).map(({ each }) => each),
+    };
+    for (const file of new Set(named.flatMap(({ files }) => files))) {
+      const write = { path: file, before: null, text: readText(project.root, file) ?? '' };
+      const done = check({ root, writes: [write], wanted, budgetMs: null });
+      report.copies.push(...done.copies);
+      report.languages.push(...done.languages);
+      report.isPartial ||= done.isPartial;
+      report.files += 1;
+      // Hooks come in between.
+      await setImmediate();
+      if (report.copies.length + report.languages.length < MOST_FINDINGS) continue;
+      report.isPartial = true;
+      break;
+    }
+    return report;
+  },
+  async refresh({ root }) {
+    const project = projects.open(root);
+    await project.refresh();
+    return describeProject(project);
+  },
+  touch({ root, paths }) {
+    const project = projects.open(root);
+    project.touch(paths.map((each) => relative(project.root, each).split(sep).join('/')));
+    refreshSoon(project);
+    return null;
+  },
+  close() {
+    file.close();
+    return null;
+  },
+};
+
+async function listDocuments(root: string): Promise<string[]> {
+  const inside = without.filter((folder) => !isInsideFolder(folder, root));
+  const all = (await listWorkingFiles(root, env)) ?? [];
+  return all.filter(
+    (each) =>
+      isDocument(each) &&
+      judgePath(each) === null &&
+      !inside.some((folder) => isInsideFolder(folder, join(root, each))),
+  );
+}
+
+function readText(root: string, file: string): string | null {
+  const source = readSource(root, file);
+  return typeof source === 'string' ? null : source.text;
+}
+
+parentPort?.on('message', async ({ id, call, takes }: ThreadRequest) => {
+  try {
+    parentPort?.postMessage({ id, answer: await CALLS[call](takes as never) });
+  } catch (error) {
+    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+});

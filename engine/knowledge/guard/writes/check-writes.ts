@@ -1,0 +1,245 @@
+import { relative, sep } from 'node:path';
+import type { PlannedWrite } from '../../../hooks/index.ts';
+import { createLanguageTable, judgePath, judgeText, type Language, readSource } from '../../sources/index.ts';
+import { type Code, readCode } from '../code/read-code.ts';
+import { findSyntax } from '../code/syntaxes.ts';
+import { type FoundCopy, findCopies } from '../copies/find-copies.ts';
+import { findNewLines, markNewTokens } from '../copies/introduced.ts';
+import type { CopyType } from '../copies/judge.ts';
+import type { CopySettings } from '../copies/settings.ts';
+import type { PrintedProjects, ProjectPrints } from '../fingerprints/project-prints.ts';
+import {
+  checkLanguage,
+  isDocument,
+  type LanguageFinding,
+  type WantedLanguages,
+} from '../language/check-language.ts';
+import { applyWrite } from './apply-write.ts';
+
+/** What a text is checked for. */
+export interface WantedChecks {
+  copies: boolean;
+  languages: WantedLanguages;
+}
+
+/** What is asked of a write, before it happens. */
+export interface WriteCheck {
+  /** The folder of the project, or of its worktree, absolute. */
+  root: string;
+  writes: readonly CheckedWrite[];
+  wanted: WantedChecks;
+  /** How long it may take, ms; null for as long as it needs. */
+  budgetMs: number | null;
+}
+
+/** Without a text and edits, the file is checked as it is. Paths are absolute, or relative to the folder that is checked. */
+export interface CheckedWrite extends PlannedWrite {
+  /** What the file held before; left out, that is read from the disk. Null for nothing. */
+  before?: string | null;
+}
+
+/** New code that is somewhere else in the project. Paths are relative to its folder. */
+export interface CopyFinding {
+  path: string;
+  /** Lines, from 1, of the file as it will be. */
+  from: number;
+  to: number;
+  /** The function that they are in. */
+  name: string | null;
+  type: CopyType;
+  tokens: number;
+  /** How much of its function it is, 0 to 1. */
+  coverage: number;
+  /** What was there before. */
+  original: { path: string; from: number; to: number; name: string | null; excerpt: string };
+  /** Further places with the same. */
+  others: string[];
+}
+
+export interface WriteReport {
+  copies: CopyFinding[];
+  languages: LanguageFinding[];
+  /** Not everything was compared: the time was over, or files were not read yet. */
+  isPartial: boolean;
+  /** Files that were looked at. */
+  files: number;
+}
+
+const MOST_EXCERPT_LINES = 6;
+const LONGEST_LINE = 120;
+const MOST_OTHERS = 3;
+const MOST_FINDINGS = 50;
+/** Texts that stay read, since one candidate is often that of the next write too. */
+const MOST_READ = 100;
+
+/** Compares what is about to be written with the files of its project. */
+export function createWriteChecks({
+  projects,
+  settings,
+  parsers,
+}: {
+  projects: PrintedProjects;
+  settings: CopySettings;
+  parsers: Readonly<Record<string, string>>;
+}): (check: WriteCheck) => WriteReport {
+  const languageOf = createLanguageTable(parsers);
+  const read = new Map<string, Code>();
+
+  function readKnown(root: string, path: string): Code | null {
+    const language = languageOf(path);
+    const source = readSource(root, path);
+    if (language === null || typeof source === 'string') return null;
+    const key = `${language} ${source.hash}`;
+    const found = read.get(key) ?? readCode(source.text, findSyntax(language));
+    read.delete(key);
+    read.set(key, found);
+    const [oldest] = read.keys();
+    if (read.size > MOST_READ && oldest !== undefined) read.delete(oldest);
+    return found;
+  }
+
+  function checkOne(
+    project: ProjectPrints,
+    { path, language, write, gone }: OwnWrite,
+    wanted: WantedChecks,
+    isLate: () => boolean,
+  ): Omit<WriteReport, 'files'> {
+    const { root } = project;
+    const nothing = { copies: [], languages: [], isPartial: false };
+    const before = write.before === undefined ? readOnDisk(root, path) : write.before;
+    if (before === undefined) return nothing;
+    const isOnDisk = write.text === undefined && write.edits === undefined;
+    const text = isOnDisk ? (readOnDisk(root, path) ?? null) : applyWrite(write, before);
+    if (text === null || judgeText(text) !== null) return nothing;
+    const newLines = findNewLines(before, text);
+    const languages = checkLanguage({ path, text, language }, newLines, wanted.languages, isLate);
+    if (language === null || !wanted.copies) return { ...nothing, languages };
+    const mine = readCode(text, findSyntax(language));
+    const isNew = markNewTokens(mine.tokens, newLines);
+    const places = new Map<number, { path: string; code: Code }>();
+    const openText = (content: number): Code | null => {
+      const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
+      const [first] = others;
+      const code = first === undefined ? null : readKnown(root, first);
+      if (first !== undefined && code !== null) places.set(content, { path: first, code });
+      return code;
+    };
+    const { copies, isPartial } = findCopies(mine, isNew, {
+      index: projects.index,
+      settings,
+      open: openText,
+      isLate,
+    });
+    return { copies: groupCopies(path, copies, places), languages, isPartial };
+  }
+
+  return ({ root, writes, wanted, budgetMs }) => {
+    const end = budgetMs === null ? Number.POSITIVE_INFINITY : performance.now() + budgetMs;
+    const isLate = (): boolean => performance.now() > end;
+    const project = projects.open(root);
+    const own = listOwn(project, writes, languageOf);
+    const copies: CopyFinding[] = [];
+    const languages: LanguageFinding[] = [];
+    let isPartial = wanted.copies && !project.isWhole;
+    let files = 0;
+    for (const each of own) {
+      if (isLate() || copies.length >= MOST_FINDINGS) {
+        isPartial = true;
+        break;
+      }
+      const done = checkOne(project, each, wanted, isLate);
+      copies.push(...done.copies);
+      languages.push(...done.languages);
+      isPartial ||= done.isPartial;
+      files += 1;
+    }
+    return { copies, languages, isPartial, files };
+  };
+}
+
+interface OwnWrite {
+  path: string;
+  /** Null for a document. */
+  language: Language | null;
+  write: CheckedWrite;
+  /** Paths that the same call removes: what moves is no copy. */
+  gone: ReadonlySet<string>;
+}
+
+/** Those of the writes that make code or documents of the project's own. */
+function listOwn(
+  { root, isSkipped }: ProjectPrints,
+  writes: readonly CheckedWrite[],
+  languageOf: (path: string) => Language | null,
+): OwnWrite[] {
+  const named = writes.map((write) => ({
+    write,
+    path: (write.path.startsWith(sep) ? relative(root, write.path) : write.path).split(sep).join('/'),
+  }));
+  const gone = new Set(named.filter(({ write }) => write.removed === true).map(({ path }) => path));
+  return named.flatMap(({ path, write }) => {
+    const language = languageOf(path);
+    if (path.startsWith('../') || gone.has(path) || (language === null && !isDocument(path))) return [];
+    if (judgePath(path) !== null || isSkipped(path)) return [];
+    return [{ path, language, write, gone }];
+  });
+}
+
+/** What a file holds; null when there is none, undefined when it is not to be looked at. */
+function readOnDisk(root: string, path: string): string | null | undefined {
+  const source = readSource(root, path);
+  if (typeof source !== 'string') return source.text;
+  return source === 'gone' ? null : undefined;
+}
+
+/** One finding for each place in the new text, with the best original. */
+function groupCopies(
+  path: string,
+  copies: readonly FoundCopy[],
+  places: ReadonlyMap<number, { path: string; code: Code }>,
+): CopyFinding[] {
+  const found: CopyFinding[] = [];
+  for (const copy of copies) {
+    const place = places.get(copy.text);
+    if (place === undefined) continue;
+    const same = found.find((each) => sharesLines(each, copy));
+    if (same !== undefined) {
+      const other = `${place.path}:${copy.theirFrom}`;
+      if (same.others.length < MOST_OTHERS) same.others.push(other);
+      continue;
+    }
+    const { from, to, name, type, tokens, coverage } = copy;
+    found.push({
+      path,
+      from,
+      to,
+      name,
+      type,
+      tokens,
+      coverage: Math.round(coverage * 100) / 100,
+      original: {
+        path: place.path,
+        from: copy.theirFrom,
+        to: copy.theirTo,
+        name: copy.theirName,
+        excerpt: cutExcerpt(place.code.text, copy.theirFrom, copy.theirTo),
+      },
+      others: [],
+    });
+  }
+  return found;
+}
+
+/** Whether half of the smaller one is in both. */
+function sharesLines(one: { from: number; to: number }, other: { from: number; to: number }): boolean {
+  const shared = Math.min(one.to, other.to) - Math.max(one.from, other.from) + 1;
+  return shared * 2 >= Math.min(one.to - one.from, other.to - other.from) + 1;
+}
+
+function cutExcerpt(text: string, from: number, to: number): string {
+  const lines = text.split('\n', to).slice(from - 1);
+  return lines
+    .slice(0, MOST_EXCERPT_LINES)
+    .map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line).toWellFormed())
+    .join('\n');
+}

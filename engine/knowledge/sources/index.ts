@@ -1,0 +1,12 @@
+export { createLanguageTable, findLanguage, LANGUAGES, type Language } from './languages.ts';
+export { listSources, type SourceFile } from './list-sources.ts';
+export { readSource, readText } from './read-source.ts';
+export {
+  countSkipped,
+  judgePath,
+  judgeText,
+  SKIP_REASONS,
+  type SkipCounts,
+  type SkipReason,
+} from './skipped.ts';
+export { findLine, findLineStarts, type SyntaxTree } from './syntax-tree.ts';

@@ -1,0 +1,89 @@
+/** The languages that are parsed, as `parsers` of svc.yaml and the tools name them. */
+export const LANGUAGES = [
+  'typescript',
+  'tsx',
+  'javascript',
+  'python',
+  'go',
+  'rust',
+  'java',
+  'c',
+  'cpp',
+  'csharp',
+  'ruby',
+  'php',
+  'kotlin',
+  'swift',
+  'bash',
+] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+const EXTENSIONS: Readonly<Record<Language, string>> = {
+  typescript: 'ts mts cts',
+  tsx: 'tsx',
+  javascript: 'js mjs cjs jsx',
+  python: 'py pyi',
+  go: 'go',
+  rust: 'rs',
+  java: 'java',
+  c: 'c h',
+  cpp: 'cc cpp cxx c++ hh hpp hxx h++ ipp tpp inl',
+  csharp: 'cs',
+  ruby: 'rb rake gemspec',
+  php: 'php phtml',
+  kotlin: 'kt kts',
+  swift: 'swift',
+  bash: 'sh bash',
+};
+
+const BUILT_IN: ReadonlyMap<string, Language> = new Map(
+  LANGUAGES.flatMap((language) => EXTENSIONS[language].split(' ').map((each) => [each, language] as const)),
+);
+
+/** Other names of languages, which people and other tools write. */
+const ALIASES: Readonly<Record<string, Language>> = {
+  ts: 'typescript',
+  js: 'javascript',
+  jsx: 'javascript',
+  py: 'python',
+  golang: 'go',
+  rs: 'rust',
+  'c++': 'cpp',
+  'c#': 'csharp',
+  cs: 'csharp',
+  c_sharp: 'csharp',
+  rb: 'ruby',
+  kt: 'kotlin',
+  sh: 'bash',
+  shell: 'bash',
+};
+
+/** The language of that name or of another name for it; null for one that is not parsed. */
+export function findLanguage(name: string): Language | null {
+  const lower = name.toLowerCase();
+  return LANGUAGES.find((each) => each === lower) ?? ALIASES[lower] ?? null;
+}
+
+/**
+ * Makes the function that tells a file's language by its extension; null for what is no source, or is in a language that
+ * is not parsed.
+ * @param parsers further extensions with their language, as svc.yaml has them; they come before the built-in ones
+ */
+export function createLanguageTable(
+  parsers: Readonly<Record<string, string>> = {},
+): (path: string) => Language | null {
+  const named = new Map(
+    Object.entries(parsers).map(([extension, name]) => [
+      extension.replace(/^\./, '').toLowerCase(),
+      findLanguage(name),
+    ]),
+  );
+  return (path) => {
+    const dot = path.lastIndexOf('.');
+    if (dot <= path.lastIndexOf('/') + 1) return null;
+    const extension = path.slice(dot + 1).toLowerCase();
+    const given = named.get(extension);
+    return given === undefined ? (BUILT_IN.get(extension) ?? null) : given;
+  };
+}

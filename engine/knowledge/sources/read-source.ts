@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MOST_SOURCE_BYTES } from './list-sources.ts';
+import { judgeText, type SkipReason } from './skipped.ts';
+
+/** What a source holds, with the state of the file that it was read from. */
+export interface SourceText {
+  text: string;
+  /** SHA-256 of the bytes, the first 16 bytes as hex. */
+  hash: string;
+  size: number;
+  mtimeMs: number;
+}
+
+/**
+ * Reads a source of a project; a word says why it is none. Follows no link, waits at no pipe and reads no more than a
+ * source may have. Bytes that are no UTF-8 become replacement characters.
+ * @param root the project's folder, links followed
+ * @param path relative to it
+ */
+export function readSource(root: string, path: string): SourceText | SkipReason | 'gone' {
+  const read = readRegularFile(root, path, MOST_SOURCE_BYTES);
+  if (typeof read === 'string') return read;
+  const { bytes, mtimeMs } = read;
+  if (bytes.includes(0)) return 'binary';
+  const text = new TextDecoder('utf-8').decode(bytes);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  return judgeText(text) ?? { text, hash, size: bytes.length, mtimeMs };
+}
+
+/** Reads a small text of a project in the same way; null when there is none. */
+export function readText(root: string, path: string, mostBytes: number): string | null {
+  const read = readRegularFile(root, path, mostBytes);
+  return typeof read === 'string' ? null : new TextDecoder('utf-8').decode(read.bytes);
+}
+
+function readRegularFile(
+  root: string,
+  path: string,
+  mostBytes: number,
+): { bytes: Buffer; mtimeMs: number } | SkipReason | 'gone' {
+  const whole = join(root, path);
+  let file: number;
+  try {
+    if (realpathSync.native(dirname(whole)) !== dirname(whole)) return 'link';
+    file = openSync(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
+    return code === 'ELOOP' ? 'link' : 'unreadable';
+  }
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) return 'special';
+    if (stat.size > mostBytes) return 'too_large';
+    return { bytes: readBytes(file, stat.size), mtimeMs: stat.mtimeMs };
+  } catch {
+    return 'unreadable';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads what a file has now, which may be less than it had: as many bytes as it was said to have at most. */
+function readBytes(file: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(file, bytes, length, size - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return bytes.subarray(0, length);
+}

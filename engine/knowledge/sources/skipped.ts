@@ -1,0 +1,64 @@
+/** Why a file with the extension of a source is not read as one. */
+export const SKIP_REASONS = {
+  vendored: 'code of others (vendor, third_party, node_modules, linguist-vendored)',
+  generated: 'generated (a marker at its beginning, linguist-generated)',
+  minified: 'minified',
+  too_large: 'larger than 2 MiB',
+  link: 'a symbolic link, or below one',
+  binary: 'binary',
+  special: 'no regular file',
+  unreadable: 'not readable',
+  too_many: 'beyond the first 200,000 files',
+} as const;
+
+export type SkipReason = keyof typeof SKIP_REASONS;
+
+/** How many files were skipped, by reason. */
+export type SkipCounts = Partial<Record<SkipReason, number>>;
+
+export function countSkipped(counts: SkipCounts, reason: SkipReason): void {
+  counts[reason] = (counts[reason] ?? 0) + 1;
+}
+
+const VENDORED =
+  /(?:^|\/)(?:node_modules|bower_components|jspm_packages|vendors?|third[_-]party|site-packages|Pods|Carthage|\.yarn|\.venv|\.bundle)\//;
+const MINIFIED_NAME = /[.-](?:min|bundle)\.[cm]?js$/;
+
+/** Why a path is skipped by its name alone; null for one that is not. */
+export function judgePath(path: string): SkipReason | null {
+  if (VENDORED.test(path)) return 'vendored';
+  return MINIFIED_NAME.test(path) ? 'minified' : null;
+}
+
+/** How much of a file's beginning may say that it was generated, characters. */
+const HEAD = 2000;
+const MARKERS =
+  /@generated\b|^.{0,8}Code generated .{0,200} DO NOT EDIT|<auto-?generated>|DO NOT EDIT(?: THIS FILE| MANUALLY|[.!]|$)|(?:this|the) (?:file|code) (?:is|was|has been) (?:auto(?:matically)?[- ]?)?generated\b/im;
+/** A marker counts in a comment only: programs that write such files hold it in a string. */
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*|#|--|;|<!--|"""|''')/;
+
+const LONG_LINE = 2000;
+const LONG_TEXT = 5000;
+const LONG_AVERAGE = 300;
+
+/** Why a text is no source of the project's own; null for one that is. */
+export function judgeText(text: string): SkipReason | null {
+  const head = text.slice(0, HEAD);
+  if (MARKERS.test(head) && head.split('\n').some((line) => COMMENT_LINE.test(line) && MARKERS.test(line)))
+    return 'generated';
+  return text.length > LONG_TEXT && isMinified(text) ? 'minified' : null;
+}
+
+/** Long lines throughout: one long line, such as a table of data, makes no minified file. */
+function isMinified(text: string): boolean {
+  let lines = 0;
+  let inLongLines = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    const next = end < 0 ? text.length : end;
+    lines += 1;
+    if (next - at > LONG_LINE) inLongLines += next - at;
+    at = next + 1;
+  }
+  return text.length / lines > LONG_AVERAGE && inLongLines > text.length / 2;
+}

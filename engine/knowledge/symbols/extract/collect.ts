@@ -1,0 +1,141 @@
+import type {
+  ExportFact,
+  Expr,
+  FileFacts,
+  ImportFact,
+  ObjectFact,
+  Reference,
+  ReferenceKind,
+  SymbolFact,
+  SymbolKind,
+} from '../facts.ts';
+import type { NodeId, Nodes } from './nodes.ts';
+
+export interface NewSymbol {
+  name: string;
+  kind: SymbolKind;
+  parent: number;
+  /** The whole declaration. */
+  node: NodeId;
+  /** What is not part of its signature; -1 for none. */
+  body?: NodeId;
+  /** Where the declaration with its comment begins, when that is another node, as with an export. */
+  outer?: NodeId;
+}
+
+/** Takes down what a walk through one file finds. */
+export interface Collector {
+  readonly symbols: SymbolFact[];
+  readonly locals: Expr[];
+  readonly objects: ObjectFact[];
+  addSymbol(symbol: NewSymbol): number;
+  addImport(fact: ImportFact): number;
+  addExport(fact: ExportFact): void;
+  addLocal(value: Expr): number;
+  addReference(kind: ReferenceKind, value: Expr, node: NodeId, from: number): void;
+  finish(errors: number): FileFacts;
+}
+
+const LONGEST_SIGNATURE = 200;
+const LONGEST_DOC = 160;
+const LONGEST_NAME = 200;
+/** Of one file: generated tables have hundreds of thousands. */
+const MOST_SYMBOLS = 20_000;
+const MOST_REFERENCES = 50_000;
+
+export function createCollector(nodes: Nodes, path: string): Collector {
+  const symbols: SymbolFact[] = [];
+  const imports: ImportFact[] = [];
+  const exports: ExportFact[] = [];
+  const locals: Expr[] = [];
+  const objects: ObjectFact[] = [];
+  const references: Reference[] = [];
+  const seen = new Set<string>();
+
+  function addSymbol({ name, kind, parent, node, body = -1, outer = node }: NewSymbol): number {
+    // What follows refers to the last one, which is as wrong as any; a file of that size is a table.
+    if (symbols.length >= MOST_SYMBOLS) return MOST_SYMBOLS - 1;
+    const start = nodes.startOf(outer);
+    const end = Math.max(nodes.endOf(node), nodes.endOf(outer));
+    const head = nodes.text.slice(
+      nodes.startOf(node),
+      Math.min(body < 0 ? end : nodes.startOf(body), nodes.startOf(node) + 4 * LONGEST_SIGNATURE),
+    );
+    const doc = findDoc(nodes.text, start);
+    symbols.push({
+      name: name.slice(0, LONGEST_NAME),
+      kind,
+      parent,
+      start,
+      end,
+      line: nodes.lineAt(start),
+      endLine: nodes.lineAt(Math.max(start, end - 1)),
+      signature: head
+        .replace(/\s+/g, ' ')
+        .replace(/\s*(?:[{:]|=>|=)?\s*$/, '')
+        .slice(0, LONGEST_SIGNATURE),
+      ...(doc === '' ? {} : { doc }),
+    });
+    return symbols.length - 1;
+  }
+
+  symbols.push({
+    name: path,
+    kind: 'file',
+    parent: -1,
+    start: 0,
+    end: nodes.text.length,
+    line: 1,
+    endLine: nodes.lineAt(Math.max(0, nodes.text.length - 1)),
+    signature: '',
+  });
+
+  return {
+    symbols,
+    locals,
+    objects,
+    addSymbol,
+    addImport: (fact) => imports.push(fact) - 1,
+    addExport: (fact) => void exports.push(fact),
+    addLocal: (value) => locals.push(value) - 1,
+    addReference(kind, value, node, from) {
+      if (value[0] === 'x' || value[0] === '?' || references.length >= MOST_REFERENCES) return;
+      const key = `${kind} ${from} ${JSON.stringify(value)}`;
+      if (seen.has(key)) return;
+      seen.add(key);
+      references.push([kind, value, nodes.lineOf(node), from]);
+    },
+    finish: (errors) => ({ symbols, imports, exports, locals, objects, references, errors }),
+  };
+}
+
+/** The first line that says something in the comment that ends right above a place; empty for none. */
+function findDoc(text: string, start: number): string {
+  let end = text.lastIndexOf('\n', start - 1);
+  if (end < 0) return '';
+  // Attributes and decorators may stand between.
+  const before = text.slice(Math.max(0, end - 2000), end).trimEnd();
+  if (before.endsWith('*/')) {
+    const open = before.lastIndexOf('/*');
+    return open < 0 ? '' : firstWords(before.slice(open + 2, -2).split('\n'));
+  }
+  const lines: string[] = [];
+  end = before.length;
+  for (;;) {
+    const from = before.lastIndexOf('\n', end - 1) + 1;
+    const line = before.slice(from, end).trim();
+    if (!/^(?:\/\/|#(?![![]))/.test(line)) break;
+    lines.unshift(line);
+    if (from === 0) break;
+    end = from - 1;
+  }
+  return firstWords(lines);
+}
+
+function firstWords(lines: readonly string[]): string {
+  for (const line of lines) {
+    const words = line.replace(/^[\s/*#!]+/, '').trim();
+    if (words !== '' && !words.startsWith('@')) return words.slice(0, LONGEST_DOC);
+  }
+  return '';
+}

@@ -1,0 +1,41 @@
+import type { SyntaxTree } from '../../../sources/index.ts';
+import type { FileFacts } from '../../facts.ts';
+import { createCollector } from '../collect.ts';
+import { createNodes } from '../nodes.ts';
+import { createScope } from '../scope.ts';
+import { createDeclarationReader } from './declarations.ts';
+import { createStatementReader } from './statements.ts';
+import { createTypeReader } from './types.ts';
+import { createValueReader } from './values.ts';
+import type { Walk } from './walk.ts';
+
+/** Takes down what a file of TypeScript or JavaScript declares, imports and refers to. */
+export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
+  const nodes = createNodes(tree);
+  const collector = createCollector(nodes, path);
+  const walk = {
+    nodes,
+    collector,
+    refer(kind, value, node, place) {
+      // Only what may be declared elsewhere, or is a symbol: a value of a local variable is not one.
+      const isNamed = value[0] === 's' || value[0] === 'i' || value[0] === 'm' || value[0] === 'g';
+      if (kind === 'value' && !isNamed) return;
+      collector.addReference(kind, value, node, place.symbol);
+    },
+  } as Walk;
+  Object.assign(
+    walk,
+    createTypeReader(walk),
+    createValueReader(walk),
+    createDeclarationReader(walk),
+    createStatementReader(walk),
+  );
+  walk.readBlock(nodes.childrenOf(0), {
+    scope: createScope(null),
+    symbol: 0,
+    self: -1,
+    isStatic: false,
+    returns: [],
+  });
+  return collector.finish(tree.errors);
+}

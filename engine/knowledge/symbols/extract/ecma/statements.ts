@@ -1,0 +1,511 @@
+import { type Expr, OUTSIDE, type SymbolKind, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
+import type { NodeId } from '../nodes.ts';
+import { bindName, createScope, findType, findValue } from '../scope.ts';
+import { unquote } from './values.ts';
+import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
+
+const isFunctionDeclaration = (kind: string): boolean =>
+  kind === 'function_declaration' ||
+  kind === 'generator_function_declaration' ||
+  kind === 'function_signature';
+
+/** Reads statements: declares names before what uses them is read, and takes down symbols, imports and exports. */
+export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'readStatement'> {
+  const { nodes, collector } = walk;
+  /** The symbols of declarations that were met when their block was begun. */
+  const declared = new Map<NodeId, number>();
+
+  /** The declaration inside of an export or an ambient declaration. */
+  function findDeclaration(node: NodeId): NodeId {
+    const kind = nodes.kindOf(node);
+    if (kind === 'export_statement') return findDeclaration(nodes.childIn(node, 'declaration'));
+    if (kind === 'ambient_declaration')
+      return nodes.childrenOf(node).find((each) => nodes.kindOf(each) !== 'comment') ?? -1;
+    if (kind === 'expression_statement') {
+      const inner = nodes.childrenOf(node)[0] ?? -1;
+      return nodes.kindOf(inner) === 'internal_module' ? inner : node;
+    }
+    return node;
+  }
+
+  function declareSymbol(
+    node: NodeId,
+    outer: NodeId,
+    kind: SymbolKind,
+    place: Place,
+    space: 'value' | 'type' | 'both',
+  ) {
+    const nameNode = nodes.childIn(node, 'name');
+    const name = nameNode < 0 ? 'default' : unquote(nodes.textOf(nameNode));
+    const isExported = nodes.kindOf(outer) === 'export_statement';
+    // Overloads, and an interface that is declared in parts, are one symbol.
+    const known = collector.symbols.findIndex(
+      (each) => each.name === name && each.kind === kind && each.parent === place.symbol,
+    );
+    if (known >= 0 && findValue(place.scope, name)?.[1] === known) {
+      declared.set(node, known);
+      return;
+    }
+    if (known >= 0 && kind === 'interface' && place.scope.names.has(name)) {
+      declared.set(node, known);
+      return;
+    }
+    const body = nodes.childIn(node, 'body');
+    const symbol = collector.addSymbol({ name, kind, parent: place.symbol, node, outer, body });
+    if (isExported) collector.symbols[symbol]!.isExported = true;
+    declared.set(node, symbol);
+    if (nameNode < 0) return;
+    const self = ['s', symbol] as const;
+    bindName(place.scope, name, {
+      ...(space === 'type' ? {} : { value: self }),
+      ...(space === 'value' ? {} : { type: ['r', self] as const }),
+    });
+  }
+
+  /** Makes the names of a statement known, so that what stands before it may use them. */
+  function declare(outer: NodeId, place: Place): void {
+    const node = findDeclaration(outer);
+    const kind = nodes.kindOf(node);
+    if (isFunctionDeclaration(kind)) declareSymbol(node, outer, 'function', place, 'value');
+    else if (isClassKind(kind)) declareSymbol(node, outer, 'class', place, 'both');
+    else if (kind === 'interface_declaration') declareSymbol(node, outer, 'interface', place, 'type');
+    else if (kind === 'type_alias_declaration') declareSymbol(node, outer, 'type', place, 'type');
+    else if (kind === 'enum_declaration') declareSymbol(node, outer, 'enum', place, 'both');
+    else if (kind === 'internal_module' || kind === 'module') declareNamespace(node, outer, place);
+    else if (kind === 'lexical_declaration' || kind === 'variable_declaration')
+      for (const each of nodes.childrenOf(node))
+        if (nodes.kindOf(each) === 'variable_declarator') declareVariable(each, outer, place);
+  }
+
+  function declareNamespace(node: NodeId, outer: NodeId, place: Place): void {
+    const name = unquote(nodes.textOf(nodes.childIn(node, 'name')));
+    const symbol = collector.addSymbol({
+      name,
+      kind: 'namespace',
+      parent: place.symbol,
+      node,
+      outer,
+      body: nodes.childIn(node, 'body'),
+    });
+    declared.set(node, symbol);
+    if (nodes.kindOf(outer) === 'export_statement') collector.symbols[symbol]!.isExported = true;
+    // A namespace may add to a class or a function of the same name, which stays what the name means.
+    if (findValue(place.scope, name) === null) bindName(place.scope, name, { value: ['s', symbol] });
+  }
+
+  /** Outside of functions a variable is a symbol; inside, a function is. */
+  function declareVariable(node: NodeId, outer: NodeId, place: Place): void {
+    const nameNode = nodes.childIn(node, 'name');
+    const value = nodes.childIn(node, 'value');
+    const isFunction = isFunctionKind(nodes.kindOf(value));
+    const isClass = isClassKind(nodes.kindOf(value));
+    if (nodes.kindOf(nameNode) !== 'identifier') {
+      declarePattern(nameNode, place);
+      return;
+    }
+    const name = nodes.textOf(nameNode);
+    if (!isTopLevel(place) && !isFunction && !isClass) {
+      bindName(place.scope, name, { value: ['l', collector.addLocal(UNKNOWN)] });
+      return;
+    }
+    const symbol = collector.addSymbol({
+      name,
+      kind: isFunction ? 'function' : isClass ? 'class' : 'variable',
+      parent: place.symbol,
+      node: outer,
+      body: isFunction || isClass ? nodes.childIn(value, 'body') : value,
+    });
+    if (nodes.kindOf(outer) === 'export_statement') collector.symbols[symbol]!.isExported = true;
+    declared.set(node, symbol);
+    const self = ['s', symbol] as const;
+    bindName(place.scope, name, { value: self, ...(isClass ? { type: ['r', self] as const } : {}) });
+  }
+
+  /** The names of a pattern hide those around; what they are is known when the statement is read. */
+  function declarePattern(pattern: NodeId, place: Place): void {
+    walk.bindPattern(pattern, UNKNOWN, place);
+  }
+
+  const isTopLevel = ({ symbol }: Place): boolean => {
+    const { kind } = collector.symbols[symbol]!;
+    return kind === 'file' || kind === 'namespace';
+  };
+
+  function readVariable(node: NodeId, place: Place, isExported: boolean): void {
+    const nameNode = nodes.childIn(node, 'name');
+    const valueNode = nodes.childIn(node, 'value');
+    const annotation = nodes.childIn(node, 'type');
+    const type = annotation < 0 ? undefined : walk.readType(annotation, place);
+    const symbol = declared.get(node);
+    if (symbol === undefined) {
+      const value = valueNode < 0 ? UNKNOWN : walk.readValue(valueNode, place, type);
+      const known: Expr = type === undefined ? value : ['t', type];
+      if (nodes.kindOf(nameNode) === 'identifier') {
+        const local = place.scope.names.get(nodes.textOf(nameNode))?.value;
+        if (local?.[0] === 'l') collector.locals[local[1]] = known;
+        return;
+      }
+      // Bound again, with what it takes apart.
+      walk.bindPattern(nameNode, known, place);
+      if (isExported) exportPattern(nameNode, place);
+      return;
+    }
+    const fact = collector.symbols[symbol]!;
+    if (type !== undefined) fact.type = type;
+    if (fact.kind === 'function') readNamedFunction(valueNode, symbol, place, type);
+    else if (fact.kind === 'class')
+      walk.readClass(valueNode, symbol, { ...place, scope: createScope(place.scope) });
+    else if (valueNode >= 0) fact.init = walk.readValue(valueNode, { ...place, symbol }, type);
+    if (isExported) collector.addExport({ name: fact.name, value: ['s', symbol] });
+  }
+
+  function exportPattern(pattern: NodeId, place: Place): void {
+    for (const name of namesOf(pattern)) {
+      const value = findValue(place.scope, name);
+      if (value !== null) collector.addExport({ name, value });
+    }
+  }
+
+  function namesOf(pattern: NodeId): string[] {
+    const kind = nodes.kindOf(pattern);
+    if (kind === 'identifier' || kind === 'shorthand_property_identifier_pattern')
+      return [nodes.textOf(pattern)];
+    if (kind === 'pair_pattern') return namesOf(nodes.childIn(pattern, 'value'));
+    if (kind === 'assignment_pattern' || kind === 'object_assignment_pattern')
+      return namesOf(nodes.childIn(pattern, 'left'));
+    return nodes.childrenOf(pattern).flatMap(namesOf);
+  }
+
+  function readNamedFunction(node: NodeId, symbol: number, place: Place, type = UNKNOWN_TYPE): void {
+    const fact = collector.symbols[symbol]!;
+    const isArrow = nodes.kindOf(node) === 'arrow_function';
+    const inner: Place = {
+      ...place,
+      symbol,
+      scope: createScope(place.scope),
+      self: isArrow ? place.self : -1,
+      isStatic: isArrow && place.isStatic,
+    };
+    const generics = walk.readGenerics(node, symbol, inner);
+    const known = type[0] === '?' ? undefined : (index: number): Expr => ['B', type, index];
+    const { isAsync, returnType, returns, params } = walk.readFunction(node, inner, known);
+    // What the first overload says of its result holds for it; the body is that of the last.
+    if (fact.params !== undefined) {
+      fact.end = Math.max(fact.end, nodes.endOf(node));
+      fact.endLine = nodes.lineAt(fact.end);
+      return;
+    }
+    if (generics.length > 0) fact.generics = generics;
+    Object.assign(
+      fact,
+      { returns, params },
+      returnType !== undefined && { returnType },
+      isAsync && { isAsync },
+    );
+  }
+
+  function readInterface(node: NodeId, place: Place): void {
+    const symbol = declared.get(node)!;
+    const inner: Place = { ...place, symbol, self: symbol, scope: createScope(place.scope) };
+    const generics = walk.readGenerics(node, symbol, inner);
+    const fact = collector.symbols[symbol]!;
+    if (generics.length > 0) fact.generics = generics;
+    const clause = nodes.childOfKind(node, 'extends_type_clause', 'extends_clause');
+    const bases = nodes.childrenOf(clause).map((type) => {
+      const read = walk.readType(type, inner);
+      if (read[0] === 'r') walk.refer('inherit', read[1], type, inner);
+      return read;
+    });
+    if (bases.length > 0) fact.bases = [...(fact.bases ?? []), ...bases];
+    walk.readMembers(nodes.childIn(node, 'body'), symbol, inner);
+  }
+
+  function readEnum(node: NodeId, place: Place): void {
+    const symbol = declared.get(node)!;
+    for (const member of nodes.childrenOf(nodes.childIn(node, 'body'))) {
+      const name = nodes.childIn(member, 'name');
+      const value = nodes.childIn(member, 'value');
+      if (value >= 0) walk.readValue(value, { ...place, symbol });
+      if (nodes.kindOf(member) === 'comment') continue;
+      const field = collector.addSymbol({
+        name: unquote(nodes.textOf(name < 0 ? member : name)),
+        kind: 'field',
+        parent: symbol,
+        node: member,
+      });
+      collector.symbols[field]!.isStatic = true;
+      collector.symbols[field]!.init = OUTSIDE;
+    }
+  }
+
+  function readImport(node: NodeId, place: Place): void {
+    const line = nodes.lineOf(node);
+    const required = nodes.childOfKind(node, 'import_require_clause');
+    const source = nodes.childIn(required >= 0 ? required : node, 'source');
+    const from = unquote(nodes.textOf(source));
+    const bind = (name: string, local: string): void => {
+      const value: Expr = ['i', collector.addImport({ from, name, local, line })];
+      bindName(place.scope, local, { value, type: ['r', value] });
+    };
+    if (required >= 0) {
+      bind('*', nodes.textOf(nodes.childrenOf(required)[0] ?? -1));
+      return;
+    }
+    const clause = nodes.childOfKind(node, 'import_clause');
+    if (clause < 0) collector.addImport({ from, name: '', local: '', line });
+    for (const part of nodes.childrenOf(clause)) {
+      const kind = nodes.kindOf(part);
+      if (kind === 'identifier') bind('default', nodes.textOf(part));
+      else if (kind === 'namespace_import') bind('*', nodes.textOf(nodes.childrenOf(part)[0] ?? -1));
+      else
+        for (const each of nodes.childrenOf(part)) {
+          const name = unquote(nodes.textOf(nodes.childIn(each, 'name')));
+          const alias = nodes.childIn(each, 'alias');
+          if (name !== '') bind(name, alias < 0 ? name : nodes.textOf(alias));
+        }
+    }
+  }
+
+  function readExport(node: NodeId, place: Place): void {
+    const source = nodes.childIn(node, 'source');
+    const from = unquote(nodes.textOf(source));
+    const line = nodes.lineOf(node);
+    const isDefault = /^export\s+default\b/.test(nodes.textOf(node).slice(0, 40));
+    const clause = nodes.childOfKind(node, 'export_clause');
+    const namespace = nodes.childOfKind(node, 'namespace_export');
+    const passOn = (name: string): Expr => ['i', collector.addImport({ from, name, local: '', line })];
+    for (const decorator of nodes.childrenIn(node, 'decorator')) walk.readValue(decorator, place);
+    if (clause >= 0) {
+      for (const each of nodes.childrenOf(clause)) {
+        const name = unquote(nodes.textOf(nodes.childIn(each, 'name')));
+        const alias = nodes.childIn(each, 'alias');
+        if (name === '') continue;
+        const exported = alias < 0 ? name : unquote(nodes.textOf(alias));
+        // A name may be declared below: names are looked up once the file is read.
+        if (source >= 0) collector.addExport({ name: exported, value: passOn(name) });
+        else later.push(() => exportName(name, exported, place));
+      }
+    } else if (namespace >= 0)
+      collector.addExport({
+        name: unquote(nodes.textOf(nodes.childrenOf(namespace)[0] ?? -1)),
+        value: passOn('*'),
+      });
+    else if (source >= 0) collector.addExport({ name: '*', value: passOn('*') });
+    else {
+      const declaration = nodes.childIn(node, 'declaration');
+      const value = nodes.childIn(node, 'value');
+      if (declaration >= 0) readDeclared(declaration, node, place, isDefault);
+      else if (value >= 0) exportValue(value, node, place);
+    }
+  }
+
+  const later: (() => void)[] = [];
+
+  function exportName(name: string, exported: string, place: Place): void {
+    const value = findValue(place.scope, name);
+    const type = findType(place.scope, name);
+    if (value !== null) {
+      collector.addExport({ name: exported, value });
+      if (value[0] === 's') collector.symbols[value[1]]!.isExported = true;
+    }
+    if (type?.[0] === 'r' && JSON.stringify(type[1]) !== JSON.stringify(value)) {
+      collector.addExport({ name: exported, value: type[1] });
+      if (type[1][0] === 's') collector.symbols[type[1][1]]!.isExported = true;
+    }
+  }
+
+  /** `export default` and `export =` of a value. */
+  function exportValue(value: NodeId, node: NodeId, place: Place): void {
+    const kind = nodes.kindOf(value);
+    if (isFunctionKind(kind) || isClassKind(kind)) {
+      const symbol = collector.addSymbol({
+        name: nodes.textOf(nodes.childIn(value, 'name')) || 'default',
+        kind: isFunctionKind(kind) ? 'function' : 'class',
+        parent: place.symbol,
+        node,
+        body: nodes.childIn(value, 'body'),
+      });
+      collector.symbols[symbol]!.isExported = true;
+      if (isFunctionKind(kind)) readNamedFunction(value, symbol, place);
+      else walk.readClass(value, symbol, { ...place, scope: createScope(place.scope) });
+      collector.addExport({ name: 'default', value: ['s', symbol] });
+    } else if (kind === 'identifier') later.push(() => exportName(nodes.textOf(value), 'default', place));
+    else collector.addExport({ name: 'default', value: walk.readValue(value, place) });
+  }
+
+  function readDeclared(node: NodeId, outer: NodeId, place: Place, isDefault: boolean): void {
+    readStatement(node, place, nodes.kindOf(outer) === 'export_statement' && !isDefault);
+    const symbol = declared.get(node);
+    if (symbol === undefined) return;
+    const { name, kind } = collector.symbols[symbol]!;
+    if (kind !== 'variable')
+      collector.addExport({ name: isDefault ? 'default' : name, value: ['s', symbol] });
+  }
+
+  /** `module.exports = …`, `exports.a = …`, `A.prototype.b = function …`, `A.b = function …`. */
+  function readCommonJs(node: NodeId, place: Place): boolean {
+    const assignment = nodes.childrenOf(node)[0] ?? -1;
+    if (nodes.kindOf(assignment) !== 'assignment_expression') return false;
+    const left = nodes.childIn(assignment, 'left');
+    if (nodes.kindOf(left) !== 'member_expression') return false;
+    const target = nodes.textOf(left).replace(/\s+/g, '');
+    const right = nodes.childIn(assignment, 'right');
+    const read = (): Expr => readAssigned(right, node, target, place);
+    if (target === 'module.exports') {
+      const value = read();
+      collector.addExport({ name: 'default', value });
+      collector.addExport({ name: '=', value });
+      const members = value[0] === 'o' ? collector.objects[value[1]]!.members : {};
+      for (const [name, member] of Object.entries(members)) collector.addExport({ name, value: member });
+      return true;
+    }
+    const exported = /^(?:module\.)?exports\.([\w$]+)$/.exec(target)?.[1];
+    if (exported !== undefined) {
+      collector.addExport({ name: exported, value: read() });
+      return true;
+    }
+    const [, owner = '', isMethod, name = ''] = /^([\w$]+)\.(prototype\.)?([\w$]+)$/.exec(target) ?? [];
+    const value = owner === '' ? null : findValue(place.scope, owner);
+    if (value?.[0] !== 's' || !isFunctionKind(nodes.kindOf(right))) return false;
+    const symbol = addFunction(right, node, name, value[1]);
+    if (isMethod === undefined) collector.symbols[symbol]!.isStatic = true;
+    const self = isMethod === undefined ? -1 : value[1];
+    readNamedFunction(right, symbol, { ...place, self, isStatic: false });
+    return true;
+  }
+
+  const addFunction = (value: NodeId, node: NodeId, name: string, parent: number): number =>
+    collector.addSymbol({
+      name,
+      kind: parent > 0 ? 'method' : 'function',
+      parent,
+      node,
+      body: nodes.childIn(value, 'body'),
+    });
+
+  function readAssigned(right: NodeId, node: NodeId, target: string, place: Place): Expr {
+    if (!isFunctionKind(nodes.kindOf(right))) return walk.readValue(right, place);
+    const name = nodes.textOf(nodes.childIn(right, 'name')) || target.split('.').at(-1)!;
+    const symbol = addFunction(right, node, name, place.symbol);
+    collector.symbols[symbol]!.isExported = true;
+    readNamedFunction(right, symbol, place);
+    return ['s', symbol];
+  }
+
+  function readLoop(node: NodeId, place: Place): void {
+    const inner = { ...place, scope: createScope(place.scope) };
+    const right = walk.readValue(nodes.childIn(node, 'right'), place);
+    const left = nodes.childIn(node, 'left');
+    const isOf = /\bof\b/.test(
+      nodes.text.slice(nodes.endOf(left), nodes.startOf(nodes.childIn(node, 'right'))),
+    );
+    walk.bindPattern(left, isOf ? ['w', ['e', right]] : OUTSIDE, inner);
+    readStatement(nodes.childIn(node, 'body'), inner);
+  }
+
+  function readStatement(node: NodeId, place: Place, isExported = false): void {
+    const kind = nodes.kindOf(node);
+    if (isFunctionDeclaration(kind)) {
+      const symbol = declared.get(node);
+      if (symbol !== undefined) readNamedFunction(node, symbol, { ...place, self: -1 });
+      return;
+    }
+    if (isClassKind(kind)) {
+      const symbol = declared.get(node);
+      if (symbol !== undefined) walk.readClass(node, symbol, { ...place, scope: createScope(place.scope) });
+      return;
+    }
+    switch (kind) {
+      case 'import_statement':
+        readImport(node, place);
+        return;
+      case 'export_statement':
+        readExport(node, place);
+        return;
+      case 'ambient_declaration': {
+        const inner = findDeclaration(node);
+        if (nodes.kindOf(inner) === 'statement_block') walk.readBlock(nodes.childrenOf(inner), place);
+        else readStatement(inner, place, isExported);
+        return;
+      }
+      case 'interface_declaration':
+        readInterface(node, place);
+        return;
+      case 'type_alias_declaration': {
+        const symbol = declared.get(node)!;
+        const inner = { ...place, symbol, scope: createScope(place.scope) };
+        const generics = walk.readGenerics(node, symbol, inner);
+        const fact = collector.symbols[symbol]!;
+        if (generics.length > 0) fact.generics = generics;
+        fact.type = walk.readType(nodes.childIn(node, 'value'), inner);
+        return;
+      }
+      case 'enum_declaration':
+        readEnum(node, place);
+        return;
+      case 'internal_module':
+      case 'module': {
+        const symbol = declared.get(node)!;
+        const scope = createScope(place.scope);
+        walk.readBlock(nodes.childrenOf(nodes.childIn(node, 'body')), { ...place, symbol, scope });
+        return;
+      }
+      case 'lexical_declaration':
+      case 'variable_declaration':
+        for (const each of nodes.childrenOf(node))
+          if (nodes.kindOf(each) === 'variable_declarator') readVariable(each, place, isExported);
+        return;
+      case 'expression_statement': {
+        if (nodes.kindOf(findDeclaration(node)) === 'internal_module') {
+          readStatement(findDeclaration(node), place);
+          return;
+        }
+        if (readCommonJs(node, place)) return;
+        for (const child of nodes.childrenOf(node)) walk.readValue(child, place);
+        return;
+      }
+      case 'return_statement': {
+        const [value] = nodes.childrenOf(node).filter((each) => nodes.kindOf(each) !== 'comment');
+        if (value !== undefined) place.returns.push(walk.readValue(value, place));
+        return;
+      }
+      case 'for_in_statement':
+        readLoop(node, place);
+        return;
+      case 'statement_block':
+      case 'switch_body':
+      case 'for_statement':
+        walk.readBlock(nodes.childrenOf(node), { ...place, scope: createScope(place.scope) });
+        return;
+      case 'catch_clause': {
+        const inner = { ...place, scope: createScope(place.scope) };
+        walk.bindPattern(nodes.childIn(node, 'parameter'), UNKNOWN, inner);
+        readStatement(nodes.childIn(node, 'body'), inner);
+        return;
+      }
+      case 'comment':
+        return;
+      default:
+        if (/_statement$|_clause$|^switch_|^ERROR$|^program$/.test(kind)) {
+          const children = nodes.childrenOf(node);
+          for (const child of children) declare(child, place);
+          for (const child of children) readStatement(child, place);
+        } else walk.readValue(node, place);
+    }
+  }
+
+  let depth = 0;
+  return {
+    readStatement,
+    readBlock(statements, place) {
+      depth += 1;
+      for (const statement of statements)
+        if (nodes.kindOf(statement) === 'import_statement') readStatement(statement, place);
+      for (const statement of statements) declare(statement, place);
+      for (const statement of statements)
+        if (nodes.kindOf(statement) !== 'import_statement') readStatement(statement, place);
+      depth -= 1;
+      if (depth === 0) for (const work of later.splice(0)) work();
+    },
+  };
+}

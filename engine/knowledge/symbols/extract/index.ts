@@ -1,0 +1,16 @@
+import type { Language, SyntaxTree } from '../../sources/index.ts';
+import type { FileFacts } from '../facts.ts';
+import { extractEcma } from './ecma/index.ts';
+import { extractByTable } from './table/walk.ts';
+
+type Extract = (tree: SyntaxTree, path: string) => FileFacts;
+
+const EXTRACTORS: Partial<Record<Language, Extract>> = {
+  typescript: extractEcma,
+  tsx: extractEcma,
+  javascript: extractEcma,
+};
+
+/** Takes down what a file declares, imports and refers to. */
+export const extractFacts = (tree: SyntaxTree, path: string): FileFacts =>
+  (EXTRACTORS[tree.language] ?? extractByTable)(tree, path);

@@ -1,0 +1,178 @@
+import type { Language } from '../../../sources/index.ts';
+import { type Expr, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../facts.ts';
+import type { NodeId, Nodes } from '../nodes.ts';
+import { findValue } from '../scope.ts';
+import { PRIMITIVES } from './kinds.ts';
+import type { TablePlace } from './place.ts';
+
+const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
+/** What stands around a type without making another one of it. */
+const WRAPPERS = new Set(
+  'type pointer_type reference_type nullable_type optional_type parenthesized_type type_annotation user_type ref_type named_type annotated_type type_projection superclass return_type qualified_specifier pointer_declarator base_class_clause constructor_invocation delegation_specifier dynamic_type abstract_type union_type_single'.split(
+    ' ',
+  ),
+);
+const QUALIFIED = new Set(
+  'qualified_type scoped_type_identifier attribute qualified_name scope_resolution qualified_identifier scoped_identifier member_type'.split(
+    ' ',
+  ),
+);
+const BASES = new Set(
+  'superclass super_interfaces extends_interfaces base_list base_class_clause class_interface_clause base_clause delegation_specifiers delegation_specifier inheritance_specifier trait_bounds type_list'.split(
+    ' ',
+  ),
+);
+
+export interface TableTypes {
+  readType(node: NodeId, place: TablePlace): TypeExpr;
+  /** The nodes of the types that a class extends, implements or embeds. */
+  listBases(node: NodeId): NodeId[];
+  isType(kind: string): boolean;
+  /** `var` and `auto`: the type is that of the value. */
+  isInferred(node: NodeId): boolean;
+}
+
+/** Reads types of the languages whose grammars are alike. */
+export function createTypeReader(
+  nodes: Nodes,
+  language: Language,
+  nameType: (name: string, node: NodeId, place: TablePlace) => TypeExpr,
+): TableTypes {
+  function readQualified(node: NodeId, place: TablePlace): TypeExpr {
+    const parts = nodes
+      .textOf(node)
+      .replace(/<.*$/s, '')
+      .split(/::|\./)
+      .map((part) => part.trim());
+    const [first = '', ...rest] = parts;
+    const begin: Expr = findValue(place.scope, first) ?? ['g', first];
+    return ['r', rest.reduce((at, part): Expr => ['m', at, part], begin)];
+  }
+
+  function readText(text: string, node: NodeId, place: TablePlace): TypeExpr {
+    const name = /^\s*([A-Za-z_][\w.]*)\s*$/.exec(text)?.[1];
+    if (name === undefined || name.includes('.')) return UNKNOWN_TYPE;
+    return nameType(name, node, place);
+  }
+
+  function readArguments(node: NodeId, place: TablePlace): TypeExpr[] {
+    const list = nodes.childOfKind(
+      node,
+      'type_arguments',
+      'type_argument_list',
+      'type_parameter',
+      'template_argument_list',
+    );
+    return nodes.childrenOf(list).map((each) => readType(each, place));
+  }
+
+  function readType(node: NodeId, place: TablePlace): TypeExpr {
+    const kind = nodes.kindOf(node);
+    const children = nodes.childrenOf(node);
+    if (kind === '' || kind === 'comment') return UNKNOWN_TYPE;
+    if (NAMED.has(kind)) return nameType(nodes.textOf(node), node, place);
+    if (PRIMITIVES.has(kind)) return OUTSIDE_TYPE;
+    if (QUALIFIED.has(kind)) return readQualified(node, place);
+    switch (kind) {
+      case 'generic_type':
+      case 'generic_name':
+      case 'template_type': {
+        const named = readType(children[0] ?? -1, place);
+        const types = readArguments(node, place);
+        return named[0] === 'r' ? ['r', named[1], ...types] : named;
+      }
+      case 'subscript': {
+        // `list[int]`, `Optional[A]` of Python.
+        const [named, ...rest] = children;
+        const type = readType(named ?? -1, place);
+        return type[0] === 'r' ? ['r', type[1], ...rest.map((each) => readType(each, place))] : type;
+      }
+      case 'binary_operator':
+      case 'union_type':
+        return ['u', ...children.map((each) => readType(each, place))];
+      case 'slice_type':
+      case 'array_type':
+      case 'implicit_length_array_type':
+        return [
+          'a',
+          readType(
+            nodes.childIn(node, 'element') >= 0 ? nodes.childIn(node, 'element') : (children.at(-1) ?? -1),
+            place,
+          ),
+        ];
+      case 'map_type':
+        return ['r', ['g', 'Map'], OUTSIDE_TYPE, readType(nodes.childIn(node, 'value'), place)];
+      case 'string':
+        return readText(nodes.textOf(node).replace(/^['"]|['"]$/g, ''), node, place);
+      case 'parameter_list': {
+        // The results of a function of Go: the first one counts.
+        const [first] = children;
+        return first === undefined ? UNKNOWN_TYPE : readType(nodes.childIn(first, 'type'), place);
+      }
+      case 'function_type': {
+        const result =
+          nodes.childIn(node, 'result') >= 0
+            ? nodes.childIn(node, 'result')
+            : nodes.childIn(node, 'return_type');
+        return ['f', result < 0 ? OUTSIDE_TYPE : readType(result, place)];
+      }
+      default:
+        if (WRAPPERS.has(kind)) {
+          const inner = children.filter(
+            (each) => nodes.kindOf(each) !== 'lifetime' && nodes.kindOf(each) !== 'mutable_specifier',
+          );
+          const types = kind === 'user_type' ? readArguments(node, place) : [];
+          const read = readType(inner[0] ?? -1, place);
+          return types.length > 0 && read[0] === 'r' ? ['r', read[1], ...types] : read;
+        }
+        return UNKNOWN_TYPE;
+    }
+  }
+
+  function listBases(node: NodeId): NodeId[] {
+    if (language === 'python')
+      return nodes
+        .childrenOf(nodes.childIn(node, 'superclasses'))
+        .filter((each) => ['identifier', 'attribute', 'subscript'].includes(nodes.kindOf(each)));
+    if (language === 'ruby') return nodes.childrenOf(nodes.childIn(node, 'superclass'));
+    if (language === 'go') return listEmbedded(nodes.childIn(node, 'type'));
+    return nodes
+      .childrenOf(node)
+      .flatMap((child) => (BASES.has(nodes.kindOf(child)) ? flattenBases(child) : []));
+  }
+
+  const flattenBases = (node: NodeId): NodeId[] =>
+    nodes.childrenOf(node).flatMap((child) => {
+      const kind = nodes.kindOf(child);
+      if (BASES.has(kind)) return flattenBases(child);
+      return kind === 'access_specifier' || kind === 'argument_list' ? [] : [child];
+    });
+
+  /** A field without a name has all that its type has. */
+  function listEmbedded(type: NodeId): NodeId[] {
+    const list =
+      nodes.kindOf(type) === 'struct_type'
+        ? nodes.childrenOf(type).flatMap((each) => nodes.childrenOf(each))
+        : nodes.childrenOf(type);
+    return list.flatMap((each) => {
+      const kind = nodes.kindOf(each);
+      if (kind === 'field_declaration' && nodes.childIn(each, 'name') < 0)
+        return [nodes.childIn(each, 'type')];
+      return kind === 'type_elem' || kind === 'constraint_elem' ? nodes.childrenOf(each) : [];
+    });
+  }
+
+  return {
+    readType,
+    listBases,
+    isType: (kind) =>
+      (WRAPPERS.has(kind) && kind !== 'type') ||
+      kind === 'generic_type' ||
+      kind === 'slice_type' ||
+      kind === 'map_type' ||
+      kind === 'qualified_type',
+    isInferred: (node) =>
+      ['implicit_type', 'auto', 'placeholder_type_specifier'].includes(nodes.kindOf(node)) ||
+      nodes.textOf(node) === 'var',
+  };
+}

@@ -1,0 +1,163 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import {
+  createIndexer,
+  type Indexer,
+  type IndexProgress,
+  type RefreshResult,
+} from './index-files/indexer.ts';
+import { answerQuestion, type GraphAnswer, type GraphQuestion } from './query/answer.ts';
+
+/** One tree of files with its index. */
+export interface GraphView {
+  root: string;
+  /** Where its index is kept. */
+  file: string;
+  /** The index of the same project elsewhere, from which a new one begins; null for none. */
+  base: string | null;
+  parsers: Readonly<Record<string, string>>;
+  without: readonly string[];
+}
+
+export interface GraphRequest {
+  id: number;
+  view: GraphView;
+  env: NodeJS.ProcessEnv;
+  /** How long the answer waits for the index to be brought up to date, ms. */
+  patienceMs: number;
+  work: { question: GraphQuestion } | { index: { isFull: boolean } };
+}
+
+/** Why an answer may not be of the files as they are now; null when it is. */
+export type Staleness = { indexing: IndexProgress } | { changing: string[] } | null;
+
+export type GraphReply =
+  | { id: number; progress: IndexProgress }
+  | { id: number; failed: string }
+  | { id: number; answer: GraphAnswer; stale: Staleness }
+  | { id: number; indexed: RefreshResult };
+
+const port = parentPort!;
+
+/** An index that was brought up to date less long ago is not compared with the whole folder again. */
+const FRESH_MS = 1500;
+/** How often an answer is made again because files that it names have changed. */
+const MOST_TRIES = 3;
+const MOST_OPEN = 8;
+
+interface OpenView {
+  indexer: Indexer;
+  /** When the folder was listed last, by the monotonic clock. */
+  at: number;
+  refreshing: Promise<RefreshResult> | null;
+  progress: IndexProgress;
+  listeners: Set<(progress: IndexProgress) => void>;
+}
+
+const open = new Map<string, OpenView>();
+
+async function openView(view: GraphView): Promise<OpenView> {
+  const key = JSON.stringify([view.root, view.file, view.parsers]);
+  const known = open.get(key);
+  if (known !== undefined) {
+    open.delete(key);
+    open.set(key, known);
+    return known;
+  }
+  if (view.base !== null && !existsSync(view.file) && existsSync(view.base)) copyIndex(view.base, view.file);
+  const { root, file, parsers, without } = view;
+  const made: OpenView = {
+    indexer: createIndexer({ root, file, env: process.env, parsers, without }),
+    at: Number.NEGATIVE_INFINITY,
+    refreshing: null,
+    progress: { phase: 'read', done: 0, total: 0 },
+    listeners: new Set(),
+  };
+  open.set(key, made);
+  for (const [oldest, each] of open) {
+    if (open.size <= MOST_OPEN) break;
+    if (each.refreshing !== null || oldest === key) continue;
+    open.delete(oldest);
+    await each.indexer.close();
+  }
+  return made;
+}
+
+/** A worktree begins with the index of what it was made from, and reads only what differs. */
+function copyIndex(from: string, to: string): void {
+  try {
+    // Of what is being written it would be half a copy; a damaged one is made anew.
+    const source = [...open.values()].find(({ indexer }) => indexer.db.name === from);
+    source?.indexer.db.pragma('wal_checkpoint(TRUNCATE)');
+    if (source?.refreshing == null) copyFileSync(from, to);
+  } catch {
+    rmSync(to, { force: true });
+  }
+}
+
+function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
+  const run = async (): Promise<RefreshResult> => {
+    await view.refreshing?.catch(() => undefined);
+    return view.indexer.refresh({
+      isFull,
+      progress(progress) {
+        view.progress = progress;
+        for (const listener of view.listeners) listener(progress);
+      },
+    });
+  };
+  const refreshing = run().finally(() => {
+    view.at = performance.now();
+    if (view.refreshing === refreshing) view.refreshing = null;
+  });
+  view.refreshing = refreshing;
+  return refreshing;
+}
+
+const waitFor = (work: Promise<unknown>, ms: number): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((done) => {
+    timer = setTimeout(() => done(false), ms);
+  });
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+};
+
+async function answer({
+  view: wanted,
+  work,
+  patienceMs,
+  env,
+}: GraphRequest): Promise<{ answer: GraphAnswer; stale: Staleness }> {
+  const view = await openView(wanted);
+  const question = (work as { question: GraphQuestion }).question;
+  if (view.refreshing === null && performance.now() - view.at > FRESH_MS)
+    startRefresh(view, false).catch(() => undefined);
+  if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
+    const { answer: early } = await answerQuestion(view.indexer, question, env);
+    return { answer: early, stale: { indexing: view.progress } };
+  }
+  for (let tries = 1; ; tries += 1) {
+    const { answer: made, names } = await answerQuestion(view.indexer, question, env);
+    const changed = view.refreshing === null ? await view.indexer.refreshKnown(names) : 0;
+    if (changed === 0) return { answer: made, stale: null };
+    if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) } };
+  }
+}
+
+port.on('message', async (request: GraphRequest) => {
+  const { id, work } = request;
+  const send = (reply: GraphReply): void => port.postMessage(reply);
+  try {
+    if ('question' in work) return send({ id, ...(await answer(request)) });
+    const view = await openView(request.view);
+    const listener = (progress: IndexProgress): void => send({ id, progress });
+    view.listeners.add(listener);
+    try {
+      send({ id, indexed: await startRefresh(view, work.index.isFull) });
+    } finally {
+      view.listeners.delete(listener);
+    }
+  } catch (error) {
+    send({ id, failed: error instanceof Error ? error.message : String(error) });
+  }
+});

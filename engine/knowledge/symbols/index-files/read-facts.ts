@@ -1,0 +1,29 @@
+import { type Language, readSource } from '../../sources/index.ts';
+import type { SourceParser } from '../../sources/parse.ts';
+import { extractFacts } from '../extract/index.ts';
+import { type PackedFacts, packFacts } from '../store/pack.ts';
+import type { FileState } from '../store/rows.ts';
+
+/** What a file was found to be: its facts, or why there are none. */
+export interface ReadFacts {
+  state: FileState | 'gone';
+  facts: PackedFacts | null;
+  hash: string;
+  size: number;
+  mtime: number;
+}
+
+/** Reads, parses and takes down one file. @param knownHash with this hash nothing has changed, and it is not parsed */
+export function readFacts(
+  parser: Pick<SourceParser, 'parse'>,
+  root: string,
+  { path, language, knownHash }: { path: string; language: Language; knownHash: string | null },
+): ReadFacts | 'same' {
+  const source = readSource(root, path);
+  if (typeof source === 'string') return { state: source, facts: null, hash: '', size: 0, mtime: 0 };
+  const { text, hash, size, mtimeMs } = source;
+  if (hash === knownHash) return 'same';
+  const tree = parser.parse(language, text);
+  if (tree === null) return { state: 'slow', facts: null, hash, size, mtime: mtimeMs };
+  return { state: 'ok', facts: packFacts(extractFacts(tree, path)), hash, size, mtime: mtimeMs };
+}

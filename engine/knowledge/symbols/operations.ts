@@ -1,0 +1,448 @@
+import { z } from 'zod';
+import type { Caller } from '../../api/operation.ts';
+import { operation } from '../../api/operation.ts';
+import { tool } from '../../api/tool.ts';
+import { SvcError } from '../../base/errors.ts';
+import { formatCount, toPrintable } from '../../base/text.ts';
+import type { AskedGraph, Graph, GraphPlace } from './index.ts';
+import {
+  describeState,
+  labelSymbol,
+  pickAnswer,
+  sayState,
+  sayTrace,
+  toWireImpact,
+  toWireSymbol,
+  toWireTrace,
+  type WireSymbol,
+} from './wire.ts';
+
+export interface GraphOperationDeps {
+  graph: Graph;
+  /** Registered projects. */
+  projects(): readonly string[];
+  /** Throws `unknown_project`. */
+  projectId(id: string): string | null;
+}
+
+const session = z.string().min(1).max(200).optional().describe('Answer from its worktree.');
+const symbol = z.string().min(1).max(1000).describe('id, name, Class.method or file:name.');
+const limit = z.int().min(1).max(1000).optional().meta({ unlisted: true });
+const list = z.array(z.unknown());
+const quiet = z.unknown().meta({ unlisted: true });
+const state = {
+  empty: z.string().nullable(),
+  note: z.string().nullable(),
+  candidates: z.array(z.string()),
+};
+
+/** What clients may ask of the graph of the code. */
+export function graphOperations({ graph, projects, projectId }: GraphOperationDeps) {
+  const { sharedPaths } = graph;
+  /** The tree that a caller means: the session that it names, its own, or its project. */
+  const placeOf = (caller: Caller, named: string | undefined): GraphPlace => ({
+    project: caller.project,
+    session: named ?? caller.sessionId ?? undefined,
+  });
+
+  function sayWith<T extends { empty: string | null; note: string | null; candidates: string[] }>(
+    lines: (result: T) => string[],
+  ): (result: T) => string {
+    return (result) => [...lines(result), ...sayState(result)].join('\n');
+  }
+
+  async function findShared(name: string, most: number, only: string | null | undefined) {
+    const all = only === undefined ? [null, ...projects()] : [only];
+    const found: WireSymbol[] = [];
+    const notes: string[] = [];
+    for (const project of all) {
+      const shared = sharedPaths(project);
+      if (shared.length === 0) continue;
+      const asked = await graph.ask(
+        { project },
+        { ask: 'search', query: name, limit: most, only: [...shared] },
+      );
+      const { note } = describeState(asked);
+      if (note !== null) notes.push(note);
+      for (const each of pickAnswer(asked, 'symbols')?.symbols ?? []) found.push(toWireSymbol(each, project));
+    }
+    return { found: found.slice(0, most), notes };
+  }
+
+  return [
+    tool({
+      name: 'architecture',
+      about: 'Map of the code: folders with symbols and edges between them, entry points, most used symbols.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session }),
+      output: z.object({
+        ...state,
+        files: z.int(),
+        folders: list,
+        entry_points: list,
+        most_used: list,
+        symbols: quiet,
+        edges: quiet,
+        languages: quiet,
+        biggest: quiet,
+        truncated: quiet,
+      }),
+      say: sayWith(({ files, folders, entry_points, most_used }) => [
+        `${formatCount(files, 'file')}`,
+        ...(
+          folders as { folder: string; files: number; symbols: number; edges_in: number; edges_out: number }[]
+        ).map(
+          (each) =>
+            `${toPrintable(each.folder)}: ${formatCount(each.files, 'file')}, ${formatCount(each.symbols, 'symbol')}, ${each.edges_in} in, ${each.edges_out} out`,
+        ),
+        `entry points: ${entry_points.map((each) => toPrintable(String(each))).join(', ')}`,
+        `most used: ${(most_used as { name: string; uses: number }[]).map(({ name, uses }) => `${toPrintable(name)} (${uses})`).join(', ')}`,
+      ]),
+      async run(input, caller) {
+        const asked = await graph.ask(placeOf(caller, input.session), { ask: 'architecture' });
+        const found = pickAnswer(asked, 'architecture')?.architecture;
+        return {
+          ...describeState(
+            asked,
+            found?.files === 0 ? 'not_indexed' : null,
+            found?.files === 0 ? 'there are no sources in a language that is parsed' : null,
+          ),
+          files: found?.files ?? 0,
+          symbols: found?.symbols ?? 0,
+          edges: found?.edges ?? 0,
+          languages: found?.languages ?? {},
+          folders: (found?.folders ?? []).map(({ edgesIn, edgesOut, ...folder }) => ({
+            ...folder,
+            edges_in: edgesIn,
+            edges_out: edgesOut,
+          })),
+          entry_points: found?.entryPoints ?? [],
+          biggest: found?.biggest ?? [],
+          most_used: (found?.mostUsed ?? []).map((each) => ({
+            ...each,
+            name: `${each.name} ${each.path}:${each.line}`,
+          })),
+          truncated: found?.truncated ?? false,
+        };
+      },
+    }),
+    tool({
+      name: 'trace.path',
+      about:
+        'Who calls a symbol, and what it calls, over several steps: with lines and how sure each edge is. Unlike grep it knows imports and types.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        symbol,
+        depth: z.int().min(1).max(5).default(2).describe('Steps.'),
+        direction: z.enum(['callers', 'callees', 'both']).default('both'),
+        session,
+        limit,
+      }),
+      output: z.object({
+        ...state,
+        id: z.int().nullable(),
+        symbols: z.unknown(),
+        edges: list,
+        more: z.int(),
+        mentions: quiet,
+        hubs: quiet,
+      }),
+      say: sayWith((result) => {
+        const { id, ...trace } = result as unknown as { id: number | null } & ReturnType<typeof toWireTrace>;
+        return id === null ? [] : [`#${id} ${toPrintable(trace.symbols[id] ?? '')}`, ...sayTrace(trace, id)];
+      }),
+      async run(input, caller) {
+        const { depth, direction } = input;
+        const asked = await graph.ask(placeOf(caller, input.session), {
+          ask: 'trace',
+          symbol: input.symbol,
+          depth,
+          direction,
+        });
+        const found = pickAnswer(asked, 'trace');
+        if (found === null)
+          return {
+            ...describeState(asked),
+            id: null,
+            symbols: {},
+            edges: [],
+            mentions: [],
+            hubs: [],
+            more: 0,
+          };
+        const trace = toWireTrace(found.trace, input.limit);
+        trace.symbols[found.symbol.id] = labelSymbol(found.symbol);
+        const isAlone = trace.edges.length === 0;
+        const none =
+          direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
+        const why = isAlone ? `${found.symbol.name} is indexed, and no edge was found` : null;
+        return { ...describeState(asked, isAlone ? none : null, why), id: found.symbol.id, ...trace };
+      },
+    }),
+    tool({
+      name: 'impact',
+      about:
+        'What a change reaches: symbols of the paths, else of git_range, else of what is changed now, with who refers to them over two steps, and tests.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        git_range: z.string().min(1).max(500).optional().describe('Such as main..HEAD; ignored with paths.'),
+        paths: z.array(z.string().min(1).max(4096)).max(500).optional().describe('Files or folders.'),
+        session,
+        limit,
+      }),
+      output: z.object({
+        ...state,
+        symbols: z.array(z.string()),
+        reached: list,
+        tests: z.array(z.string()),
+        more: z.int(),
+        files: quiet,
+        not_indexed: quiet,
+      }),
+      say: sayWith((result) => {
+        const { symbols, reached, tests, more } = result as unknown as ReturnType<typeof toWireImpact>;
+        return [
+          `changed: ${symbols.map((each) => toPrintable(each)).join('; ')}`,
+          ...reached.map(
+            (each) =>
+              `${'  '.repeat(each.hop - 1)}${toPrintable(each.symbol)} (line ${each.line}, by ${toPrintable(each.through)}, ${each.confidence.toFixed(1)}${each.test ? ', test' : ''})`,
+          ),
+          ...(tests.length === 0 ? [] : [`tests: ${tests.map((each) => toPrintable(each)).join(', ')}`]),
+          ...(more > 0 ? [`and ${more} more`] : []),
+        ];
+      }),
+      async run(input, caller) {
+        const asked = await graph.ask(placeOf(caller, input.session), {
+          ask: 'impact',
+          paths: input.paths !== undefined && input.paths.length > 0 ? input.paths : null,
+          range: input.git_range ?? null,
+        });
+        const impact = pickAnswer(asked, 'impact')?.impact;
+        if (impact === undefined)
+          return {
+            ...describeState(asked),
+            files: 0,
+            symbols: [],
+            reached: [],
+            tests: [],
+            not_indexed: [],
+            more: 0,
+          };
+        const wire = toWireImpact(impact, input.limit);
+        const empty = wire.files === 0 ? (wire.not_indexed.length > 0 ? 'not_indexed' : 'no_changes') : null;
+        const none = wire.reached.length === 0 ? 'no_callers' : null;
+        const why =
+          empty === 'no_changes'
+            ? 'nothing is changed'
+            : empty === 'not_indexed'
+              ? `not indexed: ${wire.not_indexed.join(', ')}`
+              : none && 'nothing else refers to what is declared there';
+        return { ...describeState(asked, empty ?? none, why), ...wire };
+      },
+    }),
+    tool({
+      name: 'code.snippet',
+      about: 'The text of one symbol, without reading its file.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        id: z.int().min(1).optional().describe('Of the symbol.'),
+        symbol: symbol.optional(),
+        max_lines: z.int().min(1).max(2000).default(120).describe('Of its text.'),
+        project: z.string().min(1).max(200).optional().describe('Another one; shared code only.'),
+        session,
+      }),
+      output: z.object({
+        ...state,
+        path: z.string().nullable(),
+        line: z.int().nullable(),
+        text: z.string(),
+        more: z.int(),
+        id: quiet,
+        end_line: quiet,
+      }),
+      say: sayWith(({ path, line, text, more }) =>
+        path === null
+          ? []
+          : [
+              `${toPrintable(path)}:${line}`,
+              toPrintable(text, { lines: true }),
+              ...(more > 0 ? [`and ${formatCount(more, 'more line')}`] : []),
+            ],
+      ),
+      async run(input, caller) {
+        const wanted = input.id === undefined ? input.symbol : String(input.id);
+        if (wanted === undefined) throw new SvcError('fields_invalid', 'name a symbol or an id');
+        const other = input.project === undefined ? caller.project : projectId(input.project);
+        const isOwn = other === caller.project;
+        const place = isOwn ? placeOf(caller, input.session) : { project: other };
+        const asked = await graph.ask(place, { ask: 'snippet', symbol: wanted, maxLines: input.max_lines });
+        const found = pickAnswer(asked, 'snippet');
+        if (found === null)
+          return {
+            ...describeState(asked),
+            id: null,
+            path: null,
+            line: null,
+            end_line: null,
+            text: '',
+            more: 0,
+          };
+        if (!isOwn) checkShared(found.symbol.path, sharedPaths(other), input.project!);
+        const { text, firstLine, lastLine, more } = found.snippet;
+        return {
+          ...describeState(asked),
+          id: found.symbol.id,
+          path: found.symbol.path,
+          line: firstLine,
+          end_line: lastLine,
+          text,
+          more,
+        };
+      },
+    }),
+    tool({
+      name: 'inspect.symbol',
+      about: 'A shared symbol: signature, comment, place, how often it is used.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ name: symbol }),
+      output: z.object({ ...state, symbol: z.unknown(), references: z.unknown() }),
+      say: sayWith(({ symbol: found, references }) => {
+        if (found === null) return [];
+        const { id, kind, name, path, line, signature, doc } = found as WireSymbol;
+        const uses = Object.entries(references as Record<string, number>).map(([each, n]) => `${n} ${each}`);
+        return [
+          `#${id} ${kind} ${toPrintable(name)} ${toPrintable(path)}:${line}`,
+          toPrintable(signature),
+          ...(doc === undefined ? [] : [toPrintable(doc)]),
+          uses.length === 0 ? 'not referred to' : `referred to by ${uses.join(', ')}`,
+        ];
+      }),
+      async run(input, caller) {
+        let last: AskedGraph | null = null;
+        for (const project of new Set([caller.project, null, ...projects()])) {
+          const shared = sharedPaths(project);
+          if (shared.length === 0) continue;
+          last = await graph.ask({ project }, { ask: 'inspect', symbol: input.name, only: [...shared] });
+          const found = pickAnswer(last, 'references');
+          if (found !== null)
+            return {
+              ...describeState(last),
+              symbol: toWireSymbol(found.symbol, project),
+              references: found.references,
+            };
+        }
+        const nothing =
+          last === null
+            ? {
+                empty: 'not_indexed',
+                note: 'no paths are shared: see `shared` and `paths.shared` of svc.yaml',
+                candidates: [],
+              }
+            : describeState(last);
+        return { ...nothing, symbol: null, references: {} };
+      },
+    }),
+    tool({
+      name: 'search.shared_symbols',
+      about:
+        'Find code to use instead of writing it: symbols of shared paths, in all projects, by a part of their name.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        query: z.string().min(1).max(200).describe('Part of a name.'),
+        limit: z.int().min(1).max(100).default(20),
+        project: z.string().min(1).max(200).optional().describe('Only this one.'),
+      }),
+      output: z.object({ ...state, symbols: list }),
+      say: sayWith(({ symbols }) =>
+        (symbols as WireSymbol[]).map(
+          (each) =>
+            `${each.project == null ? '' : `${each.project} `}#${each.id} ${each.kind} ${toPrintable(each.name)} ${toPrintable(each.path)}:${each.line} ${toPrintable(each.signature)}`,
+        ),
+      ),
+      async run(input) {
+        const only = input.project === undefined ? undefined : projectId(input.project);
+        const { found, notes } = await findShared(input.query, input.limit, only);
+        const isShared = [null, ...projects()].some((project) => sharedPaths(project).length > 0);
+        const why = isShared
+          ? 'no shared symbol is called so'
+          : 'no paths are shared: see `shared` and `paths.shared` of svc.yaml';
+        const empty = found.length > 0 ? null : isShared ? 'not_found' : 'not_indexed';
+        return {
+          empty,
+          note: [...(empty === null ? [] : [why]), ...notes].join('; ') || null,
+          candidates: [],
+          symbols: found,
+        };
+      },
+    }),
+    operation({
+      name: 'graph.index',
+      about: 'Bring the index of the code up to date.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        full: z.boolean().default(false),
+        session: z.string().optional(),
+        project: z.string().optional(),
+      }),
+      async run(input, caller, call) {
+        const project = input.project === undefined ? caller.project : projectId(input.project);
+        const { read, removed, resolved, ms } = await graph.index(
+          { project, session: input.session },
+          input.full,
+          (at) =>
+            call.progress(
+              `${at.phase === 'read' ? 'files read' : 'references resolved'}: ${at.done} of ${at.total}`,
+            ),
+        );
+        return { read, removed, resolved, ms: Math.round(ms) };
+      },
+    }),
+    operation({
+      name: 'graph.status',
+      about: 'What the index of the code holds, and what it leaves out.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),
+      async run(input, caller) {
+        const project = input.project === undefined ? caller.project : projectId(input.project);
+        const asked = await graph.ask({ project, session: input.session }, { ask: 'status' });
+        return { ...pickAnswer(asked, 'status')!.status, note: describeState(asked).note };
+      },
+    }),
+    operation({
+      name: 'graph.symbol',
+      about: 'Symbols of a project by a part of their name.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({
+        query: z.string().min(1).max(1000),
+        limit: z.int().min(1).max(1000).default(20),
+        session: z.string().optional(),
+      }),
+      async run(input, caller) {
+        const asked = await graph.ask(placeOf(caller, input.session), {
+          ask: 'search',
+          query: input.query,
+          limit: input.limit,
+          only: null,
+        });
+        const symbols = (pickAnswer(asked, 'symbols')?.symbols ?? []).map((each) => toWireSymbol(each));
+        return { ...describeState(asked, symbols.length === 0 ? 'not_found' : null), symbols };
+      },
+    }),
+  ];
+}
+
+function checkShared(path: string, shared: readonly string[], project: string): void {
+  if (shared.some((each) => each === '.' || path === each || path.startsWith(`${each}/`))) return;
+  throw new SvcError('path_outside', `${path} of ${project} is not shared`, {
+    hint: `shared there: ${shared.length === 0 ? 'nothing' : shared.join(', ')}`,
+  });
+}

@@ -1,0 +1,177 @@
+import { listChangedFiles } from '../../../runner/worktrees/index.ts';
+import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
+import type { Indexer } from '../index-files/indexer.ts';
+import type { SymbolRow } from '../store/rows.ts';
+import { type Architecture, describeArchitecture } from './architecture.ts';
+import { findSymbol, searchSymbols } from './find.ts';
+import { countReferences, findImpact, type Impact } from './impact.ts';
+import { readSnippet, type Snippet } from './snippet.ts';
+import { type Direction, type Trace, traceCalls } from './trace.ts';
+
+/** What is asked of an index. */
+export type GraphQuestion =
+  | { ask: 'status' }
+  | { ask: 'architecture' }
+  | { ask: 'trace'; symbol: string; depth: number; direction: Direction }
+  | { ask: 'impact'; paths: string[] | null; range: string | null }
+  | { ask: 'snippet'; symbol: string; maxLines: number }
+  | { ask: 'inspect'; symbol: string; only: string[] | null }
+  | { ask: 'search'; query: string; limit: number; only: string[] | null };
+
+/** Why there is no answer. */
+export interface Nothing {
+  empty: 'not_found' | 'ambiguous' | 'not_indexed' | 'unsupported_language' | 'parse_failed';
+  reason: string;
+  candidates: SymbolRow[];
+}
+
+export interface GraphStatus {
+  files: number;
+  symbols: number;
+  edges: number;
+  byConfidence: Record<string, number>;
+  unresolved: number;
+  /** Files with places that could not be parsed. */
+  withErrors: number;
+  languages: Record<string, number>;
+  skipped: SkipCounts;
+  dirty: number;
+  /** When the index was brought up to date last, ms since 1970; null for never. */
+  at: number | null;
+}
+
+export type GraphAnswer =
+  | Nothing
+  | { status: GraphStatus }
+  | { architecture: Architecture }
+  | { symbol: SymbolRow; trace: Trace }
+  | { impact: Impact }
+  | { symbol: SymbolRow; snippet: Snippet }
+  | { symbol: SymbolRow; references: Record<string, number>; errors: number }
+  | { symbols: SymbolRow[] };
+
+/** Whether a path is below one of the paths, or is one. */
+const isBelow = (path: string, only: readonly string[] | null): boolean =>
+  only === null || only.some((each) => each === '.' || path === each || path.startsWith(`${each}/`));
+
+/** Answers a question, and tells the files that the answer names. */
+export async function answerQuestion(
+  indexer: Indexer,
+  question: GraphQuestion,
+  env: NodeJS.ProcessEnv,
+): Promise<{ answer: GraphAnswer; names: Set<string> }> {
+  switch (question.ask) {
+    case 'status':
+      return { answer: { status: readStatus(indexer) }, names: new Set() };
+    case 'architecture':
+      return { answer: { architecture: describeArchitecture(indexer) }, names: new Set() };
+    case 'search': {
+      const many = question.only === null ? question.limit : 400;
+      const symbols = searchSymbols(indexer, question.query, many)
+        .filter(({ path }) => isBelow(path, question.only))
+        .slice(0, question.limit);
+      return { answer: { symbols }, names: new Set(symbols.map(({ path }) => path)) };
+    }
+    case 'impact': {
+      const paths = question.paths ?? (await listChangedFiles(indexer.root, env, question.range));
+      if (paths === null)
+        return nothing('not_found', `git knows no range ${JSON.stringify(question.range ?? 'HEAD')} here`);
+      const impact = findImpact(indexer, paths);
+      const names = new Set([...impact.files, ...impact.reached.map(({ symbol }) => symbol.path)]);
+      return { answer: { impact }, names };
+    }
+    default:
+      break;
+  }
+  const found = findSymbol(indexer, question.symbol);
+  if ('candidates' in found) {
+    const many = found.total > found.candidates.length ? `, ${found.total} in all` : '';
+    return nothing(
+      'ambiguous',
+      `several symbols are called so${many}: name one by its id or as file:name`,
+      found.candidates,
+    );
+  }
+  if ('similar' in found) return explainMissing(indexer, question.symbol, found.similar);
+  const { symbol } = found;
+  if (question.ask === 'inspect' && !isBelow(symbol.path, question.only))
+    return nothing('not_found', `${symbol.name} is not in the shared paths`, [symbol]);
+  const names = new Set([symbol.path]);
+  if (question.ask === 'trace') {
+    const trace = traceCalls(indexer, symbol, question.depth, question.direction);
+    for (const { path } of trace.symbols.values()) names.add(path);
+    return { answer: { symbol, trace }, names };
+  }
+  if (question.ask === 'inspect') {
+    const errors = indexer.db
+      .prepare('SELECT errors FROM file WHERE id = ?')
+      .pluck()
+      .get(symbol.file) as number;
+    return { answer: { symbol, references: countReferences(indexer, symbol.id), errors }, names };
+  }
+  const snippet = readSnippet(indexer, symbol, question.maxLines);
+  if (snippet === null) return nothing('not_found', `${symbol.path} is not there any more`);
+  return { answer: { symbol, snippet }, names };
+}
+
+const nothing = (empty: Nothing['empty'], reason: string, candidates: SymbolRow[] = []) => ({
+  answer: { empty, reason, candidates },
+  names: new Set(candidates.map(({ path }) => path)),
+});
+
+/** Why nothing has that name: its file is skipped, in another language, could not be parsed, or there is no such name. */
+function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) {
+  const path = /^(.*\.\w+)(?:[:#].*)?$/.exec(wanted)?.[1];
+  if (path !== undefined && wanted.includes('/')) {
+    const row = indexer.db
+      .prepare('SELECT state, errors FROM file WHERE path = ? OR path LIKE ?')
+      .get(path, `%/${path.replace(/[%_]/g, '')}`) as { state: string; errors: number } | undefined;
+    if (row !== undefined && row.state !== 'ok') {
+      const why =
+        row.state === 'slow'
+          ? 'takes too long to parse'
+          : (SKIP_REASONS as Record<string, string>)[row.state];
+      return nothing(row.state === 'slow' ? 'parse_failed' : 'not_indexed', `${path} is left out: ${why}`);
+    }
+    if (row !== undefined && row.errors > 0)
+      return nothing(
+        'parse_failed',
+        `${path} has places that could not be parsed, and no such symbol elsewhere`,
+        similar,
+      );
+    if (row === undefined && indexer.languageOf(path) === null)
+      return nothing('unsupported_language', `${path} is in no language that is parsed`);
+    if (row === undefined)
+      return nothing(
+        'not_indexed',
+        `${path} is no source of the project: ignored, vendored, generated or not there`,
+        similar,
+      );
+  }
+  return nothing('not_found', `no symbol is called ${JSON.stringify(wanted.slice(0, 200))}`, similar);
+}
+
+function readStatus(indexer: Indexer): GraphStatus {
+  const { db } = indexer;
+  const one = (sql: string): number => (db.prepare(sql).pluck().get() as number | null) ?? 0;
+  const group = (sql: string): Record<string, number> =>
+    Object.fromEntries(
+      (db.prepare(sql).raw().all() as [string | number, number][]).map(([name, n]) => [String(name), n]),
+    );
+  const at = one("SELECT value FROM fact WHERE name = 'at'");
+  const confidences = group('SELECT confidence, count(*) FROM edge GROUP BY 1');
+  return {
+    files: one("SELECT count(*) FROM file WHERE state = 'ok'"),
+    symbols: one("SELECT count(*) FROM symbol WHERE kind NOT IN ('file', 'field')"),
+    edges: one('SELECT count(*) FROM edge'),
+    byConfidence: Object.fromEntries(
+      Object.entries(confidences).map(([tenths, n]) => [(Number(tenths) / 10).toFixed(1), n]),
+    ),
+    unresolved: one('SELECT sum(unresolved) FROM file'),
+    withErrors: one('SELECT count(*) FROM file WHERE errors > 0'),
+    languages: group("SELECT language, count(*) FROM file WHERE state = 'ok' GROUP BY 1 ORDER BY 2 DESC"),
+    skipped: indexer.skipped(),
+    dirty: indexer.countDirty(),
+    at: at === 0 ? null : Number(at),
+  };
+}

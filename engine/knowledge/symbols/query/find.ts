@@ -1,0 +1,122 @@
+import { isAbsolute, relative } from 'node:path';
+import type { Indexer } from '../index-files/indexer.ts';
+import { SYMBOL_COLUMNS, type SymbolRow, toSymbol } from '../store/rows.ts';
+
+/** What a name leads to. */
+export type Lookup =
+  | { symbol: SymbolRow }
+  | { candidates: SymbolRow[]; total: number }
+  | { similar: SymbolRow[] };
+
+const MOST_CANDIDATES = 12;
+const MOST_READ = 400;
+
+const TEST_PATH =
+  /(?:^|\/)(?:tests?|__tests__|spec|specs|e2e)\/|(?:^|\/)(?:test_[^/]+|conftest)\.py$|[._-](?:test|tests|spec)\.[^./]+$|_test\.go$|Tests?\.(?:java|kt|cs)$/;
+
+/** Whether a path is that of a test, by the usual names. */
+export const isTestPath = (path: string): boolean => TEST_PATH.test(path);
+
+const FROM = `FROM symbol JOIN file ON file.id = symbol.file`;
+
+export const readSymbol = ({ db }: Pick<Indexer, 'db'>, id: number): SymbolRow | null => {
+  const row = db.prepare(`SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.id = ?`).get(id);
+  return row === undefined ? null : toSymbol(row);
+};
+
+/** Finds the one symbol that a name means: a number, `file:name`, `Class.method` or a bare name. */
+export function findSymbol(indexer: Indexer, wanted: string): Lookup {
+  const text = wanted.trim().replace(/^#(?=\d)/, '');
+  if (/^\d+$/.test(text)) {
+    const symbol = readSymbol(indexer, Number(text));
+    return symbol === null ? { similar: [] } : { symbol };
+  }
+  const { path, name } = splitName(indexer, text);
+  const found = narrow(listNamed(indexer, path, name));
+  if (found.length === 1) return { symbol: found[0]! };
+  if (found.length > 1) return { candidates: found.slice(0, MOST_CANDIDATES), total: found.length };
+  return { similar: searchSymbols(indexer, name, 5) };
+}
+
+/** `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */
+function splitName(indexer: Indexer, text: string): { path: string | null; name: string } {
+  const [, path, name] = /^(.*[^:#])[:#]([^:#/]+)$/.exec(text) ?? [];
+  if (path !== undefined && name !== undefined && /[./]/.test(path))
+    return { path: toRelative(indexer, path), name };
+  const whole = toRelative(indexer, text);
+  return indexer.hasFile(whole)
+    ? { path: whole, name: whole }
+    : { path: null, name: text.replaceAll('::', '.') };
+}
+
+export function toRelative({ root }: Pick<Indexer, 'root'>, path: string): string {
+  const inside = isAbsolute(path) ? relative(root, path) : path;
+  return inside.replace(/^\.\//, '');
+}
+
+function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRow[] {
+  const last = path === name ? name : (name.split('.').at(-1) ?? name);
+  const rows = db
+    .prepare(`SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.name = ? ORDER BY symbol.id LIMIT +?`)
+    .all(last, MOST_READ)
+    .map(toSymbol);
+  return rows.filter(
+    (each) =>
+      (path === null || each.path === path || each.path.endsWith(`/${path}`)) &&
+      (last === name || each.qualified === name || each.qualified.endsWith(`.${name}`)),
+  );
+}
+
+/** What is called or constructed goes before fields and types of the same name, and sources before tests. */
+function narrow(found: SymbolRow[]): SymbolRow[] {
+  const rules: ((symbol: SymbolRow) => boolean)[] = [
+    ({ kind }) => kind !== 'field',
+    ({ path }) => !isTestPath(path),
+    ({ kind }) => kind !== 'interface' && kind !== 'type' && kind !== 'namespace',
+    ({ path }) => !path.endsWith('.d.ts'),
+  ];
+  let left = found;
+  for (const rule of rules) {
+    const kept = left.filter(rule);
+    if (kept.length > 0) left = kept;
+  }
+  return left;
+}
+
+/** What every name that holds a text has: all of its groups of three letters. */
+function toTrigrams(text: string): string {
+  const letters = [...text.toLowerCase()];
+  const groups = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(''));
+  return groups.map((group) => `"${group.replaceAll('"', '""')}"`).join(' AND ');
+}
+
+/** Symbols whose name holds a text, exact ones first, then those that begin with it. */
+export function searchSymbols({ db }: Indexer, query: string, limit: number): SymbolRow[] {
+  const name =
+    query
+      .trim()
+      .split(/[.:#\s]+/)
+      .at(-1) ?? '';
+  if (name === '') return [];
+  const isLong = [...name].length >= 3;
+  const ids = isLong
+    ? db
+        .prepare('SELECT rowid FROM symbol_text WHERE symbol_text MATCH ? LIMIT +?')
+        .pluck()
+        .all(toTrigrams(name), MOST_READ)
+    : db.prepare('SELECT id FROM symbol WHERE name = ? LIMIT +?').pluck().all(name, MOST_READ);
+  const lower = name.toLowerCase();
+  const rank = ({ name: own, kind, path }: SymbolRow): number =>
+    (own === name ? 0 : own.toLowerCase() === lower ? 1 : own.toLowerCase().startsWith(lower) ? 2 : 3) * 8 +
+    (kind === 'field' ? 4 : 0) +
+    (isTestPath(path) ? 2 : 0);
+  return db
+    .prepare(
+      `SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.id IN (SELECT value FROM json_each(?)) AND kind <> 'file'`,
+    )
+    .all(JSON.stringify(ids))
+    .map(toSymbol)
+    .filter((each) => each.name.toLowerCase().includes(lower))
+    .sort((one, other) => rank(one) - rank(other) || one.name.length - other.name.length || one.id - other.id)
+    .slice(0, limit);
+}

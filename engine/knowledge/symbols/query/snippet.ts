@@ -1,0 +1,34 @@
+import { readSource } from '../../sources/index.ts';
+import type { Indexer } from '../index-files/indexer.ts';
+import type { SymbolRow } from '../store/rows.ts';
+
+export interface Snippet {
+  text: string;
+  firstLine: number;
+  lastLine: number;
+  /** Lines of the symbol that are left out. */
+  more: number;
+}
+
+const MOST_BYTES = 20_000;
+
+/** Reads the text of a symbol from its file; null when the file is not there or is no source any more. */
+export function readSnippet({ root }: Indexer, symbol: SymbolRow, maxLines: number): Snippet | null {
+  const source = readSource(root, symbol.path);
+  if (typeof source === 'string') return null;
+  // Whole lines: what stands before a declaration on its line belongs to it for whoever reads it.
+  const lines = source.text.split('\n').slice(symbol.line - 1, symbol.endLine);
+  const shown: string[] = [];
+  let bytes = 0;
+  for (const line of lines.slice(0, maxLines)) {
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > MOST_BYTES && shown.length > 0) break;
+    shown.push(line.slice(0, MOST_BYTES));
+  }
+  return {
+    text: shown.join('\n'),
+    firstLine: symbol.line,
+    lastLine: symbol.line + shown.length - 1,
+    more: lines.length - shown.length,
+  };
+}

@@ -1,0 +1,57 @@
+import { joinValues, OUTSIDE_VALUE, UNKNOWN_VALUE, type Value } from './values.ts';
+
+const COLLECTIONS = new Set(
+  'Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator ArrayLike List list Sequence Iterable Vec VecDeque Option Box Rc Arc Optional set Collection Stream IEnumerable IList'.split(
+    ' ',
+  ),
+);
+const MAPS = new Set('Map ReadonlyMap WeakMap Record HashMap BTreeMap Dict dict Dictionary'.split(' '));
+const SAME = new Set(
+  'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly'.split(
+    ' ',
+  ),
+);
+const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awaitable Coroutine'.split(' '));
+
+/** What a generic type of the language makes of its arguments; null for one that is not known. */
+export function findBuiltInType(name: string, types: readonly Value[]): Value | 'called' | null {
+  const [first = UNKNOWN_VALUE] = types;
+  if (COLLECTIONS.has(name)) return { is: 'many', of: first, isMap: false };
+  if (MAPS.has(name)) return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: true };
+  if (PROMISES.has(name)) return { is: 'promise', of: first };
+  if (SAME.has(name)) return first;
+  return name === 'ReturnType' ? 'called' : null;
+}
+
+const GIVES_ELEMENT = new Set('at find findLast pop shift get next first last peek values'.split(' '));
+const GIVES_SAME = new Set(
+  'filter slice concat sort toSorted reverse toReversed splice add set values with keys entries flat'.split(
+    ' ',
+  ),
+);
+
+/** What a method of a collection or a promise returns. */
+export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Value {
+  if (of.is === 'promise') return name === 'catch' || name === 'finally' ? of : UNKNOWN_VALUE;
+  const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
+  if (name === 'values') return { is: 'many', of: element, isMap: false };
+  if (name === 'entries' && of.is === 'many') return of.isMap ? of : { is: 'many', of: element, isMap: true };
+  if (GIVES_ELEMENT.has(name)) return element;
+  if (GIVES_SAME.has(name)) return of;
+  return name === 'map' || name === 'flatMap' || name === 'reduce' ? UNKNOWN_VALUE : OUTSIDE_VALUE;
+}
+
+const TAKES_TWO = new Set(['sort', 'toSorted']);
+const TAKES_LATER = new Set(['reduce', 'reduceRight']);
+
+/** What a method of a collection or a promise passes to its callback, as a value that stands for that parameter. */
+export function parameterOfBuiltIn({ of, name }: Extract<Value, { is: 'method' }>, param: number): Value {
+  const passed = ((): Value => {
+    if (of.is === 'promise') return name === 'then' && param === 0 ? of.of : UNKNOWN_VALUE;
+    const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
+    if (TAKES_LATER.has(name)) return param === 1 ? element : UNKNOWN_VALUE;
+    if (TAKES_TWO.has(name)) return element;
+    return param === 0 ? element : OUTSIDE_VALUE;
+  })();
+  return { is: 'method', of: passed, name };
+}

@@ -1,0 +1,24 @@
+import type { Evaluator, NameRules } from './evaluate.ts';
+import type { Project } from './project.ts';
+import { OUTSIDE_VALUE } from './values.ts';
+
+/** How TypeScript and JavaScript find names: imports lead to modules, and what nothing declares is of the platform. */
+export function createEcmaNames(project: Project, evaluator: () => Evaluator): NameRules {
+  return {
+    importValue(file, index, space) {
+      const { from, name } = file.facts.imports[index]!;
+      const target = project.resolveModule(file, from);
+      if (typeof target === 'string') return OUTSIDE_VALUE;
+      const module = target.file;
+      if (name === '*') {
+        project.use(module, '=');
+        const [whole] = module.exports.get('=') ?? [];
+        return whole === undefined
+          ? { is: 'module', file: module }
+          : evaluator().evaluate(module, module.facts.exports[whole]!.value);
+      }
+      return evaluator().findExport(module, name, space) ?? OUTSIDE_VALUE;
+    },
+    freeName: () => OUTSIDE_VALUE,
+  };
+}

@@ -1,0 +1,14 @@
+import { createEcmaNames } from './ecma-names.ts';
+import type { Evaluator, NameRules } from './evaluate.ts';
+import type { FileView, Project } from './project.ts';
+import { createTableNames } from './table-names.ts';
+
+/** The rules by which a file's language finds names. */
+export function createNameRules(project: Project, evaluator: () => Evaluator): (file: FileView) => NameRules {
+  const ecma = createEcmaNames(project, evaluator);
+  const others = createTableNames(project, evaluator);
+  return ({ language }) =>
+    language === 'typescript' || language === 'tsx' || language === 'javascript'
+      ? ecma
+      : (others[language] ?? others.other!);
+}

@@ -1,0 +1,130 @@
+import { posix } from 'node:path';
+import type { FileView, Project } from './project.ts';
+
+interface PackageFinderDeps {
+  idOf(path: string): number | undefined;
+  view(id: number): FileView | null;
+  /** Takes down that a name of a path counts. */
+  use(name: string): void;
+  manifests: { list(): readonly string[]; read(path: string): string | null };
+  hasFolder(folder: string): boolean;
+}
+
+type PackageFinder = Pick<
+  Project,
+  'findGoPackage' | 'findPythonModule' | 'findRustChild' | 'findRustParent' | 'findRustCrate'
+>;
+
+/** Finds packages and modules of languages whose paths say where they are. */
+export function createPackageFinder({
+  idOf,
+  view,
+  use,
+  manifests,
+  hasFolder,
+}: PackageFinderDeps): PackageFinder {
+  let goModules: { list: readonly string[]; known: { name: string; folder: string }[] } | null = null;
+  let crates: { list: readonly string[]; known: { name: string; folder: string }[] } | null = null;
+
+  const fileAt = (path: string): FileView | null => {
+    use(posix.basename(path).replace(/\.[^.]+$/, ''));
+    const id = idOf(path);
+    return id === undefined ? null : view(id);
+  };
+  const join = (...parts: string[]): string => posix.join(...parts).replace(/^\.\//, '');
+
+  /** Names in manifests of one kind, with their folders. */
+  function readNames(file: string, pattern: RegExp): { name: string; folder: string }[] {
+    return manifests
+      .list()
+      .filter((path) => posix.basename(path) === file)
+      .flatMap((path) => {
+        const name = pattern.exec(manifests.read(path) ?? '')?.[1];
+        return name === undefined ? [] : [{ name, folder: posix.dirname(path) }];
+      });
+  }
+
+  function listCrates(): { name: string; folder: string }[] {
+    const list = manifests.list();
+    if (crates?.list !== list)
+      crates = { list, known: readNames('Cargo.toml', /^\s*\[package\][^[]*?^\s*name\s*=\s*"([^"]+)"/ms) };
+    return crates.known;
+  }
+
+  const crateRoot = (folder: string): FileView | null =>
+    fileAt(join(folder, 'src/lib.rs')) ??
+    fileAt(join(folder, 'src/main.rs')) ??
+    fileAt(join(folder, 'lib.rs'));
+
+  function findPython(name: string, from: FileView): ReturnType<Project['findPythonModule']> {
+    for (const part of name.split('/')) use(part);
+    const file =
+      fileAt(`${name}.py`) ??
+      fileAt(`${name}.pyi`) ??
+      fileAt(join(name, '__init__.py')) ??
+      fileAt(join(name, '__init__.pyi'));
+    if (file !== null) return { file };
+    return hasFolder(name) ? { folder: name, from } : null;
+  }
+
+  return {
+    findGoPackage(_from, path) {
+      const list = manifests.list();
+      if (goModules?.list !== list) goModules = { list, known: readNames('go.mod', /^\s*module\s+(\S+)/m) };
+      const [best] = goModules.known
+        .filter(({ name }) => path === name || path.startsWith(`${name}/`))
+        .sort((one, other) => other.name.length - one.name.length);
+      return best === undefined ? null : join(best.folder, path.slice(best.name.length + 1)) || '.';
+    },
+    findPythonModule(from, name) {
+      if (name.includes('/')) return findPython(name, from);
+      const dots = /^\.*/.exec(name)![0].length;
+      const rest = name.slice(dots).replaceAll('.', '/');
+      const own = posix.dirname(from.path);
+      if (dots > 0) {
+        let folder = own;
+        for (let up = 1; up < dots; up += 1) folder = posix.dirname(folder);
+        const path = join(folder, rest);
+        return rest === '' ? findPython(folder, from) : findPython(path, from);
+      }
+      // From the file's folder upwards, as a program that is started there or above would find it.
+      for (let folder = own; ; folder = posix.dirname(folder)) {
+        for (const each of folder === '.' ? ['.', 'src', 'lib', 'python'] : [folder]) {
+          const found = findPython(join(each, rest), from);
+          if (found !== null && !('file' in found && found.file === from)) return found;
+        }
+        if (folder === '.') return null;
+      }
+    },
+    findRustChild(from, name) {
+      const base = posix.basename(from.path);
+      const folder = posix.dirname(from.path);
+      const isRoot = base === 'lib.rs' || base === 'main.rs' || base === 'mod.rs';
+      const below = isRoot ? folder : join(folder, base.replace(/\.rs$/, ''));
+      return fileAt(join(below, `${name}.rs`)) ?? fileAt(join(below, name, 'mod.rs'));
+    },
+    findRustParent(from) {
+      const base = posix.basename(from.path);
+      const folder = posix.dirname(from.path);
+      const above = base === 'mod.rs' ? posix.dirname(folder) : folder;
+      const files = [join(above, 'mod.rs'), `${above}.rs`, join(above, 'lib.rs'), join(above, 'main.rs')];
+      for (const each of files) {
+        const found = fileAt(each);
+        if (found !== null && found !== from) return found;
+      }
+      return null;
+    },
+    findRustCrate(from, name) {
+      if (name !== null) {
+        const known = listCrates().find((each) => each.name.replaceAll('-', '_') === name);
+        return known === undefined ? null : crateRoot(known.folder);
+      }
+      for (let folder = posix.dirname(from.path); ; folder = posix.dirname(folder)) {
+        const known = listCrates().find((each) => each.folder === folder);
+        const root = known === undefined ? null : crateRoot(folder);
+        if (root !== null) return root;
+        if (folder === '.') return crateRoot('.');
+      }
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { posix } from 'node:path';
+import type { Language } from '../../sources/index.ts';
+import { hashName } from '../store/digest.ts';
+import type { GraphDatabase } from '../store/graph-file.ts';
+import type { GraphRows } from '../store/rows.ts';
+import { createEcmaModules, type ModuleFiles } from './ecma-modules.ts';
+import { createPackageFinder } from './packages.ts';
+import { createFileView, type FileView, type Project } from './project.ts';
+
+/** Dependencies on something other than a file: a name that anything may have, a path that may come to exist. */
+export const ANY_FILE = 0;
+export const ANY_PATH = -1;
+
+/** Languages whose code may call each other. */
+const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
+  typescript: ['typescript', 'tsx', 'javascript'],
+  tsx: ['typescript', 'tsx', 'javascript'],
+  javascript: ['typescript', 'tsx', 'javascript'],
+  c: ['c', 'cpp'],
+  cpp: ['c', 'cpp'],
+  java: ['java', 'kotlin'],
+  kotlin: ['java', 'kotlin'],
+};
+
+export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
+
+/** How many files' facts are held at a time, as characters of JSON. */
+const MOST_HELD = 12_000_000;
+
+export interface StoredProject extends Project {
+  /** Begins to take down what the next file depends on. */
+  begin(): Map<number, Set<number>>;
+  /** The file was written or removed: what is held of it is not true any more. */
+  forget(id: number): void;
+  addPath(path: string, id: number): void;
+  removePath(path: string): void;
+  /** What package.json, tsconfig.json and the like say has changed. */
+  forgetManifests(): void;
+}
+
+/** The project as a graph.db has it. */
+export function createStoredProject(
+  db: GraphDatabase,
+  rows: GraphRows,
+  manifests: { list(): readonly string[]; read(path: string): string | null },
+): StoredProject {
+  const paths = new Map<string, number>();
+  const info = new Map<number, { path: string; language: Language }>();
+  const held = new Map<number, { view: FileView; size: number }>();
+  let heldSize = 0;
+  let uses = new Map<number, Set<number>>();
+  const moduleFiles: ModuleFiles = {
+    idOf: (path) => paths.get(path),
+    readManifest: manifests.read,
+    get manifests() {
+      return manifests.list();
+    },
+  };
+  let ecma: ReturnType<typeof createEcmaModules> | null = null;
+  const findFile = db.prepare('SELECT path, language FROM file WHERE id = ?');
+  const findSymbols = db.prepare(
+    `SELECT symbol.file, symbol.place FROM symbol JOIN file ON file.id = symbol.file
+      WHERE symbol.name = ? AND symbol.kind = 'method' AND file.language IN (SELECT value FROM json_each(?)) LIMIT 3`,
+  );
+  const findPackage = db
+    .prepare(
+      `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
+    )
+    .pluck();
+
+  function use(on: number, name: string): void {
+    let names = uses.get(on);
+    if (names === undefined) {
+      names = new Set();
+      uses.set(on, names);
+    }
+    names.add(hashName(name));
+  }
+
+  function view(id: number): FileView | null {
+    const known = held.get(id);
+    if (known !== undefined) {
+      // What is used again is dropped last.
+      held.delete(id);
+      held.set(id, known);
+      return known.view;
+    }
+    const file = info.get(id) ?? (findFile.get(id) as { path: string; language: Language } | undefined);
+    const facts = file === undefined ? null : rows.readFacts(id);
+    if (file === undefined || facts === null) return null;
+    info.set(id, file);
+    const made = createFileView(id, file.path, file.language, facts);
+    const size = facts.symbols.length * 150 + facts.locals.length * 60 + facts.imports.length * 80 + 500;
+    held.set(id, { view: made, size });
+    heldSize += size;
+    for (const [oldest, each] of held) {
+      if (heldSize <= MOST_HELD || oldest === id) break;
+      held.delete(oldest);
+      heldSize -= each.size;
+    }
+    return made;
+  }
+
+  /** Whether a source lies below a folder. */
+  function hasFolder(folder: string): boolean {
+    if (folders === null) {
+      folders = new Set();
+      for (const path of paths.keys())
+        for (let at = posix.dirname(path); at !== '.' && !folders.has(at); at = posix.dirname(at))
+          folders.add(at);
+    }
+    return folders.has(folder);
+  }
+  let folders: Set<string> | null = null;
+
+  function forget(id: number): void {
+    heldSize -= held.get(id)?.size ?? 0;
+    held.delete(id);
+    info.delete(id);
+  }
+
+  return {
+    view,
+    forget,
+    begin() {
+      uses = new Map();
+      return uses;
+    },
+    use: (file, name) => use(file.id, name),
+    resolveModule(from, specifier) {
+      for (const part of specifier.split('/')) {
+        const name = part.replace(/\.[^.]+$/, '');
+        if (name !== '' && name !== '.' && name !== '..') use(ANY_PATH, name);
+      }
+      if (/^\.{1,2}(?:\/\.{1,2})*\/?$/.test(specifier)) use(ANY_PATH, 'index');
+      ecma ??= createEcmaModules(moduleFiles);
+      const found = ecma.resolve(from.path, specifier);
+      if (typeof found !== 'number') return found;
+      const file = view(found);
+      if (file === null) return 'missing';
+      use(ANY_PATH, posix.basename(file.path).replace(/\.[^.]+$/, ''));
+      return { file };
+    },
+    filesOfPackage(from, name) {
+      use(ANY_PATH, `package ${name}`);
+      const family = familyOf(from.language);
+      return (findPackage.all(name) as number[]).flatMap((id) => {
+        const file = view(id);
+        return file === null || !family.includes(file.language) ? [] : [file];
+      });
+    },
+    ...createPackageFinder({
+      idOf: (path) => paths.get(path),
+      view,
+      use: (name) => use(ANY_PATH, name),
+      manifests,
+      hasFolder,
+    }),
+    findMembers(from, name) {
+      use(ANY_FILE, name);
+      const found = findSymbols.all(name, JSON.stringify(familyOf(from.language))) as {
+        file: number;
+        place: number;
+      }[];
+      return found.map(({ file, place }) => ({ file, index: place }));
+    },
+    addPath(path, id) {
+      paths.set(path, id);
+      info.delete(id);
+      ecma = null;
+      folders = null;
+    },
+    removePath(path) {
+      paths.delete(path);
+      ecma = null;
+      folders = null;
+    },
+    forgetManifests() {
+      ecma = null;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { FileFacts, Reference, SymbolKind } from '../facts.ts';
+
+/** A symbol as people read it; the columns of its row that a file alone gives. */
+export interface SymbolColumns {
+  place: number;
+  name: string;
+  qualified: string;
+  kind: SymbolKind;
+  parent: number;
+  start: number;
+  end: number;
+  line: number;
+  end_line: number;
+  signature: string;
+  doc: string | null;
+  is_exported: number;
+}
+
+/** What a file says, as it is stored. */
+export interface PackedFacts {
+  facts: Uint8Array;
+  refs: Uint8Array;
+  symbols: SymbolColumns[];
+  packageName: string | null;
+  errors: number;
+}
+
+const pack = (value: unknown): Buffer => deflateRawSync(JSON.stringify(value), { level: 1 });
+const unpack = <T>(bytes: Uint8Array): T => JSON.parse(inflateRawSync(bytes).toString('utf8')) as T;
+
+/** Packs facts in two parts: others read what a file declares, and only itself is asked what it refers to. */
+export function packFacts(all: FileFacts): PackedFacts {
+  const { references, symbols, ...rest } = all;
+  // What people read is in the table of symbols, and only there.
+  const bare = symbols.map(({ signature: _, doc: __, ...symbol }) => ({ ...symbol, signature: '' }));
+  const names = listQualifiedNames(all);
+  return {
+    facts: pack({ ...rest, symbols: bare }),
+    refs: pack(references),
+    symbols: symbols.map((fact, place) => ({
+      place,
+      name: fact.name,
+      qualified: names[place]!,
+      kind: fact.kind,
+      parent: fact.parent,
+      start: fact.start,
+      end: fact.end,
+      line: fact.line,
+      end_line: fact.endLine,
+      signature: fact.signature,
+      doc: fact.doc ?? null,
+      is_exported: fact.isExported === true ? 1 : 0,
+    })),
+    packageName: rest.packageName ?? null,
+    errors: rest.errors,
+  };
+}
+
+/** Unpacks what a file declares; its references are empty. */
+export const unpackFacts = (bytes: Uint8Array): FileFacts => ({
+  ...unpack<Omit<FileFacts, 'references'>>(bytes),
+  references: [],
+});
+
+export const unpackReferences = (bytes: Uint8Array): Reference[] => unpack(bytes);
+
+/** Names of symbols from the outermost to the innermost, as `A.b`; what has no name of its own is left out. */
+function listQualifiedNames(facts: FileFacts): string[] {
+  const names: string[] = [];
+  for (const { name, parent, kind, owner } of facts.symbols) {
+    if (kind === 'file') names.push(name);
+    else {
+      const outer = owner ?? (parent > 0 ? names[parent]! : '');
+      names.push(name === '{}' ? outer : outer === '' ? name : `${outer}.${name}`);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,232 @@
+import { formatCount, toPrintable } from '../../base/text.ts';
+import type { AskedGraph } from './index.ts';
+import type { GraphAnswer, Nothing } from './query/answer.ts';
+import type { Impact } from './query/impact.ts';
+import type { Trace, TraceStep } from './query/trace.ts';
+import type { SymbolRow } from './store/rows.ts';
+
+/** A symbol as answers name it: `Class.method src/a.ts:40`. */
+export const labelSymbol = ({ qualified, path, line }: SymbolRow): string =>
+  qualified === path ? path : `${qualified} ${path}:${line}`;
+
+export interface WireSymbol {
+  id: number;
+  name: string;
+  kind: string;
+  path: string;
+  line: number;
+  end_line: number;
+  signature: string;
+  doc?: string;
+  project?: string | null;
+}
+
+export function toWireSymbol(symbol: SymbolRow, project?: string | null): WireSymbol {
+  const { id, qualified, kind, path, line, endLine, signature, doc } = symbol;
+  return {
+    id,
+    name: qualified,
+    kind,
+    path,
+    line,
+    end_line: endLine,
+    signature,
+    ...(doc === null ? {} : { doc }),
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+/** Why an answer is empty, and of which state of the files it is. */
+export interface WireState {
+  /** What kind of an empty answer; null for one that is not. */
+  empty: string | null;
+  note: string | null;
+  candidates: string[];
+}
+
+const formatStale = (stale: AskedGraph['stale']): string | null => {
+  if (stale === null) return null;
+  if ('changing' in stale) return `files change while they are read: ${stale.changing.join(', ')}`;
+  const { phase, done, total } = stale.indexing;
+  const what = phase === 'read' ? 'files read' : 'files resolved';
+  return `stale: the index is being made, ${done} of ${total} ${what}; ask again in some seconds`;
+};
+
+const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
+
+/** What an answer says about itself, with what goes before its own word. */
+export function describeState(
+  { answer, stale }: AskedGraph,
+  empty: string | null = null,
+  why: string | null = null,
+): WireState {
+  const late = formatStale(stale);
+  if (!isNothing(answer))
+    return { empty, note: [why, late].filter(Boolean).join('; ') || null, candidates: [] };
+  const isEarly = stale !== null && answer.empty === 'not_found';
+  return {
+    empty: isEarly ? 'not_indexed' : answer.empty,
+    note: [answer.reason, late].filter(Boolean).join('; '),
+    candidates: answer.candidates.map((each) => `#${each.id} ${each.kind} ${labelSymbol(each)}`),
+  };
+}
+
+/** An answer's part of its kind; null when it is another, such as an empty one. */
+export function pickAnswer<K extends string>(
+  { answer }: AskedGraph,
+  key: K,
+): Extract<GraphAnswer, Record<K, unknown>> | null {
+  return key in answer ? (answer as Extract<GraphAnswer, Record<K, unknown>>) : null;
+}
+
+/** Of what is listed, characters: with the symbols that it names an answer stays below 2,000 tokens. */
+const MOST_CHARACTERS = 6000;
+
+export interface WireEdge {
+  from: number;
+  to: number;
+  kind: string;
+  line: number;
+  confidence: number;
+  strategy: string;
+  hop: number;
+  candidates?: number;
+}
+
+export interface WireTrace {
+  /** What the numbers of the edges stand for. */
+  symbols: Record<string, string>;
+  edges: WireEdge[];
+  mentions: WireEdge[];
+  hubs: { symbol: number; total: number }[];
+  /** Edges that are left out. */
+  more: number;
+}
+
+const toWireEdge = (step: TraceStep): WireEdge => ({
+  from: step.fromSymbol,
+  to: step.toSymbol,
+  kind: step.kind,
+  line: step.line,
+  confidence: step.confidence,
+  strategy: step.strategy,
+  hop: step.hop,
+  ...(step.candidates > 1 ? { candidates: step.candidates } : {}),
+});
+
+/** A call graph as it goes out, cut where it becomes too long to read. */
+export function toWireTrace(trace: Trace, limit: number | undefined): WireTrace {
+  const symbols: Record<string, string> = {};
+  let size = 0;
+  const fits = (step: TraceStep): boolean => {
+    const labels = [step.fromSymbol, step.toSymbol].filter((id) => symbols[id] === undefined);
+    const names = labels.map((id) => [id, labelSymbol(trace.symbols.get(id)!)] as const);
+    const more = 90 + names.reduce((sum, [, label]) => sum + label.length + 10, 0);
+    if (limit === undefined && size + more > MOST_CHARACTERS) return false;
+    size += more;
+    for (const [id, label] of names) symbols[id] = label;
+    return true;
+  };
+  // The nearest first, whichever way.
+  const steps = [...trace.steps].sort((one, other) => one.hop - other.hop);
+  const edges = takeWhile(steps.slice(0, limit), fits);
+  const mentions = takeWhile(trace.mentions, fits);
+  return {
+    symbols,
+    edges: edges.map(toWireEdge),
+    mentions: mentions.map(toWireEdge),
+    hubs: trace.hubs.map(({ id, total }) => ({ symbol: id, total })),
+    more: trace.steps.length - edges.length + (trace.isCut ? 1 : 0),
+  };
+}
+
+function takeWhile<T>(items: readonly T[], fits: (item: T) => boolean): T[] {
+  const end = items.findIndex((each) => !fits(each));
+  return end < 0 ? [...items] : items.slice(0, end);
+}
+
+export interface WireImpact {
+  files: number;
+  symbols: string[];
+  reached: {
+    symbol: string;
+    id: number;
+    hop: number;
+    confidence: number;
+    line: number;
+    through: string;
+    test: boolean;
+  }[];
+  tests: string[];
+  not_indexed: string[];
+  more: number;
+}
+
+/** What a change reaches, as it goes out. */
+export function toWireImpact(
+  { files, unknown, declared, reached }: Impact,
+  limit: number | undefined,
+): WireImpact {
+  const names = new Map([...declared, ...reached.map(({ symbol }) => symbol)].map((each) => [each.id, each]));
+  let size = 0;
+  const fits = (text: string): boolean => {
+    size += text.length;
+    return limit !== undefined || size <= MOST_CHARACTERS;
+  };
+  const symbols = takeWhile(
+    declared.filter(({ parent }) => parent <= 0).map((each) => `${labelSymbol(each)}`),
+    (text) => fits(text) && size < MOST_CHARACTERS / 3,
+  );
+  const sorted = [...reached].sort(
+    (one, other) =>
+      one.hop - other.hop || other.confidence - one.confidence || Number(one.isTest) - Number(other.isTest),
+  );
+  const rows = sorted.map((each) => ({
+    symbol: labelSymbol(each.symbol),
+    id: each.symbol.id,
+    hop: each.hop,
+    confidence: each.confidence,
+    line: each.line,
+    through: names.get(each.through)?.qualified ?? '',
+    test: each.isTest,
+  }));
+  const shown = takeWhile(rows.slice(0, limit), (row) =>
+    fits(`${row.symbol}${row.through}${' '.repeat(90)}`),
+  );
+  return {
+    files: files.length,
+    symbols,
+    reached: shown,
+    tests: [...new Set(reached.filter(({ isTest }) => isTest).map(({ symbol }) => symbol.path))]
+      .sort()
+      .slice(0, 40),
+    not_indexed: unknown.slice(0, 20),
+    more:
+      reached.length - shown.length + declared.filter(({ parent }) => parent <= 0).length - symbols.length,
+  };
+}
+
+const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>
+  `${kind} line ${line}, ${confidence.toFixed(1)}${candidates === undefined ? '' : `, one of ${candidates}`}`;
+
+/** The state of an answer as text: why there is none, and of when it is. */
+export const sayState = ({ empty, note, candidates }: WireState): string[] => [
+  ...(empty === null && note === null
+    ? []
+    : [`${empty === null ? '' : `${empty}: `}${note ?? ''}`.replace(/: $/, '')]),
+  ...candidates.map((each) => `  ${each}`),
+];
+
+export function sayTrace(trace: WireTrace, root: number | null): string[] {
+  const name = (id: number): string => toPrintable(trace.symbols[id] ?? `#${id}`);
+  const lines = trace.edges.map((edge) => {
+    const indent = '  '.repeat(edge.hop - 1);
+    return `${indent}${name(edge.from)} → ${edge.to === root ? 'it' : name(edge.to)} (${formatEdge(edge)})`;
+  });
+  return [
+    ...lines,
+    ...trace.mentions.map((edge) => `${name(edge.from)} names it as ${edge.kind} (line ${edge.line})`),
+    ...trace.hubs.map(({ symbol, total }) => `${name(symbol)} has ${total} in all; the surest 25 are shown`),
+    ...(trace.more > 0 ? [`and ${formatCount(trace.more, 'more edge')}`] : []),
+  ];
+}

@@ -1,0 +1,70 @@
+import { createGit, type GitOptions, splitRecords } from './git.ts';
+
+const LONGEST_MS = 60_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const ASKED: GitOptions = { allowFail: true, discover: true, timeoutMs: LONGEST_MS, maxBytes: MOST_BYTES };
+
+/**
+ * Lists the files below a folder that git tracks or would add, relative to it, with `/`. A folder with a trailing slash
+ * is another repository inside. Null outside of a repository, and where git could not answer.
+ * @param ignored lists what git ignores instead, a folder that is ignored as a whole once
+ */
+export async function listWorkingFiles(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  { ignored = false }: { ignored?: boolean } = {},
+): Promise<string[] | null> {
+  const which = ignored
+    ? ['--others', '--ignored', '--directory']
+    : ['--cached', '--others', '--deduplicate'];
+  const { code, stdout, truncated } = await createGit(env).run(
+    folder,
+    ['ls-files', '-z', ...which, '--exclude-standard'],
+    ASKED,
+  );
+  if (code !== 0) return null;
+  const paths = splitRecords(stdout);
+  // The last one may have been cut in two.
+  return truncated ? paths.slice(0, -1) : paths;
+}
+
+/** Picks the files for which a .gitattributes sets one of the attributes to true; paths as `listWorkingFiles` has them. */
+export async function listAttributedFiles(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  { attributes, paths }: { attributes: readonly string[]; paths: readonly string[] },
+): Promise<Map<string, string>> {
+  const { stdout } = await createGit(env).run(folder, ['check-attr', '--stdin', '-z', ...attributes], {
+    ...ASKED,
+    maxBytes: 4 * MOST_BYTES,
+    input: paths.map((path) => `${path}\0`).join(''),
+  });
+  const found = new Map<string, string>();
+  const fields = stdout.split('\0');
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [path = '', attribute = '', value = ''] = fields.slice(at, at + 3);
+    if (value === 'set' || value === 'true') found.set(path, attribute);
+  }
+  return found;
+}
+
+/**
+ * Lists the files below a folder that differ between two commits (`a..b`, `a...b`), or between HEAD and the files as they
+ * are now, new ones included; null where git cannot tell, as for an unknown commit.
+ */
+export async function listChangedFiles(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  range: string | null,
+): Promise<string[] | null> {
+  const git = createGit(env);
+  const args = ['diff', '--name-only', '--no-renames', '--relative', '--no-ext-diff', '--no-textconv', '-z'];
+  // A range that begins with a dash would be an option.
+  if (range?.startsWith('-')) return null;
+  const diff = await git.run(folder, [...args, range ?? 'HEAD', '--'], ASKED);
+  if (diff.code !== 0) return null;
+  const changed = splitRecords(diff.stdout);
+  if (range !== null) return changed;
+  const fresh = await git.run(folder, ['ls-files', '-z', '--others', '--exclude-standard'], ASKED);
+  return [...changed, ...splitRecords(fresh.stdout)];
+}

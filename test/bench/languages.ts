@@ -1,0 +1,123 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { detectLanguage, isNearLanguage } from '../../engine/knowledge/guard/language/detect.ts';
+import { type Figure, figure, percentile } from './figure.ts';
+import { type LanguageSample, listLanguageSamples } from './language-samples.ts';
+
+/** A language with how sure it is; null for none. */
+type Detector = (text: string) => { language: string; confidence: number } | null;
+
+/** `npm install --prefix <folder> tinyld franc-min` brings them. */
+async function loadPeers(): Promise<[string, Detector][]> {
+  const folder = process.env.SVC_BENCH_PEERS;
+  if (folder === undefined) return [];
+  const require = createRequire(join(folder, 'package.json'));
+  const name = 'tinyld';
+  const { detectAll } = require(name) as {
+    detectAll(text: string): { lang: string; accuracy: number }[];
+  };
+  const { francAll } = (await import(join(folder, 'node_modules/franc-min/index.js'))) as {
+    francAll(text: string, options: { minLength: number }): [string, number][];
+  };
+  const codes: Record<string, string> = {
+    eng: 'en',
+    deu: 'de',
+    fra: 'fr',
+    spa: 'es',
+    ita: 'it',
+    por: 'pt',
+    nld: 'nl',
+    pol: 'pl',
+    swe: 'sv',
+    tur: 'tr',
+    ces: 'cs',
+    fin: 'fi',
+    hun: 'hu',
+    ron: 'ro',
+    ind: 'id',
+    dan: 'da',
+    nob: 'nb',
+    rus: 'ru',
+    ukr: 'uk',
+    cmn: 'zh',
+    jpn: 'ja',
+    kor: 'ko',
+    arb: 'ar',
+    ell: 'el',
+    heb: 'he',
+    hin: 'hi',
+    bel: 'be',
+    bul: 'bg',
+    srp: 'sr',
+  };
+  return [
+    [
+      'tinyld',
+      (text) => {
+        const [first] = detectAll(text);
+        return first === undefined ? null : { language: first.lang, confidence: first.accuracy };
+      },
+    ],
+    [
+      'franc-min',
+      (text) => {
+        const [[code = '', score = 0] = [], [, second = 0] = []] = francAll(text, { minLength: 3 });
+        return code === 'und' ? null : { language: codes[code] ?? code, confidence: score - second };
+      },
+    ],
+  ];
+}
+
+interface Score {
+  /** Of all samples, those that are told right. */
+  right: number;
+  /** Of those in another language, the share that is found with at most one English sample in a hundred taken for another. */
+  found: number;
+}
+
+function score(samples: readonly LanguageSample[], detect: Detector): Score {
+  const told = samples.map(({ language, text }) => ({ language, found: detect(text) }));
+  const right = told.filter(
+    ({ language, found }) => found !== null && isNearLanguage(language, found.language),
+  );
+  const wrong = told
+    .filter(({ language, found }) => language === 'en' && found !== null && found.language !== 'en')
+    .map(({ found }) => found?.confidence ?? 0);
+  const english = samples.filter(({ language }) => language === 'en').length;
+  const allowed = Math.floor(english / 100);
+  const threshold = wrong.sort((one, other) => other - one)[allowed] ?? -1;
+  const foreign = told.filter(({ language }) => language !== 'en');
+  const found = foreign.filter(
+    ({ found: each }) => each !== null && each.language !== 'en' && each.confidence > threshold,
+  );
+  return { right: (100 * right.length) / samples.length, found: (100 * found.length) / foreign.length };
+}
+
+/** How well short texts are told apart, beside two libraries where they are installed. */
+export async function languagesBench(): Promise<Figure[]> {
+  const samples = listLanguageSamples();
+  if (process.env.SVC_BENCH_SHOW === 'languages')
+    for (const { language, text } of samples) {
+      const found = detectLanguage(text);
+      if (found === null || !isNearLanguage(found.language, language)) console.error(language, found, text);
+    }
+  const times: number[] = [];
+  const own = score(samples, (text) => {
+    const begin = performance.now();
+    const found = detectLanguage(text);
+    times.push(performance.now() - begin);
+    return found;
+  });
+  const of = samples.length;
+  const figures = [
+    figure(`languages: told right of ${of} short texts`, own.right, '%'),
+    figure('languages: foreign ones found at 1 % of English ones taken for foreign', own.found, '%'),
+    figure('languages: one text, p95', percentile(times, 0.95), 'ms'),
+  ];
+  for (const [name, detect] of await loadPeers()) {
+    const theirs = score(samples, detect);
+    figures.push(figure(`languages: told right, beside ${name}`, own.right, '%', theirs.right));
+    figures.push(figure(`languages: foreign ones found, beside ${name}`, own.found, '%', theirs.found));
+  }
+  return figures;
+}

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createIndexer, type Indexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
+import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+
+export type Files = Readonly<Record<string, string>>;
+
+export interface IndexedProject {
+  root: string;
+  indexer: Indexer;
+  write(files: Files): void;
+  remove(path: string): void;
+  /** An index of the same files that is made from nothing. */
+  fresh(): Indexer;
+  close(): Promise<void>;
+}
+
+/** A project with its index; nothing is read before `refresh`. */
+export function makeProject(files: Files): IndexedProject {
+  const folder = temporaryFolder();
+  const root = join(folder, 'project');
+  mkdirSync(root);
+  execFileSync('git', ['init', '-q'], { cwd: root, env: gitEnvironment() });
+  let made = 0;
+  const open = (): Indexer => {
+    made += 1;
+    const file = join(folder, `graph-${made}.db`);
+    return createIndexer({ root, file, env: gitEnvironment(), parsers: {}, without: [] });
+  };
+  const write = (some: Files): void => {
+    for (const [path, text] of Object.entries(some)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+  };
+  write(files);
+  const indexer = open();
+  return {
+    root,
+    indexer,
+    write,
+    remove: (path) => rmSync(join(root, path), { recursive: true }),
+    fresh: open,
+    async close() {
+      await indexer.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Every edge as `a.ts:f -> b.ts:g call 1.0`, sorted: two indexes of the same files say the same. */
+export function listEdges({ db }: Indexer, kinds: readonly string[] | null = null): string[] {
+  const rows = db
+    .prepare(`SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file`)
+    .all()
+    .map(toSymbol);
+  const names = new Map(
+    rows.map(
+      ({ id, path, qualified, kind }) => [id, kind === 'file' ? path : `${path}:${qualified}`] as const,
+    ),
+  );
+  return db
+    .prepare('SELECT * FROM edge')
+    .all()
+    .map(toEdge)
+    .filter(({ kind }) => kinds === null || kinds.includes(kind))
+    .map(
+      (edge) =>
+        `${names.get(edge.fromSymbol)} -> ${names.get(edge.toSymbol)} ${edge.kind} ${edge.confidence.toFixed(1)}`,
+    )
+    .sort();
+}
+
+/** The calls of a project that is indexed once. */
+export async function listCalls(files: Files): Promise<string[]> {
+  const project = makeProject(files);
+  try {
+    await project.indexer.refresh();
+    return listEdges(project.indexer, ['call', 'new', 'jsx']);
+  } finally {
+    await project.close();
+  }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, openSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openGraphFile } from '../../../../engine/knowledge/symbols/store/graph-file.ts';
+import { createGraphRows } from '../../../../engine/knowledge/symbols/store/rows.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+import { listEdges, makeProject } from './graph-rig.ts';
+
+describe('an index of what somebody has prepared', () => {
+  test('comes to an end, reads nothing outside of the project, and says what it left out', async () => {
+    const outside = temporaryFolder();
+    writeFileSync(join(outside, 'secret.ts'), 'export function secretOutside() {}\n');
+    const project = makeProject({
+      'deep.ts': `export const deep = ${'[\n'.repeat(10_000)}${']\n'.repeat(10_000)};\nexport function after() {}\n`,
+      'calls.ts': `export const x = ${'f(\n'.repeat(3000)}${')\n'.repeat(3000)};\n`,
+      'name.ts': `export function ${'a'.repeat(4096)}() {}\n`,
+      'open.py': `${'(\n'.repeat(5000)}\ndef f():\n    pass\n`,
+      'loop.ts':
+        "export * from './loop2';\nexport { a as b } from './loop2';\nimport { b } from './loop2';\nb();\n",
+      'loop2.ts': "export * from './loop';\nexport { b as a } from './loop';\n",
+      'class.ts':
+        'class A extends B {}\nclass B extends A { x() { this.y(); } }\nconst a: typeof a = a.b;\na.c();\n',
+      'tsconfig.json':
+        '{ "extends": "./tsconfig.json", "compilerOptions": { "paths": { "*": ["../../../*"] } } }',
+    });
+    writeFileSync(join(project.root, 'binary.ts'), Buffer.from([0, 1, 2, 3]));
+    writeFileSync(join(project.root, 'latin.ts'), Buffer.from('export function caf\xe9() {}\n', 'latin1'));
+    openSync(join(project.root, 'large.ts'), 'w');
+    truncateSync(join(project.root, 'large.ts'), 100 * 1024 * 1024);
+    symlinkSync(outside, join(project.root, 'out'));
+    symlinkSync(join(outside, 'secret.ts'), join(project.root, 'link.ts'));
+    mkdirSync(join(project.root, 'a'));
+    symlinkSync('..', join(project.root, 'a', 'up'));
+    await project.indexer.refresh();
+    const { db } = project.indexer;
+    const names = db.prepare("SELECT name FROM symbol WHERE kind = 'function'").pluck().all() as string[];
+    assert.ok(names.includes('after'), 'what follows deep nesting is found');
+    assert.ok(!names.some((name) => name.includes('secret')), 'a link is followed');
+    assert.ok(names.every((name) => name.length <= 200));
+    const skipped = project.indexer.skipped();
+    assert.deepEqual([skipped.too_large, skipped.binary, skipped.link], [1, 1, 1]);
+    assert.equal((await project.indexer.refresh()).read, 0, 'what is skipped is not read again and again');
+    await project.close();
+  });
+
+  test('is made again when its file is damaged or of another version', async () => {
+    const project = makeProject({ 'a.ts': 'function f() { g(); }\nfunction g() {}\n' });
+    await project.indexer.refresh();
+    const before = listEdges(project.indexer);
+    const file = project.indexer.db.name;
+    await project.indexer.close();
+    writeFileSync(file, 'this is no database');
+    const db = openGraphFile(file, 'x');
+    assert.deepEqual(createGraphRows(db).listFiles(), []);
+    db.pragma('user_version = 999');
+    db.close();
+    const again = openGraphFile(file, 'x');
+    assert.equal(again.pragma('user_version', { simple: true }) === 999, false);
+    again.close();
+    assert.deepEqual(before, ['a.ts:f -> a.ts:g call 1.0']);
+  });
+
+  test('follows a checkout of another branch', async () => {
+    const project = makeProject({ 'a.ts': 'export function f() { g(); }\nfunction g() {}\n' });
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+        cwd: project.root,
+        env: gitEnvironment(),
+        stdio: 'ignore',
+      });
+    git('add', '-A');
+    git('commit', '-qm', 'one');
+    git('checkout', '-qb', 'other');
+    project.write({
+      'a.ts': "import { h } from './b';\nexport function f() { h(); }\n",
+      'b.ts': 'export function h() {}\n',
+    });
+    git('add', '-A');
+    git('commit', '-qm', 'two');
+    const refreshing = project.indexer.refresh();
+    git('checkout', '-q', '-');
+    await refreshing;
+    await project.indexer.refresh();
+    assert.deepEqual(listEdges(project.indexer), ['a.ts:f -> a.ts:g call 1.0']);
+    git('checkout', '-q', 'other');
+    await project.indexer.refresh();
+    assert.deepEqual(
+      listEdges(project.indexer),
+      ['a.ts -> b.ts:h value 1.0', 'a.ts:f -> b.ts:h call 1.0'].filter((edge) => !edge.includes('value')),
+    );
+    await project.close();
+  });
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { listCalls, listEdges, makeProject } from './graph-rig.ts';
+
+describe('calls of TypeScript and JavaScript', () => {
+  test('go through barrels, default and namespace imports, paths, package exports and workspaces', async () => {
+    const calls = await listCalls({
+      'package.json': '{ "name": "root", "workspaces": ["packages/*"] }',
+      'tsconfig.base.json': '{ // shared\n "compilerOptions": { "paths": { "@lib/*": ["./src/lib/*"] } } }',
+      'tsconfig.json': '{ "extends": "./tsconfig.base.json" }',
+      'packages/kit/package.json':
+        '{ "name": "@x/kit", "exports": { ".": { "types": "./dist/index.d.ts", "default": "./dist/index.js" }, "./deep/*": "./dist/deep/*.js" } }',
+      'packages/kit/src/index.ts': "export * from './one.js';\nexport { two as second } from './two';\n",
+      'packages/kit/src/one.ts': 'export function one() {}\n',
+      'packages/kit/src/two.ts': 'export const two = () => {};\n',
+      'packages/kit/src/deep/three.ts': 'export default function three() {}\n',
+      'src/lib/tool.ts': 'export class Tool { static make() { return new Tool(); } use() {} }\n',
+      'src/old.cjs': 'function hidden() {}\nmodule.exports = { shown() { hidden(); } };\n',
+      'src/main.ts': [
+        "import { one, second } from '@x/kit';",
+        "import three from '@x/kit/deep/three';",
+        "import * as tools from '@lib/tool';",
+        "import { readFile } from 'node:fs';",
+        "const old = require('./old.cjs');",
+        'export function main() {',
+        '  one();',
+        '  second();',
+        '  three();',
+        '  tools.Tool.make().use();',
+        '  old.shown();',
+        '  readFile();',
+        '}',
+      ].join('\n'),
+    });
+    assert.deepEqual(calls, [
+      'src/lib/tool.ts:Tool.make -> src/lib/tool.ts:Tool new 1.0',
+      'src/main.ts:main -> packages/kit/src/deep/three.ts:three call 1.0',
+      'src/main.ts:main -> packages/kit/src/one.ts:one call 1.0',
+      'src/main.ts:main -> packages/kit/src/two.ts:two call 1.0',
+      'src/main.ts:main -> src/lib/tool.ts:Tool.make call 1.0',
+      'src/main.ts:main -> src/lib/tool.ts:Tool.use call 0.7',
+      'src/main.ts:main -> src/old.cjs:shown call 0.7',
+      'src/old.cjs:shown -> src/old.cjs:hidden call 1.0',
+    ]);
+  });
+
+  test('are not invented: what is shadowed, a parameter, global, imported from outside or of another kind', async () => {
+    const calls = await listCalls({
+      'a.ts': [
+        "import { save } from 'some-package';",
+        'export function fetch() {}',
+        'export class Box {',
+        '  #open() {}',
+        '  open() { this.#open(); }',
+        '  inner: unknown;',
+        '  run() { this.inner.run(); }',
+        '  log() { console.log(1); }',
+        '}',
+        'export function close() {}',
+        'export function work(close: () => void) {',
+        '  close();',
+        '  save();',
+        '  const fetch = () => {};',
+        '  fetch();',
+        '}',
+      ].join('\n'),
+      'b.ts':
+        'export function use(x) {\n  fetch();\n  setTimeout(() => close(), 1);\n  x.save();\n}\nexport function save() {}\n',
+    });
+    assert.deepEqual(calls, [
+      'a.ts:Box.open -> a.ts:Box.#open call 1.0',
+      'a.ts:work -> a.ts:work.fetch call 1.0',
+    ]);
+  });
+
+  test('know receivers by annotations, new, fields, results, destructuring, callbacks, JSX, decorators and super', async () => {
+    const calls = await listCalls({
+      'a.tsx': [
+        'function mark(target: unknown) { return target; }',
+        'class Base { start() {} }',
+        'interface Store { load(key: string): Item }',
+        'class Item { use() {} }',
+        '@mark',
+        'class App extends Base {',
+        '  constructor(private store: Store, readonly items: Item[]) { super(); }',
+        '  start() {',
+        '    super.start();',
+        "    this.store.load('x').use();",
+        '    for (const each of this.items) each.use();',
+        '    this.items.forEach((item) => item.use());',
+        '  }',
+        '}',
+        'function View({ item }: { item: Item }) { item.use(); return <div />; }',
+        'const make = async (): Promise<App> => new App(null!, []);',
+        'export async function page() {',
+        '  const app = await make();',
+        '  app.start();',
+        '  const { items: [first] } = app;',
+        '  first.use();',
+        '  return <View item={first} />;',
+        '}',
+      ].join('\n'),
+    });
+    assert.deepEqual(calls, [
+      'a.tsx -> a.tsx:mark call 1.0',
+      'a.tsx:App.constructor -> a.tsx:Base call 1.0',
+      'a.tsx:App.start -> a.tsx:Base.start call 1.0',
+      'a.tsx:App.start -> a.tsx:Item.use call 0.7',
+      'a.tsx:App.start -> a.tsx:Store.load call 0.7',
+      'a.tsx:View -> a.tsx:Item.use call 0.7',
+      'a.tsx:make -> a.tsx:App new 1.0',
+      'a.tsx:page -> a.tsx:App.start call 0.7',
+      'a.tsx:page -> a.tsx:Item.use call 0.7',
+      'a.tsx:page -> a.tsx:View jsx 1.0',
+      'a.tsx:page -> a.tsx:make call 1.0',
+    ]);
+  });
+
+  test('a member of something unknown is bound by its name only where one symbol has it', async () => {
+    const project = makeProject({
+      'a.js': 'class A { renderRow() {} paint() {} }\nclass B { paint() {} }\n',
+      'b.js': 'export function use(x) { x.renderRow(); x.paint(); x.push(); }\n',
+      'c.py': 'def use(x):\n    x.renderRow()\n',
+    });
+    await project.indexer.refresh();
+    assert.deepEqual(listEdges(project.indexer), ['b.js:use -> a.js:A.renderRow call 0.4']);
+    await project.close();
+  });
+});
