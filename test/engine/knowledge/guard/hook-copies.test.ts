@@ -141,7 +141,8 @@ describe('the guard', () => {
       '{ profile: bring }',
     ]) {
       await configure(off);
-      assert.deepEqual(await look('src/new.js'), { deny: null, context: [] });
+      const { deny, context } = await look('src/new.js');
+      assert.deepEqual({ deny, context }, { deny: null, context: [] });
     }
     await configure('{ profile: strict }');
     assert.match((await lookUntilTold('src/new.js')).deny ?? '', /Nothing was written/);
