@@ -304,7 +304,20 @@ describe('the live zone of the gateway', () => {
     assert.match(text, /^\[svc-stored: c-[0-9a-f]{16}, /);
     await rig.configure(settingsOf(null));
     const asked = JSON.stringify(chat.body([bash(one.text)]));
-    assertSame(await send(chat.path, asked, stub), asked);
+    const off = await rig.issueKey({ sessionId: 's-40' });
+    assertSame(await send(chat.path, asked, off), asked);
+    await rig.configure(settingsOf(LIVE));
+  });
+
+  test('what was shortened goes on so when nothing is shortened any more, and when long is longer', async () => {
+    const key = await rig.issueKey({ sessionId: 's-39' });
+    const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
+    for (const liveZone of [null, { ...LIVE, longBytes: 1_000_000 }]) {
+      await rig.configure(settingsOf(liveZone));
+      const sent = await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key);
+      assertSame(chatOutputs(sent)[0], first);
+      assertSame(chatOutputs(sent)[1], other.text);
+    }
     await rig.configure(settingsOf(LIVE));
   });
 
