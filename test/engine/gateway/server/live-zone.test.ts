@@ -264,6 +264,29 @@ describe('the live zone of the gateway', () => {
     assert.deepEqual(messages.slice(3), asked.messages.slice(3));
   });
 
+  test('whatever a conversation is made of, each turn begins with the bytes of the one before', async () => {
+    let seed = 7;
+    const pick = <T>(list: readonly T[]): T => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return list[seed % list.length] as T;
+    };
+    const outputs = [...readCorpus('noise'), ...readCorpus('content')].map(({ text }) => text);
+    for (const [name, form] of Object.entries(FORMS)) {
+      // Claude marks its last message otherwise than those before.
+      if (name === 'messages') continue;
+      const key = await rig.issueKey({ sessionId: `s-5${Object.keys(FORMS).indexOf(name)}` });
+      const turns: Turn[] = [];
+      let before = '';
+      for (let turn = 0; turn < 12; turn += 1) {
+        turns.push({ tool: pick(['Bash', 'exec_command', 'Read']), output: pick(outputs) });
+        const sent = await send(form.path, form.body(turns), key);
+        assert.ok(sent.startsWith(before), `${name}, turn ${turn}`);
+        before = sent.replace(/\]\}$/, '');
+      }
+      assert.match(before, /svc-crush: /);
+    }
+  });
+
   test('of another session nothing is known', async () => {
     const key = await rig.issueKey({ sessionId: 's-32' });
     const turns = [bash(one.text), bash('short')];
