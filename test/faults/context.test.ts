@@ -51,6 +51,7 @@ const newForward = (whole: string) => ({
   holder: 't-1',
   session: 's-1',
   hash: sha256(whole),
+  bytes: whole.length + 2,
   token: `"c-${sha256(whole).slice(0, 16)}"`,
   text: { whole, hash: sha256(whole), kind: 'log' },
   bytesIn: whole.length,
@@ -113,7 +114,7 @@ describe('a full disk', () => {
       }
       assert.ok(saved.length > 0 && refused > 0, `${saved.length} saved, ${refused} refused`);
       for (const whole of saved) assert.equal(reader.find(sha256(whole).slice(0, 16))?.text, whole);
-      const known = forwarded.tokensOf('s-1');
+      const known = forwarded.findKnown('s-1').tokens;
       assert.equal(known.size, saved.length);
       report(
         'eight outputs of 200 kB through a gateway whose disk has 1 MB',
@@ -138,7 +139,7 @@ test('kill -9 of a gateway: whatever it has put into a request is there afterwar
     for (;;) {
       const whole = randomBytes(8000).toString('hex');
       const hash = createHash('sha256').update(whole).digest('hex');
-      forwarded.add({ conversation: 's-1', holder: 't-1', session: 's-1', hash, token: '"less"',
+      forwarded.add({ conversation: 's-1', holder: 't-1', session: 's-1', hash, bytes: 9, token: '"less"',
         text: { whole, hash, kind: 'log' }, bytesIn: whole.length, bytesOut: 4 });
       process.stdout.write(hash + '\\n');
       await new Promise(setImmediate);
@@ -158,7 +159,7 @@ test('kill -9 of a gateway: whatever it has put into a request is there afterwar
       if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
       const again = openForwarded(folder, Date.now);
       const reader = createForwardedReader(folder);
-      const tokens = again.tokensOf('s-1');
+      const tokens = again.findKnown('s-1').tokens;
       for (const hash of hashes) {
         assert.equal(tokens.get(hash), '"less"');
         assert.equal(sha256(reader.find(hash)?.text ?? ''), hash);

@@ -14,6 +14,8 @@ export interface NewForward {
   session: string | null;
   /** Of the string as it came. */
   hash: string;
+  /** How long that is, bytes. */
+  bytes: number;
   /** The string in its place. */
   token: string;
   /** The whole output and its hash; null where nothing of it is to be stored. */
@@ -22,10 +24,17 @@ export interface NewForward {
   bytesOut: number;
 }
 
+/** What is forwarded in the place of strings of a conversation. */
+export interface KnownForwards {
+  /** By the hash of the string that comes. */
+  tokens: ReadonlyMap<string, string>;
+  /** Of the strings that come, bytes; infinite where there are none. */
+  shortest: number;
+}
+
 /** Owns the database of what was forwarded. */
 export interface ForwardedTexts {
-  /** What is forwarded in the place of strings of a conversation, by their hashes. */
-  tokensOf(conversation: string): ReadonlyMap<string, string>;
+  findKnown(conversation: string): KnownForwards;
   /** Saves it to the disk, all or nothing; it counts from then on. */
   add(forward: NewForward): void;
   /** It was forwarded again: it stays as long as the conversation goes on. */
@@ -57,11 +66,12 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   db.pragma('cache_size = -1000');
   migrate(db, path);
 
-  const tokens = db.prepare<[string], { hash: string; token: string }>(
-    'SELECT hash, token FROM forwarded WHERE conversation = ?',
+  const selectOf = db.prepare<[string], { hash: string; token: string; bytes: number }>(
+    'SELECT hash, token, bytes FROM forwarded WHERE conversation = ?',
   );
-  const put = db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, hash, token, text_hash, used_at)
-    VALUES (?, ?, ?, ?, ?)`);
+  const put =
+    db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, hash, bytes, token, text_hash, used_at)
+    VALUES (?, ?, ?, ?, ?, ?)`);
   const keep = db.prepare(`INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`);
   const save = db.prepare(`INSERT INTO saving (session, calls, bytes_in, bytes_out, last_at)
@@ -80,14 +90,14 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     'DELETE FROM kept_text WHERE number IN (SELECT number FROM kept_text ORDER BY used_at LIMIT 16)',
   );
 
-  const conversations = new Map<string, Map<string, string>>();
+  const conversations = new Map<string, { tokens: Map<string, string>; shortest: number }>();
   const touchedAt = new Map<string, number>();
 
-  function load(conversation: string): Map<string, string> {
+  function load(conversation: string): { tokens: Map<string, string>; shortest: number } {
     const known = conversations.get(conversation);
     // Set anew, so that the one not heard of for longest is the first.
     conversations.delete(conversation);
-    const found = known ?? new Map(tokens.all(conversation).map(({ hash, token }) => [hash, token]));
+    const found = known ?? readConversation(conversation);
     conversations.set(conversation, found);
     const [oldest] = conversations.keys();
     if (conversations.size > MOST_CONVERSATIONS && oldest !== undefined) {
@@ -97,12 +107,20 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     return found;
   }
 
+  function readConversation(conversation: string): { tokens: Map<string, string>; shortest: number } {
+    const rows = selectOf.all(conversation);
+    return {
+      tokens: new Map(rows.map(({ hash, token }) => [hash, token])),
+      shortest: Math.min(Number.POSITIVE_INFINITY, ...rows.map(({ bytes }) => bytes)),
+    };
+  }
+
   const addAll = db.transaction((forward: NewForward, compressed: Buffer | null) => {
     const at = now();
-    const { conversation, hash, token, text, session, holder, bytesIn, bytesOut } = forward;
+    const { conversation, hash, bytes, token, text, session, holder, bytesIn, bytesOut } = forward;
     if (text !== null && compressed !== null)
       keep.run(text.hash, compressed, Buffer.byteLength(text.whole), text.kind, holder, at);
-    put.run(conversation, hash, token, text?.hash ?? '', at);
+    put.run(conversation, hash, bytes, token, text?.hash ?? '', at);
     save.run(session ?? '', bytesIn, bytesOut, at);
   });
   const touchAll = db.transaction((conversation: string, hashes: readonly string[]) => {
@@ -113,10 +131,12 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   });
 
   return {
-    tokensOf: load,
+    findKnown: load,
     add(forward) {
       addAll.immediate(forward, forward.text === null ? null : zstdCompressSync(forward.text.whole));
-      load(forward.conversation).set(forward.hash, forward.token);
+      const known = load(forward.conversation);
+      known.tokens.set(forward.hash, forward.token);
+      known.shortest = Math.min(known.shortest, forward.bytes);
     },
     touch(conversation, hashes) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;

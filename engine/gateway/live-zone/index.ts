@@ -1,10 +1,12 @@
 import { hash as digest } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { formatId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { Call } from '../server/call.ts';
 import { type JsonEdit, listLongStrings } from '../server/json-members.ts';
 import type { LiveZoneSettings } from '../settings.ts';
 import { type ForwardedTexts, openForwarded } from './forwarded.ts';
+import { forwardedPath } from './schema.ts';
 import {
   findToolName,
   findToolOutputs,
@@ -65,7 +67,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   const warn = (error: unknown, text: string): void =>
     log.warn({ error: error instanceof Error ? error.message : 'unknown' }, text);
 
-  function open(): void {
+  /** Something was forwarded by an earlier gateway. */
+  const hasForwarded = existsSync(forwardedPath(data));
+
+  function open(): ForwardedTexts {
     texts ??= openForwarded(data, now);
     sweeping ??= setInterval(() => {
       try {
@@ -74,26 +79,29 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
         warn(error, 'what was forwarded is not swept');
       }
     }, SWEEP_MS).unref();
+    return texts;
   }
 
   function listEdits(
     { body, members, route, holder }: Pick<Call, 'body' | 'members' | 'route' | 'holder'>,
-    { longBytes, protectedTools, onlyLast, ...wish }: LiveZoneSettings,
-    { shortenOutput, isProtectedTool }: OutputShortener,
     forwarded: ForwardedTexts,
+    /** Null where nothing is newly shortened; what was goes on as it is. */
+    anew: { wish: LiveZoneSettings; by: OutputShortener } | null,
   ): JsonEdit[] {
     const shape = SHAPES[route.protocol];
     const list = members.findLast(({ key }) => key === shape.list);
     if (list === undefined || !body.subarray(list.start, list.end).includes(shape.tool)) return [];
-    const long = listLongStrings(body.subarray(0, list.end), list.start, longBytes);
-    if (long.length === 0) return [];
     const conversation = holder.kind === 'run' ? formatId('s', holder.sessionId) : `person ${holder.name}`;
-    const known = forwarded.tokensOf(conversation);
+    const { tokens: known, shortest } = forwarded.findKnown(conversation);
+    const longBytes = anew?.wish.longBytes ?? Number.POSITIVE_INFINITY;
+    // What was shortened once may be shorter than what is long now.
+    const long = listLongStrings(body.subarray(0, list.end), list.start, Math.min(longBytes, shortest) - 1);
+    if (long.length === 0) return [];
     const hashes = new Map(
       long.map(({ start, end }) => [start, digest('sha256', body.subarray(start, end))]),
     );
     const messages = listMessages(body, list);
-    const live = onlyLast ? messages.findLastIndex((each) => isModelMessage(body, each)) + 1 : 0;
+    const live = findLiveZone(messages);
     const edits: JsonEdit[] = [];
     const again: string[] = [];
     for (const [at, message] of messages.entries()) {
@@ -108,8 +116,8 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
         if (token !== undefined) {
           edits.push({ start: output.start, end: output.end, bytes: token });
           again.push(hash);
-        } else if (at >= live) {
-          const made = shorten(output, hash, messages.slice(0, at));
+        } else if (anew !== null && at >= live) {
+          const made = shorten(anew, output, hash, messages.slice(0, at));
           if (made !== null) edits.push({ start: output.start, end: output.end, bytes: made });
         }
       }
@@ -117,14 +125,26 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     if (again.length > 0) forwarded.touch(conversation, again);
     return edits.sort((one, other) => one.start - other.start);
 
-    function shorten(output: ToolOutput, hash: string, before: readonly Range[]): string | null {
-      if (output.end - output.start > MOST_BYTES) return null;
+    /** From which message on outputs are newly shortened. */
+    function findLiveZone(all: readonly Range[]): number {
+      if (anew === null) return all.length;
+      return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(body, each)) + 1 : 0;
+    }
+
+    function shorten(
+      { wish, by }: NonNullable<typeof anew>,
+      output: ToolOutput,
+      hash: string,
+      before: readonly Range[],
+    ): string | null {
+      const bytes = output.end - output.start;
+      if (bytes < longBytes || bytes > MOST_BYTES) return null;
       const tool = output.name ?? (output.callId === null ? null : findToolName(body, before, output.callId));
-      if (tool === null || isProtectedTool(tool, protectedTools)) return null;
+      if (tool === null || by.isProtectedTool(tool, wish.protectedTools)) return null;
       const whole: unknown = JSON.parse(body.toString('utf8', output.start, output.end));
       if (typeof whole !== 'string' || Buffer.byteLength(whole) < longBytes) return null;
       const textHash = digest('sha256', whole);
-      const made = shortenOutput(whole, { id: nameForwarded(textHash), ...wish });
+      const made = by.shortenOutput(whole, { ...wish, id: nameForwarded(textHash) });
       if (made === null) return null;
       const token = JSON.stringify(made.text);
       forwarded.add({
@@ -132,6 +152,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
         holder: holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair',
         session: holder.kind === 'run' ? conversation : null,
         hash,
+        bytes,
         token,
         text: wish.stores ? { whole, hash: textHash, kind: made.kind } : null,
         bytesIn: Buffer.byteLength(whole),
@@ -153,10 +174,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       }
     },
     edit(call) {
-      if (settings === null || shortener === null || call.body.length < settings.longBytes) return [];
+      const anew = settings === null || shortener === null ? null : { wish: settings, by: shortener };
+      if (anew === null && texts === null && !hasForwarded) return [];
       try {
-        open();
-        return texts === null ? [] : listEdits(call, settings, shortener, texts);
+        return listEdits(call, open(), anew);
       } catch (error) {
         warn(error, 'the outputs of a request were not shortened');
         return [];

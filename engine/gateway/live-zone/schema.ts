@@ -42,4 +42,8 @@ CREATE TABLE saving (
   last_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 `,
+  `
+-- Of the string that came, with its quotes: shorter ones are not looked for.
+ALTER TABLE forwarded ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+`,
 ];

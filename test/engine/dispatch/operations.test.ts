@@ -58,7 +58,7 @@ describe('the list of sessions', () => {
       { seat: 'worker', sessionId: 's-1' },
     );
     const forwarded = openForwarded(here.engine.paths.data, Date.now);
-    const saving = { conversation: 's-3', holder: 't-3', session: 's-3', text: null, token: '""' };
+    const saving = { conversation: 's-3', holder: 't-3', session: 's-3', text: null, bytes: 9, token: '""' };
     forwarded.add({ ...saving, hash: 'one', bytesIn: 4000, bytesOut: 400 });
     forwarded.close();
     const spared = Object.fromEntries((await list({})).map((each) => [each.session_id, each.saved_tokens]));

@@ -264,6 +264,29 @@ describe('the live zone of the gateway', () => {
     assert.deepEqual(messages.slice(3), asked.messages.slice(3));
   });
 
+  test('whatever a conversation is made of, each turn begins with the bytes of the one before', async () => {
+    let seed = 7;
+    const pick = <T>(list: readonly T[]): T => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return list[seed % list.length] as T;
+    };
+    const outputs = [...readCorpus('noise'), ...readCorpus('content')].map(({ text }) => text);
+    for (const [name, form] of Object.entries(FORMS)) {
+      // Claude marks its last message otherwise than those before.
+      if (name === 'messages') continue;
+      const key = await rig.issueKey({ sessionId: `s-5${Object.keys(FORMS).indexOf(name)}` });
+      const turns: Turn[] = [];
+      let before = '';
+      for (let turn = 0; turn < 12; turn += 1) {
+        turns.push({ tool: pick(['Bash', 'exec_command', 'Read']), output: pick(outputs) });
+        const sent = await send(form.path, form.body(turns), key);
+        assert.ok(sent.startsWith(before), `${name}, turn ${turn}`);
+        before = sent.replace(/\]\}$/, '');
+      }
+      assert.match(before, /svc-crush: /);
+    }
+  });
+
   test('of another session nothing is known', async () => {
     const key = await rig.issueKey({ sessionId: 's-32' });
     const turns = [bash(one.text), bash('short')];
@@ -304,7 +327,20 @@ describe('the live zone of the gateway', () => {
     assert.match(text, /^\[svc-stored: c-[0-9a-f]{16}, /);
     await rig.configure(settingsOf(null));
     const asked = JSON.stringify(chat.body([bash(one.text)]));
-    assertSame(await send(chat.path, asked, stub), asked);
+    const off = await rig.issueKey({ sessionId: 's-40' });
+    assertSame(await send(chat.path, asked, off), asked);
+    await rig.configure(settingsOf(LIVE));
+  });
+
+  test('what was shortened goes on so when nothing is shortened any more, and when long is longer', async () => {
+    const key = await rig.issueKey({ sessionId: 's-39' });
+    const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
+    for (const liveZone of [null, { ...LIVE, longBytes: 1_000_000 }]) {
+      await rig.configure(settingsOf(liveZone));
+      const sent = await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key);
+      assertSame(chatOutputs(sent)[0], first);
+      assertSame(chatOutputs(sent)[1], other.text);
+    }
     await rig.configure(settingsOf(LIVE));
   });
 

@@ -23,6 +23,7 @@ describe('what the gateway has left out of requests', () => {
       holder,
       session: 's-1',
       hash,
+      bytes: 9,
       token: '"less"',
       text: { whole, hash, kind: 'tests' },
       bytesIn: Buffer.byteLength(whole),
