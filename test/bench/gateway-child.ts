@@ -1,7 +1,5 @@
-import { mkdtempSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -87,7 +85,8 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
   },
 
   async gateway() {
-    const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
+    // The bench removes it: this process is killed.
+    const data = process.argv[4] ?? '';
     const db = join(data, 'svc.db');
     const storage = openStorage({ path: db });
     const key = await storage.write(() =>

@@ -120,7 +120,9 @@ export async function gatewayBench(): Promise<Figure[]> {
     const upstream = await start('upstream');
     const load = await start('load');
     const floor = await start('floor', [String(upstream.port)]);
-    const gateway = await start('gateway', [String(upstream.port)], GATEWAY_NODE_OPTIONS);
+    const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
+    homes.push(data);
+    const gateway = await start('gateway', [String(upstream.port), data], GATEWAY_NODE_OPTIONS);
     const translating: Target = { ...gateway, name: 'gateway, messages', protocol: 'messages' };
     const peers: Target[] = [];
     for (const peer of GATEWAY_PEERS) {

@@ -99,6 +99,27 @@ describe('the way to the gateway', () => {
     assert.deepEqual(rules.routed_agents, ['claude']);
   });
 
+  test('is logged with its content when a person names the session, which makes room once it has ended', async () => {
+    const { session_id } = await rig.run(['no-change', claudeSays.init('c-10'), claudeSays.result()]);
+    const logContent = (input: object) => rig.here().call('gateway.log_content', input);
+    const { logged } = await logContent({ session: session_id.slice(2) });
+    assert.deepEqual(
+      logged.map((each) => [each.of, each.file.endsWith(`/log/content.${session_id}.log`)]),
+      [[session_id, true]],
+    );
+    const rules = await rig.here().call('usage.status', { view: 'governance' });
+    assert.deepEqual(rules.content_logged, [session_id]);
+    await rig.settled(session_id);
+    await rig.here().call('gateway.add_key', { name: 'watched' });
+    assert.deepEqual(
+      (await logContent({ key: 'watched' })).logged.map((each) => each.of),
+      ['key:watched'],
+    );
+    await assert.rejects(logContent({ session: session_id, key: 'watched' }), { code: 'usage' });
+    await rig.here().call('gateway.remove_key', { name: 'watched' });
+    assert.deepEqual((await logContent({})).logged, []);
+  });
+
   test('is there for a person who enters too, with a key that holds until they leave, or are gone', async () => {
     const { session_id } = await rig.run(['no-change']);
     await rig.settled(session_id);
