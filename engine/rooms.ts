@@ -243,6 +243,7 @@ export function createRooms(ground: Ground): Rooms {
     config,
     projectId: agents.resolveProjectId,
     folder: agents.resolveFolder,
+    locateSymbol: (symbol, project) => graph.locateShared(symbol, project),
     root,
     data: paths.data,
     prepare: createCommands(processes, childEnvironment),

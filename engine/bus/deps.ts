@@ -29,6 +29,8 @@ export interface BusDeps {
   projectId(project: string | null): string | null;
   /** Its folder, absolute. */
   folder(project: string | null): string;
+  /** Where a shared symbol of a project is, relative to its folder; else why it is not found, a clause. */
+  locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
   /** The workspace's folder, absolute. */
   root: string;
   /** The data folder, absolute. */

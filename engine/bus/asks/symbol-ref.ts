@@ -21,6 +21,8 @@ export interface SymbolDeps {
   projectId(id: string): string | null;
   /** Absolute folder of a project. */
   folder(project: string): string;
+  /** Where a shared symbol of a project is, relative to its folder; else why it is not found, a clause. */
+  locateSymbol(symbol: string, project: string | null): Promise<{ path: string; line: number } | string>;
 }
 
 /** Larger files are not searched for a line. */
@@ -32,15 +34,16 @@ const symbolRefError = (field: string, problem: string): SvcError =>
   });
 
 /** Finds the place that an answer points at. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
-export function resolveSymbolRef(wish: SymbolWish, deps: SymbolDeps): SymbolRef {
-  if (wish.path === undefined) {
-    throw symbolRefError(
-      'path',
-      wish.symbol === undefined
-        ? 'name the file that the answer points at'
-        : 'a symbol cannot be looked up by its name alone yet; name the file that it is in',
-    );
-  }
+export async function resolveSymbolRef(wish: SymbolWish, deps: SymbolDeps): Promise<SymbolRef> {
+  if (wish.path !== undefined) return resolvePlace({ ...wish, path: wish.path }, deps);
+  if (wish.symbol === undefined) throw symbolRefError('path', 'name the file that the answer points at');
+  const project = wish.project === undefined ? null : deps.projectId(wish.project);
+  const found = await deps.locateSymbol(wish.symbol, project);
+  if (typeof found === 'string') throw symbolRefError('symbol', `${found}; or name the file that it is in`);
+  return resolvePlace({ ...wish, ...found }, deps);
+}
+
+function resolvePlace(wish: SymbolWish & { path: string }, deps: SymbolDeps): SymbolRef {
   const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const folder = wish.project === undefined ? deps.root : deps.folder(wish.project);
   const { absolute, key } = deps.paths.resolveNamed(

@@ -214,7 +214,7 @@ export function askTools(deps: AskToolsDeps) {
       }),
       say: ({ id: number, answer, by, symbol_ref }) =>
         `ask ${number} is answered by ${by}: ${answer}${formatSymbolRef(symbol_ref)}`,
-      run(input, caller, call) {
+      async run(input, caller, call) {
         const ask = asks.get(input.id);
         checkMayAnswer(ask, caller);
         const { options, status } = ask;
@@ -228,7 +228,7 @@ export function askTools(deps: AskToolsDeps) {
         const ref =
           status !== 'open' || input.symbol_ref === undefined
             ? null
-            : resolveSymbolRef(input.symbol_ref, deps);
+            : await resolveSymbolRef(input.symbol_ref, deps);
         const answer = { answer: input.answer, by: resolveAnswerer(input.by, caller), symbolRef: ref };
         return call.finish(() => {
           const { note: _, ...answered } = toAskOutcome(asks.answer(input.id, answer, by(caller)));

@@ -153,13 +153,31 @@ export function createGraph(deps: GraphDeps) {
     });
   }
 
+  async function ask(place: GraphPlace, question: GraphQuestion, patienceMs?: number): Promise<AskedGraph> {
+    const reply = await send(place, { question }, undefined, patienceMs);
+    return reply as Extract<GraphReply, { answer: unknown }>;
+  }
+
+  const sharedPaths = (project: string | null): readonly string[] =>
+    deps.settings().shared.get(project) ?? [];
+
   return {
     /** Shared paths of a project, relative to its folder; empty for none. */
-    sharedPaths: (project: string | null): readonly string[] => deps.settings().shared.get(project) ?? [],
+    sharedPaths,
     /** Asks about a project, or a session's worktree. What has changed since is read first, for a while. */
-    async ask(place: GraphPlace, question: GraphQuestion, patienceMs?: number): Promise<AskedGraph> {
-      const reply = await send(place, { question }, undefined, patienceMs);
-      return reply as Extract<GraphReply, { answer: unknown }>;
+    ask,
+    /** Where a shared symbol of a project is, relative to its folder; else why none is meant, a clause. */
+    async locateShared(
+      symbol: string,
+      project: string | null,
+    ): Promise<{ path: string; line: number } | string> {
+      const only = sharedPaths(project);
+      if (only.length === 0) return 'no paths are shared there';
+      const { answer } = await ask({ project }, { ask: 'inspect', symbol, only: [...only] });
+      if ('empty' in answer) return answer.reason;
+      return 'references' in answer
+        ? { path: answer.symbol.path, line: answer.symbol.line }
+        : `no symbol is called ${symbol}`;
     },
     /** Brings an index up to date, however long it takes. */
     async index(

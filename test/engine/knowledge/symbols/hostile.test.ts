@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, openSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openGraphFile } from '../../../../engine/knowledge/symbols/store/graph-file.ts';
 import { createGraphRows } from '../../../../engine/knowledge/symbols/store/rows.ts';
@@ -27,7 +27,7 @@ describe('an index of what somebody has prepared', () => {
     });
     writeFileSync(join(project.root, 'binary.ts'), Buffer.from([0, 1, 2, 3]));
     writeFileSync(join(project.root, 'latin.ts'), Buffer.from('export function caf\xe9() {}\n', 'latin1'));
-    openSync(join(project.root, 'large.ts'), 'w');
+    closeSync(openSync(join(project.root, 'large.ts'), 'w'));
     truncateSync(join(project.root, 'large.ts'), 100 * 1024 * 1024);
     symlinkSync(outside, join(project.root, 'out'));
     symlinkSync(join(outside, 'secret.ts'), join(project.root, 'link.ts'));
@@ -43,6 +43,7 @@ describe('an index of what somebody has prepared', () => {
     assert.deepEqual([skipped.too_large, skipped.binary, skipped.link], [1, 1, 1]);
     assert.equal((await project.indexer.refresh()).read, 0, 'what is skipped is not read again and again');
     await project.close();
+    rmSync(outside, { recursive: true });
   });
 
   test('is made again when its file is damaged or of another version', async () => {
@@ -50,7 +51,8 @@ describe('an index of what somebody has prepared', () => {
     await project.indexer.refresh();
     const before = listEdges(project.indexer);
     const file = project.indexer.db.name;
-    await project.indexer.close();
+    await project.close();
+    mkdirSync(dirname(file));
     writeFileSync(file, 'this is no database');
     const db = openGraphFile(file, 'x');
     assert.deepEqual(createGraphRows(db).listFiles(), []);
@@ -59,6 +61,7 @@ describe('an index of what somebody has prepared', () => {
     const again = openGraphFile(file, 'x');
     assert.equal(again.pragma('user_version', { simple: true }) === 999, false);
     again.close();
+    rmSync(dirname(file), { recursive: true });
     assert.deepEqual(before, ['a.ts:f -> a.ts:g call 1.0']);
   });
 
@@ -86,10 +89,7 @@ describe('an index of what somebody has prepared', () => {
     assert.deepEqual(listEdges(project.indexer), ['a.ts:f -> a.ts:g call 1.0']);
     git('checkout', '-q', 'other');
     await project.indexer.refresh();
-    assert.deepEqual(
-      listEdges(project.indexer),
-      ['a.ts -> b.ts:h value 1.0', 'a.ts:f -> b.ts:h call 1.0'].filter((edge) => !edge.includes('value')),
-    );
+    assert.deepEqual(listEdges(project.indexer), ['a.ts:f -> b.ts:h call 1.0']);
     await project.close();
   });
 });

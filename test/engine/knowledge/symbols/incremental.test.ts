@@ -91,7 +91,7 @@ function composeGo(random: (below: number) => number, path: string): string {
 }
 
 describe('an index that follows edits', () => {
-  const seeds = (process.env.GRAPH_SEEDS ?? '1 2 3').split(' ').map(Number);
+  const seeds = (process.env.GRAPH_SEEDS ?? '1 22').split(' ').map(Number);
   for (const seed of seeds)
     test(`is the same as one that is made anew, after each of ten steps (seed ${seed})`, async () => {
       const random = createRandom(seed);

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createOperations } from '../../../../engine/api/dispatcher.ts';
+import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
+import { createGraph, placeShared } from '../../../../engine/knowledge/symbols/index.ts';
+import { graphOperations } from '../../../../engine/knowledge/symbols/operations.ts';
+import { fakeClock } from '../../../support/clock.ts';
+import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+import { openSpine } from '../../../support/spine.ts';
+
+type GraphApi = ApiOf<OperationsOf<typeof graphOperations>>;
+
+const write = (root: string, files: Record<string, string>): void => {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+};
+
+describe('the tools of the code graph', () => {
+  const folder = temporaryFolder('svc-graph-');
+  const root = join(folder, 'workspace');
+  const other = join(folder, 'other');
+  const worktree = join(folder, 'worktree');
+  const files = {
+    'src/a.ts':
+      "import { helper } from './shared/tools';\n/** Begins. */\nexport function begin() {\n  helper();\n}\n",
+    'src/b.ts': "import { begin } from './a';\nexport const second = () => begin();\n",
+    'src/shared/tools.ts': 'export function helper() {}\nexport function lonely() {}\n',
+    'test/a.test.ts': "import { begin } from '../src/a';\nbegin();\n",
+    'src/same.ts': 'export function twice() {}\n',
+    'lib/same.ts': 'export function twice() {}\n',
+    'notes.md': '# none\n',
+    'src/gen.ts': '// @generated\nexport function made() {}\n',
+  };
+  const graph = createGraph({
+    data: join(folder, 'data'),
+    env: gitEnvironment(),
+    settings: () => ({
+      parsers: {},
+      without: [],
+      shared: placeShared(root, ['src/shared', join(other, 'lib')], [{ id: 'other', folder: other }]),
+    }),
+    folder: (project) => (project === 'other' ? other : root),
+    sessionOf: (id) => (id === 's-1' ? { project: null, cwd: worktree } : null),
+  });
+  const clock = fakeClock();
+  const spine = openSpine(join(folder, 'svc.db'), clock);
+  const operations = createOperations(
+    graphOperations({ graph, projects: () => ['other'], projectId: (id) => id }),
+    { calls: spine.storage.calls, policy: () => ({ mode: 'solo', actors: [] }) },
+  );
+  const call = <K extends keyof GraphApi>(
+    name: K,
+    input: GraphApi[K]['input'],
+  ): Promise<GraphApi[K]['output']> =>
+    operations.call(name, input, {
+      seat: 'chair',
+      actor: 'ada',
+      via: 'tool',
+      sessionId: null,
+      project: null,
+      env: {},
+    }) as Promise<never>;
+
+  before(() => {
+    mkdirSync(join(folder, 'data'), { mode: 0o700 });
+    write(root, files);
+    write(worktree, { ...files, 'src/b.ts': 'export const second = () => {};\n' });
+    write(other, {
+      'lib/x.ts': 'export function helperElsewhere() {}\n',
+      'app.ts': 'export function hidden() {}\n',
+    });
+  });
+  after(async () => {
+    await graph.close();
+    await spine.storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('trace_path has callers and callees with lines, and says when nobody calls', async () => {
+    const trace = await call('trace.path', { symbol: 'begin' });
+    const label = (id: number): string => (trace.symbols as Record<number, string>)[id]!;
+    assert.deepEqual(
+      trace.edges.map(({ from, to, kind, line, confidence, hop }) =>
+        [label(from), label(to), kind, line, confidence, hop].join(' '),
+      ),
+      [
+        'second src/b.ts:2 begin src/a.ts:3 call 2 1 1',
+        'test/a.test.ts begin src/a.ts:3 call 2 1 1',
+        'begin src/a.ts:3 helper src/shared/tools.ts:1 call 4 1 1',
+      ],
+    );
+    const lonely = await call('trace.path', { symbol: 'lonely', direction: 'callers' });
+    assert.equal(lonely.empty, 'no_callers');
+  });
+
+  test('an empty answer says which kind it is', async () => {
+    const kinds = await Promise.all(
+      ['nobody', 'twice', 'notes.md:x', 'src/a.txt:x', 'src/gen.ts:made', 'src/none.ts:x'].map(
+        async (symbol) => {
+          const { empty, note, candidates } = await call('code.snippet', { symbol });
+          assert.ok(note, symbol);
+          return [symbol, empty, candidates.length];
+        },
+      ),
+    );
+    assert.deepEqual(kinds, [
+      ['nobody', 'not_found', 0],
+      ['twice', 'ambiguous', 2],
+      ['notes.md:x', 'not_found', 0],
+      ['src/a.txt:x', 'unsupported_language', 0],
+      ['src/gen.ts:made', 'not_indexed', 0],
+      ['src/none.ts:x', 'not_indexed', 0],
+    ]);
+  });
+
+  test('code_snippet reads the lines as they are now, of another project only what is shared', async () => {
+    const found = await call('code.snippet', { symbol: 'src/a.ts:begin' });
+    assert.equal(found.text, 'export function begin() {\n  helper();\n}');
+    write(root, { 'src/a.ts': `\n\n${files['src/a.ts']}` });
+    const moved = await call('code.snippet', { symbol: 'begin' });
+    assert.deepEqual([moved.line, moved.text], [5, found.text]);
+    const shared = await call('code.snippet', { symbol: 'helperElsewhere', project: 'other' });
+    assert.equal(shared.path, 'lib/x.ts');
+    await assert.rejects(call('code.snippet', { symbol: 'hidden', project: 'other' }), {
+      code: 'path_outside',
+    });
+  });
+
+  test('impact reaches callers over two steps and the tests', async () => {
+    const found = await call('impact', { paths: ['src/shared/tools.ts'] });
+    assert.deepEqual(
+      found.reached.map(({ symbol, hop, test: isTest }) => [symbol.split(' ')[0], hop, isTest]),
+      [
+        ['begin', 1, false],
+        ['second', 2, false],
+        ['test/a.test.ts', 2, true],
+      ],
+    );
+    assert.deepEqual(found.tests, ['test/a.test.ts']);
+    assert.equal((await call('impact', { paths: ['none'] })).empty, 'not_indexed');
+  });
+
+  test('a session is answered from its worktree', async () => {
+    const base = await call('trace.path', { symbol: 'begin', direction: 'callers' });
+    const own = await call('trace.path', { symbol: 'begin', direction: 'callers', session: 's-1' });
+    assert.deepEqual([base.edges.length, own.edges.length], [2, 1]);
+  });
+
+  test('shared symbols are found in all projects, and nothing else is', async () => {
+    const { symbols } = await call('search.shared_symbols', { query: 'help' });
+    assert.deepEqual(
+      symbols.map(({ name, project }) => [name, project]),
+      [
+        ['helper', null],
+        ['helperElsewhere', 'other'],
+      ],
+    );
+    assert.deepEqual((await call('search.shared_symbols', { query: 'begin' })).empty, 'not_found');
+    assert.deepEqual((await call('inspect.symbol', { name: 'helper' })).references, { call: 1 });
+    assert.deepEqual(await graph.locateShared('helper', null), { path: 'src/shared/tools.ts', line: 1 });
+    assert.match((await graph.locateShared('begin', null)) as string, /not in the shared paths/);
+  });
+
+  test('architecture and status count what there is', async () => {
+    const map = await call('architecture', {});
+    assert.deepEqual(
+      map.folders.map(({ folder: name, files: count }) => [name, count]),
+      [
+        ['lib', 1],
+        ['src', 3],
+        ['src/shared', 1],
+        ['test', 1],
+      ],
+    );
+    const { files: count, skipped } = await call('graph.status', {});
+    assert.deepEqual([count, skipped], [6, { generated: 1 }]);
+  });
+});
