@@ -250,6 +250,79 @@ Dine ændringer er gemt`,
 डेटाबेस नहीं खोला जा सका`,
 };
 
+/** Written after the detector was done, of other things, and nothing was changed for them. */
+const HELD_OUT: Readonly<Record<string, string>> = {
+  en: `Draws the shadow below the player before the sprite itself
+Gravity pulls twice as hard on the moon base
+Paint the walls in the colour of the season
+The robot turns left at the second junction
+Cheap trick, but it beats the planner on small boards
+Rotate the wheel by a quarter turn
+Tickets sell out within minutes on Fridays
+One coin per jump
+Blends both images by their alpha channel
+Guests may bring a friend
+The camera follows the ball with a slight lag
+Round up to whole cents at the very end
+Hit the drum harder when the bass drops
+Refuse orders above the credit limit
+Ships sink slower in salt water
+Warm up the oven first
+Interest is paid out monthly
+Sort of a hack around broken drivers
+Skip the intro on second launch
+Monsters sleep during the day`,
+  de: `Zeichnet den Schatten unter der Spielfigur zuerst
+Der Roboter biegt an der zweiten Kreuzung links ab
+Schiffe sinken im Salzwasser langsamer
+Zinsen werden monatlich ausgezahlt
+Ungeheuer schlafen tagsüber
+Erst den Ofen vorheizen
+Dreht das Rad um eine Vierteldrehung
+Bestellungen über dem Kreditrahmen ablehnen`,
+  fr: `Dessine l'ombre sous le joueur avant son image
+Le robot tourne à gauche au deuxième carrefour
+Les navires coulent moins vite dans l'eau salée
+Les intérêts sont versés chaque mois
+Les monstres dorment pendant la journée
+Préchauffer le four d'abord
+Tourne la roue d'un quart de tour
+Refuser les commandes au-dessus du plafond`,
+  es: `Dibuja la sombra debajo del jugador antes que su imagen
+El robot gira a la izquierda en el segundo cruce
+Los barcos se hunden más despacio en agua salada
+Los intereses se pagan cada mes
+Los monstruos duermen durante el día
+Primero hay que calentar el horno
+Gira la rueda un cuarto de vuelta
+Rechazar pedidos por encima del límite`,
+  it: `Disegna l'ombra sotto il giocatore prima della figura
+Il robot gira a sinistra al secondo incrocio
+Le navi affondano più lentamente in acqua salata
+I mostri dormono durante il giorno
+Gira la ruota di un quarto`,
+  pt: `Desenha a sombra debaixo do jogador antes da imagem
+O robô vira à esquerda no segundo cruzamento
+Os navios afundam mais devagar em água salgada
+Os monstros dormem durante o dia
+Gira a roda um quarto de volta`,
+  nl: `Tekent eerst de schaduw onder de speler
+De robot slaat bij het tweede kruispunt linksaf
+Schepen zinken langzamer in zout water
+Monsters slapen overdag
+Draait het wiel een kwartslag`,
+  pl: `Najpierw rysuje cień pod graczem
+Robot skręca w lewo na drugim skrzyżowaniu
+Potwory śpią w ciągu dnia
+Obraca koło o ćwierć obrotu`,
+  sv: `Ritar skuggan under spelaren först
+Roboten svänger vänster vid den andra korsningen
+Monster sover på dagen`,
+  tr: `Önce oyuncunun altındaki gölgeyi çizer
+Robot ikinci kavşakta sola döner
+Canavarlar gündüz uyur`,
+};
+
 /** Shorter than this, a line is no sample of its own. */
 const FEWEST_WORDS = 4;
 
@@ -259,8 +332,8 @@ export interface LanguageSample {
 }
 
 /** Every line, and both halves of each that is long enough for that. */
-export function listLanguageSamples(): LanguageSample[] {
-  return Object.entries(LINES).flatMap(([language, lines]) =>
+export function listLanguageSamples(which: 'known' | 'held out'): LanguageSample[] {
+  return Object.entries(which === 'known' ? LINES : HELD_OUT).flatMap(([language, lines]) =>
     lines.split('\n').flatMap((line) => {
       const words = line.split(' ');
       const middle = Math.ceil(words.length / 2);

@@ -95,7 +95,7 @@ function score(samples: readonly LanguageSample[], detect: Detector): Score {
 
 /** How well short texts are told apart, beside two libraries where they are installed. */
 export async function languagesBench(): Promise<Figure[]> {
-  const samples = listLanguageSamples();
+  const samples = listLanguageSamples('known');
   if (process.env.SVC_BENCH_SHOW === 'languages')
     for (const { language, text } of samples) {
       const found = detectLanguage(text);
@@ -114,8 +114,15 @@ export async function languagesBench(): Promise<Figure[]> {
     figure('languages: foreign ones found at 1 % of English ones taken for foreign', own.found, '%'),
     figure('languages: one text, p95', percentile(times, 0.95), 'ms'),
   ];
+  const heldOut = listLanguageSamples('held out');
+  const held = score(heldOut, detectLanguage);
+  figures.push(figure(`languages: told right of ${heldOut.length} held out`, held.right, '%'));
+  figures.push(figure('languages: foreign ones found of those held out', held.found, '%'));
   for (const [name, detect] of await loadPeers()) {
     const theirs = score(samples, detect);
+    const theirHeld = score(heldOut, detect);
+    figures.push(figure(`languages: told right, held out, beside ${name}`, held.right, '%', theirHeld.right));
+    figures.push(figure(`languages: foreign, held out, beside ${name}`, held.found, '%', theirHeld.found));
     figures.push(figure(`languages: told right, beside ${name}`, own.right, '%', theirs.right));
     figures.push(figure(`languages: foreign ones found, beside ${name}`, own.found, '%', theirs.found));
   }

@@ -26,9 +26,12 @@ export interface LanguageFinding {
 }
 
 /** Below it nothing is said: of English texts, less than one in a hundred is above it. */
-const LEAST_CONFIDENCE = 0.35;
+const LEAST_CONFIDENCE = 0.3;
 /** A name is one word: its letters are all there is to go by. */
 const NAME_CONFIDENCE = 0.9;
+/** In Latin letters, fewer words say too little. */
+const FEWEST_WORDS = 4;
+const IS_LATIN = /^\P{L}*\p{Script=Latin}/u;
 /** The beginning of a longer text says enough. */
 const LONGEST_JUDGED = 1500;
 const LONGEST_EXCERPT = 80;
@@ -85,7 +88,9 @@ function judgeText(
       ? null
       : { found, confidence: NAME_CONFIDENCE, excerpt };
   }
-  const detected = detectLanguage(keepPlainText(text.slice(0, LONGEST_JUDGED)));
+  const plain = keepPlainText(text.slice(0, LONGEST_JUDGED));
+  if (IS_LATIN.test(plain) && plain.split(' ').length < FEWEST_WORDS) return null;
+  const detected = detectLanguage(plain);
   if (detected === null || detected.confidence < LEAST_CONFIDENCE) return null;
   if (isNearLanguage(detected.language, expected)) return null;
   return { found: detected.language, confidence: detected.confidence, excerpt };

@@ -48,6 +48,7 @@ const LATIN_LETTERS: readonly (readonly [RegExp, string])[] = [
 ];
 const LETTER_WEIGHT = 0.8;
 const ENDING_WEIGHT = 0.4;
+const LETTER_WORD_WEIGHT = 0.3;
 const MOST_MARKS = 4;
 
 /** Languages that a line of text often cannot tell apart. */
@@ -111,7 +112,9 @@ function detectLatin(text: string): DetectedLanguage | null {
     void scores.set(language, (scores.get(language) ?? 0) + weight);
   const addWord = (word: string): boolean => {
     const languages = WORDS.get(word) ?? [];
-    for (const language of languages) add(language, 1 / Math.sqrt(languages.length));
+    // One letter may be a variable, or the rest of something else.
+    const weight = word.length === 1 ? LETTER_WORD_WEIGHT : 1;
+    for (const language of languages) add(language, weight / Math.sqrt(languages.length));
     return languages.length > 0;
   };
   for (const word of words) {

@@ -34,7 +34,8 @@ export function listCodeTexts(text: string, language: Language, newLines: Uint8A
     const kind = tokens.kinds[at];
     const word = text.slice(tokens.starts[at], tokens.ends[at]);
     if (kind === NAME && NOT_ASCII.test(word)) found.push({ kind: 'name', text: word, line });
-    if (kind !== STRING) continue;
+    // Nor is a regular expression for people.
+    if (kind !== STRING || word.startsWith('/')) continue;
     const inner = word.slice(0, LONGEST_LINE).replace(/^[\w@$]*["'`]+|["'`]+$/gu, '');
     if (inner.split(/\s+/u).length >= FEWEST_WORDS || NOT_ASCII.test(inner))
       found.push({ kind: 'string', text: inner, line });

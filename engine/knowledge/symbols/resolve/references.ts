@@ -82,8 +82,12 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         return isType ? found(lookUpType(file, expr), 1, 'import') : resolveMember(file, expr[1], expr[2]);
       case 'l': {
         const behind = file.facts.locals[expr[1]] ?? (['?'] as const);
+        const value = evaluate(file, expr);
+        // A function that an option holds is called by another name: which one it is, nobody can tell here.
+        const isHeld = value.is === 'symbol' && value.file.facts.symbols[value.index]?.kind === 'field';
+        if (isHeld) return found(value, 0.4, 'alias');
         const isModule = behind[0] === 'm' && ['module', 'space'].includes(evaluate(file, behind[1]).is);
-        return found(evaluate(file, expr), isModule ? 1 : 0.7, 'alias');
+        return found(value, isModule ? 1 : 0.7, 'alias');
       }
       case '|': {
         // A bare name: of the class around, else of the package.

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
+
+const SUMS = `export function sumByDay(entries, zone) {
+  const sums = new Map();
+  for (const entry of entries) {
+    if (entry.amount <= 0 || entry.isVoid) continue;
+    const day = formatDay(entry.at, zone);
+    const before = sums.get(day) ?? 0;
+    sums.set(day, before + entry.amount * (1 + entry.tax / 100));
+  }
+  return [...sums].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+`;
+
+describe('svc guard check', () => {
+  let ws: TestWorkspace;
+  before(async () => {
+    ws = await makeWorkspace({ hosted: true, yaml: 'guard: { dup: { mode: block } }\n' });
+    ws.repository.commit({ 'src/sums.js': SUMS }, 'Sums');
+  });
+  after(() => ws.close());
+
+  test('without anything new finds nothing and exits with 0', async () => {
+    const { code, stdout } = await ws.svc(['guard', 'check', '--range', 'HEAD~1..HEAD']);
+    assert.deepEqual([code, stdout.trim()], [0, '0 copies in 1 file']);
+  });
+
+  test('names the copy and the original, as text, JSON and SARIF, and exits with 3 where it would be refused', async () => {
+    ws.repository.write('src/a copy.js', SUMS.replaceAll('entry', 'row'));
+    const text = await ws.svc(['guard', 'check']);
+    assert.equal(text.code, 3);
+    assert.match(text.stdout, /^src\/a copy\.js:1-10 \(sumByDay\) repeats src\/sums\.js:1-10 \(sumByDay\)$/m);
+    assert.match(
+      text.stdout,
+      /^ {2}the same but for names and literals, \d+ tokens, 100 % of the function$/m,
+    );
+    const json = await ws.svc(['guard', 'check', 'src', '--json']);
+    assert.equal(json.code, 3);
+    const report = JSON.parse(json.stdout);
+    assert.deepEqual([report.files, report.copies.length, report.refused], [2, 1, true]);
+    const sarif = await ws.svc(['guard', 'check', '--sarif']);
+    const [run] = JSON.parse(sarif.stdout).runs;
+    const [result] = run.results;
+    assert.equal(run.tool.driver.rules[result.ruleIndex].id, result.ruleId);
+    assert.deepEqual(
+      [result.ruleId, result.level, result.locations[0].physicalLocation.artifactLocation.uri],
+      ['copy-type-2', 'error', 'src/a%20copy.js'],
+    );
+    assert.deepEqual(result.locations[0].physicalLocation.region, { startLine: 1, endLine: 10 });
+  });
+
+  test('says what it cannot check', async () => {
+    const missing = await ws.svc(['guard', 'check', 'nothing.js']);
+    assert.equal(missing.code, 0);
+    assert.match(missing.stderr, /no sources of the project's own: nothing\.js/);
+    assert.equal((await ws.svc(['guard', 'check', 'src', '--range', 'HEAD'])).code, 2);
+    assert.match(
+      (await ws.svc(['guard', 'check', '--range', 'no..where'])).stderr,
+      /git knows no range no\.\.where/,
+    );
+    assert.equal((await ws.svc(['guard', 'check', '../elsewhere'])).code, 3);
+  });
+});
