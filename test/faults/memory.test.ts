@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { memoryRig } from '../engine/knowledge/memory-rig.ts';
+import { memoryRig } from '../engine/knowledge/memory/rig.ts';
 import { readFilesBelow } from '../support/folder-files.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace } from '../support/workspace.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { memoryRig } from '../engine/knowledge/memory-rig.ts';
+import { memoryRig } from '../engine/knowledge/memory/rig.ts';
 import { report } from '../support/faults.ts';
 
 const FILES = 100_000;

@@ -32,9 +32,18 @@ export interface TestRepository {
   remove(): void;
 }
 
-/** A folder below the system's temporary one, with links resolved. */
-export const temporaryFolder = (name = 'svc-test-'): string =>
-  realpathSync(mkdtempSync(join(realpathSync(tmpdir()), name)));
+const folders = new Set<string>();
+
+/** A folder below the system's temporary one, with links resolved. It goes with this process at the latest. */
+export function temporaryFolder(name = 'svc-test-'): string {
+  if (folders.size === 0)
+    process.once('exit', () => {
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    });
+  const folder = realpathSync(mkdtempSync(join(realpathSync(tmpdir()), name)));
+  folders.add(folder);
+  return folder;
+}
 
 const runGit = (cwd: string, ...args: string[]): string =>
   // A commit would start another program that looks whether there is something to pack.

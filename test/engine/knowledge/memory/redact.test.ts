@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactSecrets } from '../../../engine/knowledge/memory/redact.ts';
+import { redactSecrets } from '../../../../engine/knowledge/memory/redact.ts';
 
 /** Put together here, so that nothing in this file looks like a secret to those who look for them. */
 const made = (head: string, length: number, letters = 'aB3dE5gH7jK9mN2pQ4rS6tU8vW1xY'): string =>

@@ -7,7 +7,7 @@ import {
   nearWords,
   quoteForMatch,
   readQuery,
-} from '../../../engine/knowledge/search/index.ts';
+} from '../../../../engine/knowledge/search/index.ts';
 
 const index = (text: string): Set<string> => new Set(indexText(text).split(' '));
 const finds = (query: string, text: string): boolean => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createRecall } from '../../../engine/knowledge/memory/recall.ts';
-import { createMemoryStore } from '../../../engine/knowledge/memory/store.ts';
-import { fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine } from '../../support/spine.ts';
+import { createRecall } from '../../../../engine/knowledge/memory/recall.ts';
+import { createMemoryStore } from '../../../../engine/knowledge/memory/store.ts';
+import { fakeClock } from '../../../support/clock.ts';
+import { temporaryFolder } from '../../../support/git.ts';
+import { openSpine } from '../../../support/spine.ts';
 
 const ADA = {
   actor: 'ada',

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { createOperations } from '../../../engine/api/dispatcher.ts';
-import type { ApiOf, OperationsOf } from '../../../engine/api/operation.ts';
-import { createMemory } from '../../../engine/knowledge/memory/index.ts';
-import { memoryOperations } from '../../../engine/knowledge/memory/operations.ts';
-import { createWorkspacePaths } from '../../../engine/workspace/workspace-path.ts';
-import { fakeClock } from '../../support/clock.ts';
-import { temporaryFolder } from '../../support/git.ts';
-import { openSpine } from '../../support/spine.ts';
+import { createOperations } from '../../../../engine/api/dispatcher.ts';
+import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
+import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
+import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
+import { createWorkspacePaths } from '../../../../engine/workspace/workspace-path.ts';
+import { fakeClock } from '../../../support/clock.ts';
+import { temporaryFolder } from '../../../support/git.ts';
+import { openSpine } from '../../../support/spine.ts';
 
 type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 
