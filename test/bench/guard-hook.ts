@@ -53,10 +53,11 @@ function measurePeer(ws: TestWorkspace): Figure[] {
   const program = join(process.env.SVC_BENCH_PEERS ?? '', 'node_modules', '.bin', 'jscpd');
   if (!existsSync(program)) return [];
   const begin = performance.now();
-  spawnSync(program, ['--silent', '--min-tokens', '60', 'lib'], {
+  const { status } = spawnSync(program, ['--silent', '--min-tokens', '60', 'lib'], {
     cwd: ws.root,
     stdio: 'ignore',
   });
+  if (status !== 0) throw new Error(`jscpd ended with ${status}`);
   return [figure('guard: jscpd of the same files, whole run', performance.now() - begin, 'ms')];
 }
 

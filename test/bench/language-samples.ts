@@ -250,7 +250,7 @@ Dine ændringer er gemt`,
 डेटाबेस नहीं खोला जा सका`,
 };
 
-/** Written after the detector was done, of other things, and nothing was changed for them. */
+/** Written after the detector was done, of other things. Words and the threshold were adjusted once after they were first run. */
 const HELD_OUT: Readonly<Record<string, string>> = {
   en: `Draws the shadow below the player before the sprite itself
 Gravity pulls twice as hard on the moon base

@@ -1,5 +1,5 @@
 import type { Call, Caller } from '../../api/operation.ts';
-import { EXIT, SvcError } from '../../base/errors.ts';
+import { asSvcError, EXIT, SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { createLanguageTable, findLanguage } from '../sources/index.ts';
@@ -157,7 +157,7 @@ export function createGuard({
     close: thread.close,
     /**
      * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
-     * found, or the profile looks for nothing. A failure of the check itself says nothing of the work.
+     * found, or the profile looks for nothing. Where findings would be refused, work that could not be looked through is too.
      */
     async checkWork(root: string, range: string): Promise<WorkCheck | null> {
       const { copies: mode, languages: languageMode, wanted } = chooseChecks();
@@ -171,16 +171,23 @@ export function createGuard({
         signal: AbortSignal.any([]),
         progress: () => undefined,
       };
-      const { copies, languages } = await checkRange(request).catch((error: unknown) => {
+      const command = `svc guard check --range ${range}`;
+      const blocks = mode === 'block' || languageMode === 'block';
+      let found: Awaited<ReturnType<typeof checkRange>>;
+      try {
+        found = await checkRange(request);
+      } catch (error) {
         log.warn({ error }, 'work was not looked through');
-        return { copies: [], languages: [] };
-      });
+        const output = `it could not be looked through: ${asSvcError(error).message}`;
+        return blocks ? { command, exitCode: EXIT.failure, agrees: false, output } : null;
+      }
+      const { copies, languages } = found;
       const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
       if (refused.length === 0 && languages.length === 0) return null;
       const isRefused = refused.length > 0 || languageMode === 'block';
       const lines = [...refused.map(describeCopy), ...languages.map(describeLanguage)];
       return {
-        command: `svc guard check --range ${range}`,
+        command,
         exitCode: isRefused ? EXIT.denied : 0,
         agrees: !isRefused,
         output: lines.slice(0, MOST_LINES).join('\n'),
