@@ -1,3 +1,4 @@
+import { SvcError } from '../../../base/errors.ts';
 import type {
   ExportFact,
   Expr,
@@ -53,8 +54,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
   const seen = new Set<string>();
 
   function addSymbol({ name, kind, parent, node, body = -1, outer = node }: NewSymbol): number {
-    // What follows refers to the last one, which is as wrong as any; a file of that size is a table.
-    if (symbols.length >= MOST_SYMBOLS) return MOST_SYMBOLS - 1;
+    if (symbols.length >= MOST_SYMBOLS) throw new SvcError('internal', `more than ${MOST_SYMBOLS} symbols`);
     const start = nodes.startOf(outer);
     const end = Math.max(nodes.endOf(node), nodes.endOf(outer));
     const head = nodes.text.slice(

@@ -13,6 +13,7 @@ import {
 import type { FileFacts } from '../facts.ts';
 import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
+import type { FileView } from '../resolve/project.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
 import { ANY_FILE, ANY_PATH, createStoredProject } from '../resolve/stored-project.ts';
 import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
@@ -212,6 +213,15 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     return read;
   }
 
+  /** A file that nobody has thought of has no edges, and is not the end of all others. */
+  function resolveOrGiveUp(view: FileView): ReturnType<typeof resolver.resolveFile> {
+    try {
+      return resolver.resolveFile(view);
+    } catch {
+      return { edges: [], unresolved: view.facts.references.length };
+    }
+  }
+
   function resolveOne(id: number): void {
     const view = project.view(id);
     if (view === null) {
@@ -221,7 +231,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     }
     const uses = project.begin();
     const references = rows.readReferences(id);
-    const { edges, unresolved } = resolver.resolveFile({ ...view, facts: { ...view.facts, references } });
+    const { edges, unresolved } = resolveOrGiveUp({ ...view, facts: { ...view.facts, references } });
     rows.writeEdges(id, edges, uses, unresolved, idsOf);
   }
 
@@ -290,7 +300,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     const resolved = await resolveDirty((done, total) => progress({ phase: 'resolve', done, total }));
     skipped = list.skipped;
     for (const { state } of known.values())
-      if (state !== 'ok' && state !== 'slow') countSkipped(skipped, state);
+      if (state !== 'ok' && state !== 'slow' && state !== 'failed') countSkipped(skipped, state);
     writeFact(db, 'skipped', JSON.stringify(skipped));
     writeFact(db, 'at', String(Date.now()));
     return { read, removed: gone.length, resolved, ms: performance.now() - from };

@@ -25,5 +25,10 @@ export function readFacts(
   if (hash === knownHash) return 'same';
   const tree = parser.parse(language, text);
   if (tree === null) return { state: 'slow', facts: null, hash, size, mtime: mtimeMs };
-  return { state: 'ok', facts: packFacts(extractFacts(tree, path)), hash, size, mtime: mtimeMs };
+  try {
+    return { state: 'ok', facts: packFacts(extractFacts(tree, path)), hash, size, mtime: mtimeMs };
+  } catch {
+    // One file that nobody has thought of must not be the end of all others.
+    return { state: 'failed', facts: null, hash, size, mtime: mtimeMs };
+  }
 }

@@ -127,11 +127,10 @@ function explainMissing(indexer: Indexer, wanted: string, similar: SymbolRow[]) 
       .prepare('SELECT state, errors FROM file WHERE path = ? OR path LIKE ?')
       .get(path, `%/${path.replace(/[%_]/g, '')}`) as { state: string; errors: number } | undefined;
     if (row !== undefined && row.state !== 'ok') {
+      const skipped = (SKIP_REASONS as Record<string, string | undefined>)[row.state];
       const why =
-        row.state === 'slow'
-          ? 'takes too long to parse'
-          : (SKIP_REASONS as Record<string, string>)[row.state];
-      return nothing(row.state === 'slow' ? 'parse_failed' : 'not_indexed', `${path} is left out: ${why}`);
+        skipped ?? (row.state === 'slow' ? 'it takes too long to parse' : 'it could not be read as code');
+      return nothing(skipped === undefined ? 'parse_failed' : 'not_indexed', `${path} is left out: ${why}`);
     }
     if (row !== undefined && row.errors > 0)
       return nothing(

@@ -14,7 +14,7 @@ const TABLES = `
     hash TEXT NOT NULL,
     size INTEGER NOT NULL,
     mtime REAL NOT NULL,
-    -- ok, or why there is nothing of it: a reason of SKIP_REASONS, or slow.
+    -- ok, or why there is nothing of it: a reason of SKIP_REASONS, slow or failed.
     state TEXT NOT NULL,
     errors INTEGER NOT NULL,
     unresolved INTEGER NOT NULL DEFAULT 0,

@@ -4,7 +4,7 @@ import { type Edge, STRATEGIES, type Strategy } from '../resolve/references.ts';
 import type { GraphDatabase } from './graph-file.ts';
 import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
 
-export type FileState = 'ok' | 'slow' | SkipReason;
+export type FileState = 'ok' | 'slow' | 'failed' | SkipReason;
 
 export interface FileRow {
   id: number;

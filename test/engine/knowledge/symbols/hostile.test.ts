@@ -17,6 +17,7 @@ describe('an index of what somebody has prepared', () => {
       'calls.ts': `export const x = ${'f(\n'.repeat(3000)}${')\n'.repeat(3000)};\n`,
       'name.ts': `export function ${'a'.repeat(4096)}() {}\n`,
       'open.py': `${'(\n'.repeat(5000)}\ndef f():\n    pass\n`,
+      'table.ts': 'export const row = 1;\n'.repeat(21_000),
       'loop.ts':
         "export * from './loop2';\nexport { a as b } from './loop2';\nimport { b } from './loop2';\nb();\n",
       'loop2.ts': "export * from './loop';\nexport { b as a } from './loop';\n",
@@ -36,6 +37,8 @@ describe('an index of what somebody has prepared', () => {
     await project.indexer.refresh();
     const { db } = project.indexer;
     const names = db.prepare("SELECT name FROM symbol WHERE kind = 'function'").pluck().all() as string[];
+    const state = db.prepare("SELECT state FROM file WHERE path = 'table.ts'").pluck().get();
+    assert.equal(state, 'failed', 'a file with too many symbols is left out, and the others are read');
     assert.ok(names.includes('after'), 'what follows deep nesting is found');
     assert.ok(!names.some((name) => name.includes('secret')), 'a link is followed');
     assert.ok(names.every((name) => name.length <= 200));
