@@ -87,18 +87,18 @@ describe('svc init and svc config', () => {
 
   test('a key that nothing uses yet says so, wherever keys are shown and where svc.yaml sets it', async () => {
     const own = await makeWorkspace({
-      yaml: 'guard: { dup: { window: 50, min_tokens: 70 } }\n',
+      yaml: 'server: { token_path: other.token }\ntelemetry: { work: off }\n',
     });
     try {
       const { stdout } = await own.svc(['config', 'check']);
       assert.deepEqual(stdout.split('\n').slice(0, 2), [
-        'pending: guard.dup.window. Not used yet: it is for the search for copies of code.',
-        'pending: guard.dup.min_tokens. Not used yet: it is for the search for copies of code.',
+        'pending: server.token_path. Not used yet: it is for the linked server.',
+        'pending: telemetry.work. Not used yet: it is for the linked server.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(
         unused.map(({ key }) => key),
-        ['guard.dup.window', 'guard.dup.min_tokens'],
+        ['server.token_path', 'telemetry.work'],
       );
     } finally {
       await own.close();
@@ -106,7 +106,7 @@ describe('svc init and svc config', () => {
     assert.doesNotMatch((await ws.svc(['config', 'check'])).stdout, /pending/);
     const listed = (await ws.svc(['config', 'keys'])).stdout.split('\n');
     for (const [key, isPending] of [
-      ['workspace.code_lang', true],
+      ['server.url', true],
       ['workspace.name', false],
     ] as const)
       assert.equal(/Not used yet/.test(listed.find((line) => line.startsWith(`${key} `)) ?? ''), isPending);
