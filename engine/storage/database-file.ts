@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { randomName } from '../base/atomic-file.ts';
@@ -55,20 +55,27 @@ export function prepareDatabase(path: string, dataId: string): void {
   if (left !== undefined) throw dataFolderRefusedError(left, 'database', 'belongs to no database');
   removeDatabaseDrafts(path);
   const draft = `${path}.${randomName()}.new`;
-  closeSync(openPrivate(draft, 'new'));
+  const file = openPrivate(draft, 'new');
   try {
     const db = new Database(draft);
     try {
+      // Nobody reads a draft that an interruption has left, so it goes to the disk once, when it is whole.
+      db.pragma('synchronous = OFF');
+      db.transaction(() => {
+        migrateDatabase(db, draft);
+        bindDatabase(db, dataId);
+      })();
       db.pragma('journal_mode = WAL');
-      migrateDatabase(db, draft);
-      bindDatabase(db, dataId);
     } finally {
       db.close();
     }
+    fsyncSync(file);
     renameSync(draft, path);
   } catch (error) {
-    for (const file of listDatabaseFiles(draft)) rmSync(file, { force: true });
+    for (const each of listDatabaseFiles(draft)) rmSync(each, { force: true });
     throw error;
+  } finally {
+    closeSync(file);
   }
 }
 

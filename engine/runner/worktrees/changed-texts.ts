@@ -1,5 +1,6 @@
 import { mapLimit } from '../../base/map-limit.ts';
 import { createGit, type Git, type GitOptions, splitRecords } from './git.ts';
+import { isPassableRange } from './refs.ts';
 
 /** A file that has changed, with what it held before. */
 export interface ChangedText {
@@ -30,8 +31,7 @@ export async function readChangedTexts(
   range: string | null,
   { most, isWanted }: { most: number; isWanted(path: string): boolean },
 ): Promise<{ changed: ChangedText[]; isCut: boolean } | null> {
-  // It would be an option.
-  if (range?.startsWith('-')) return null;
+  if (range !== null && !isPassableRange(range)) return null;
   const git = createGit(env);
   const options = [
     '--raw',

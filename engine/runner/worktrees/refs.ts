@@ -94,3 +94,6 @@ export const compareAndSetRef = (
     next,
     before ?? '0'.repeat(next.length),
   ]);
+
+/** Whether git may be given a range of commits from outside: one that begins with a dash would be an option. */
+export const isPassableRange = (range: string): boolean => !/^-|[\0-\x1f]/.test(range);

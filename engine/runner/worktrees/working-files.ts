@@ -1,4 +1,5 @@
 import { createGit, type GitOptions, splitRecords } from './git.ts';
+import { isPassableRange } from './refs.ts';
 
 const LONGEST_MS = 60_000;
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -59,8 +60,7 @@ export async function listChangedFiles(
 ): Promise<string[] | null> {
   const git = createGit(env);
   const args = ['diff', '--name-only', '--no-renames', '--relative', '--no-ext-diff', '--no-textconv', '-z'];
-  // A range that begins with a dash would be an option.
-  if (range?.startsWith('-')) return null;
+  if (range !== null && !isPassableRange(range)) return null;
   const diff = await git.run(folder, [...args, range ?? 'HEAD', '--'], ASKED);
   if (diff.code !== 0) return null;
   const changed = splitRecords(diff.stdout);

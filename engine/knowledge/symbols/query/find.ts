@@ -97,7 +97,8 @@ export function searchSymbols({ db }: Indexer, query: string, limit: number): Sy
       .trim()
       .split(/[.:#\s]+/)
       .at(-1) ?? '';
-  if (name === '') return [];
+  // No name has a NUL, at which the query would end in the middle of a string.
+  if (name === '' || name.includes('\0')) return [];
   const isLong = [...name].length >= 3;
   const ids = isLong
     ? db
