@@ -8,6 +8,7 @@ import type { ApiOf, Operations } from './api/operation.ts';
 import { createToolCalls, toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
+import { keepAliveDuring } from './base/keep-alive.ts';
 import { openLog } from './base/log.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
@@ -119,9 +120,10 @@ export async function openEngine(options: OpenOptions) {
   const lock = holdHostLock(paths.data);
   const closers: (() => unknown)[] = [() => lock.release()];
   const closing = (close: () => unknown): void => void closers.push(close);
-  async function unwind(): Promise<void> {
-    for (const close of closers.splice(0).reverse()) await close();
-  }
+  const unwind = (): Promise<void> =>
+    keepAliveDuring(async () => {
+      for (const close of closers.splice(0).reverse()) await close();
+    });
 
   try {
     const { log, close: closeLog } = openLog(paths.data);

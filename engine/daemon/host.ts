@@ -3,6 +3,7 @@ import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { releaseIdleMemory } from '../base/idle-memory.ts';
+import { keepAliveDuring } from '../base/keep-alive.ts';
 import type { Engine } from '../compose.ts';
 import { listenOn } from '../http/listen.ts';
 import type { ProcessName } from '../runner/processes/index.ts';
@@ -129,7 +130,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     resolveClosed();
   }
   const close = ({ isGone } = { isGone: false }): Promise<void> => {
-    closing ??= closeHost({ isGone });
+    closing ??= keepAliveDuring(() => closeHost({ isGone }));
     return closing;
   };
   engine.runSockets.attach({

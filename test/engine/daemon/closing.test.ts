@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until } from '../../support/wait.ts';
+import { isRunning, makeWorkspace } from '../../support/workspace.ts';
+
+/** What it leaves behind does not end when it is asked to. */
+const LEAVES_ONE_BEHIND = "setsid sh -c 'trap : TERM; touch begun; while :; do sleep 1; done' & sleep 0.2";
+
+test('an engine that is stopped while a notice command runs ends whole, and is not started again', async (t) => {
+  const ws = await makeWorkspace({ env: { SVC_CONTAINMENT: 'marks' } });
+  t.after(() => ws.close());
+  const yaml = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');
+  const notify = JSON.stringify({ scripted: { mode: 'shell', cmd: `sh -c "${LEAVES_ONE_BEHIND}"` } });
+  ws.repository.write('svc.yaml', yaml.replace('agents:\n', `agents:\n  notify: ${notify}\n`));
+  ws.agree();
+  await ws.program(['up']);
+  const client = await ws.connect();
+  const { task_id } = await client.call('task.add', { title: 'w', body: '#agent: hang' });
+  const { session } = await client.call('task.run', { id: task_id });
+  await client.call('msg.send', { to_session: session?.session_id ?? '', body: 'x' });
+  await until(() => existsSync(join(ws.root, 'begun')), 'the notice command to have begun');
+  const [pid, supervisor] = [ws.daemonPid() ?? 0, ws.supervisorPid() ?? 0];
+  const { code, stderr } = await ws.program(['down', '--stop-workers']);
+  assert.equal(code, 0, stderr);
+  await until(() => !isRunning(pid) && !isRunning(supervisor), 'the engine and its supervisor to end');
+  assert.doesNotMatch(
+    readFileSync(join(ws.root, '.svc', 'log', 'daemon.out'), 'utf8'),
+    /started again|unsettled/,
+  );
+});
