@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { act, answer, ask, openDash } from '../support/dash.ts';
+import { answer, ask, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
 /** An editor that puts other words in the place of some, as a person does. */
@@ -26,6 +26,10 @@ describe('the memory on the screen', withTmux, () => {
       terminal.type(words);
       await terminal.shows(words);
     }
+    async function keep(): Promise<void> {
+      terminal.keys('Enter');
+      await terminal.gone('Enter keep');
+    }
     for (const [title, text] of [
       ['Port of the database', 'It is 5433, since 5432 is taken.'],
       ['Port of the database', 'It is 6000 on the server.'],
@@ -38,7 +42,7 @@ describe('the memory on the screen', withTmux, () => {
 
     await search('tuesday');
     await terminal.shows('1 of 4');
-    terminal.keys('Enter');
+    await keep();
     await ask(terminal, 'x', 'Forget m-');
     await answer(terminal, 'y');
     await terminal.shows('is forgotten');
@@ -47,7 +51,7 @@ describe('the memory on the screen', withTmux, () => {
     // The two stand side by side, and the selected one supersedes the other.
     await search('type:fact port');
     await terminal.shows('under the same title another text');
-    terminal.keys('Enter');
+    await keep();
     await ask(terminal, 'K', 'It supersedes m-');
     await answer(terminal, 'y');
     await terminal.gone('1 conflict');
@@ -56,9 +60,8 @@ describe('the memory on the screen', withTmux, () => {
     // In the person's own editor.
     await search('type:fact tabs');
     await terminal.shows('Tabs are two spaces');
-    terminal.keys('Enter');
-    await act(terminal, 'e');
-    await terminal.shows('Tabs are four spaces');
+    await keep();
+    await ask(terminal, 'e', 'Tabs are four spaces');
     assert.match(await recall('tabs'), /four spaces/);
     assert.doesNotMatch(await recall('tabs'), /two spaces/);
   });
