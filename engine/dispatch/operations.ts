@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
-import { timeoutSec } from '../board/index.ts';
+import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { SessionActions } from './session-actions.ts';
@@ -181,11 +181,10 @@ export function sessionOperations(deps: {
       async run(input, caller, call) {
         const { sessionId } = sessions.resolve(input.session);
         const { timeout_sec, outside, prompt, title = null } = input;
-        const source = caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const);
         const submitted = await call.begin(() =>
           actions.followUp(
             sessionId,
-            { prompt, title, source, sourceRef: caller.via === 'tool' ? caller.sessionId : null },
+            { prompt, title, ...findTaskSource(caller) },
             { parent: caller.sessionId ?? undefined, outside, timeoutSec: timeout_sec },
             by(caller),
           ),

@@ -97,11 +97,8 @@ export function createSessionActions(deps: {
 
   /** Throws while somebody is in it: two agents in one worktree would undo each other's work. */
   function checkEmpty({ sessionId }: Session): void {
-    const visitor = visitors.findVisitor(sessionId);
-    if (visitor === null) return;
-    throw new SvcError('conflict', `a person is in ${sessionId} (process ${visitor.pid})`, {
-      hint: sentence`leave it first: end the agent that {worker.attach} opened`,
-    });
+    const conflict = visitors.findVisitorConflict(sessionId);
+    if (conflict !== null) throw conflict;
   }
 
   /** Throws where the configuration has every run confined. */

@@ -20,7 +20,7 @@ export function createFollowUps({
   visitors,
 }: {
   sessions: Pick<Sessions, 'get' | 'findSuccessor' | 'byBranch' | 'newestOfWorker'>;
-  visitors: Pick<Visitors, 'findVisitor'>;
+  visitors: Pick<Visitors, 'findVisitorConflict'>;
 }): FollowUps {
   function findObstacle(session: Session): SvcError | null {
     const { sessionId, state, branch } = session;
@@ -43,11 +43,7 @@ export function createFollowUps({
       return new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
         hint: sentence`{task.add} and {task.run} begin anew, from what was promoted`,
       });
-    const visitor = visitors.findVisitor(sessionId);
-    if (visitor === null) return null;
-    return new SvcError('conflict', `a person is in ${sessionId} (process ${visitor.pid})`, {
-      hint: sentence`leave it first: end the agent that {worker.attach} opened`,
-    });
+    return visitors.findVisitorConflict(sessionId);
   }
 
   return {

@@ -1,4 +1,5 @@
 import { SvcError } from '../base/errors.ts';
+import { sentence } from '../base/sentence.ts';
 import type { Sessions } from './registry.ts';
 
 /** The process of a person who has entered a session. */
@@ -15,6 +16,8 @@ export interface Visitors {
   listVisited(): Set<string>;
   /** Returns who is in a session; null for nobody. */
   findVisitor(sessionId: string): Visitor | null;
+  /** What somebody else is told who wants to work in a session that a person is in; null when nobody is in it. */
+  findVisitorConflict(sessionId: string): SvcError | null;
   /** Lists sessions whose visitor's process ended without leaving. */
   listGone(): Visitor[];
   /** Whether the record still names this process. */
@@ -36,6 +39,11 @@ export function createVisitors({
   };
 }): Visitors {
   const isGone = ({ pid, pidStart }: Visitor): boolean => processes.checkLiveness(pid, pidStart) === 'dead';
+  function findVisitor(sessionId: string): Visitor | null {
+    const found = sessions.attached().find((each) => each.sessionId === sessionId);
+    return found === undefined || isGone(found) ? null : found;
+  }
+
   return {
     listVisited: () =>
       new Set(
@@ -44,9 +52,13 @@ export function createVisitors({
           .filter((visitor) => !isGone(visitor))
           .map(({ sessionId }) => sessionId),
       ),
-    findVisitor(sessionId) {
-      const found = sessions.attached().find((each) => each.sessionId === sessionId);
-      return found === undefined || isGone(found) ? null : found;
+    findVisitor,
+    findVisitorConflict(sessionId) {
+      const visitor = findVisitor(sessionId);
+      if (visitor === null) return null;
+      return new SvcError('conflict', `a person is in ${sessionId} (process ${visitor.pid})`, {
+        hint: sentence`leave it first: end the agent that {worker.attach} opened`,
+      });
     },
     listGone: () => sessions.attached().filter(isGone),
     isRecorded: ({ sessionId, pid, pidStart }) =>

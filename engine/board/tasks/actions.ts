@@ -30,6 +30,12 @@ export interface TaskActions {
   run(taskId: string, options: DispatchOptions, who: By): Submitted;
 }
 
+/** Where a task of this caller comes from. */
+export const findTaskSource = ({ via, sessionId }: Caller): Pick<NewTask, 'source' | 'sourceRef'> => ({
+  source: via === 'tui' || via === 'tool' ? via : 'cli',
+  sourceRef: via === 'tool' ? sessionId : null,
+});
+
 export function createTaskActions(deps: {
   tasks: Tasks;
   workflow: Workflow;
@@ -61,8 +67,7 @@ export function createTaskActions(deps: {
         ledger: wish.ledger === undefined ? undefined : deps.ledgerKey(wish.ledger),
         priority: PRIORITIES[wish.priority ?? 'normal'],
         timeoutSec: wish.timeout_sec ?? fields.timeoutSec,
-        source: caller.via === 'tui' || caller.via === 'tool' ? caller.via : ('cli' as const),
-        sourceRef: caller.via === 'tool' ? caller.sessionId : null,
+        ...findTaskSource(caller),
         actor: caller.actor,
       };
     },

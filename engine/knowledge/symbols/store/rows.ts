@@ -1,5 +1,5 @@
 import type { Language, SkipReason } from '../../sources/index.ts';
-import type { FileFacts, Reference, ReferenceKind, SymbolKind } from '../facts.ts';
+import type { FileFacts, Reference, ReferenceKind } from '../facts.ts';
 import { type Edge, STRATEGIES, type Strategy } from '../resolve/references.ts';
 import type { GraphDatabase } from './graph-file.ts';
 import { type PackedFacts, type SymbolColumns, unpackFacts, unpackReferences } from './pack.ts';
@@ -16,22 +16,18 @@ export interface FileRow {
   state: FileState;
 }
 
-export interface SymbolRow {
+/** Where a symbol stands, beside what its own file says of it. */
+interface SymbolPlace {
   id: number;
   file: number;
   path: string;
   language: Language;
-  place: number;
-  name: string;
-  qualified: string;
-  kind: SymbolKind;
-  parent: number;
-  start: number;
-  end: number;
-  line: number;
+}
+
+type RawSymbol = SymbolPlace & SymbolColumns;
+
+export interface SymbolRow extends SymbolPlace, Omit<SymbolColumns, 'end_line' | 'is_exported'> {
   endLine: number;
-  signature: string;
-  doc: string | null;
   isExported: boolean;
 }
 
@@ -46,25 +42,6 @@ export interface EdgeRow {
 }
 
 export const REFERENCE_KINDS: readonly ReferenceKind[] = ['call', 'new', 'jsx', 'inherit', 'value', 'type'];
-
-interface RawSymbol {
-  id: number;
-  file: number;
-  path: string;
-  language: Language;
-  place: number;
-  name: string;
-  qualified: string;
-  kind: SymbolKind;
-  parent: number;
-  start: number;
-  end: number;
-  line: number;
-  end_line: number;
-  signature: string;
-  doc: string | null;
-  is_exported: number;
-}
 
 export const SYMBOL_COLUMNS = `symbol.id, symbol.file, file.path, file.language, place, name, qualified, kind, parent, start, end,
   line, end_line, signature, doc, is_exported`;

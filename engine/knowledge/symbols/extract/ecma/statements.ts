@@ -1,7 +1,7 @@
 import { type Expr, OUTSIDE, type SymbolKind, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, findType, findValue } from '../scope.ts';
-import { unquote } from './values.ts';
+import { stripQuotes } from './values.ts';
 import { isClassKind, isFunctionKind, type Place, type Walk } from './walk.ts';
 
 const isFunctionDeclaration = (kind: string): boolean =>
@@ -36,7 +36,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     space: 'value' | 'type' | 'both',
   ) {
     const nameNode = nodes.childIn(node, 'name');
-    const name = nameNode < 0 ? 'default' : unquote(nodes.textOf(nameNode));
+    const name = nameNode < 0 ? 'default' : stripQuotes(nodes.textOf(nameNode));
     const isExported = nodes.kindOf(outer) === 'export_statement';
     // Overloads, and an interface that is declared in parts, are one symbol.
     const known = collector.symbols.findIndex(
@@ -78,7 +78,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
   }
 
   function declareNamespace(node: NodeId, outer: NodeId, place: Place): void {
-    const name = unquote(nodes.textOf(nodes.childIn(node, 'name')));
+    const name = stripQuotes(nodes.textOf(nodes.childIn(node, 'name')));
     const symbol = collector.addSymbol({
       name,
       kind: 'namespace',
@@ -228,7 +228,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
       if (value >= 0) walk.readValue(value, { ...place, symbol });
       if (nodes.kindOf(member) === 'comment') continue;
       const field = collector.addSymbol({
-        name: unquote(nodes.textOf(name < 0 ? member : name)),
+        name: stripQuotes(nodes.textOf(name < 0 ? member : name)),
         kind: 'field',
         parent: symbol,
         node: member,
@@ -242,7 +242,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     const line = nodes.lineOf(node);
     const required = nodes.childOfKind(node, 'import_require_clause');
     const source = nodes.childIn(required >= 0 ? required : node, 'source');
-    const from = unquote(nodes.textOf(source));
+    const from = stripQuotes(nodes.textOf(source));
     const bind = (name: string, local: string): void => {
       const value: Expr = ['i', collector.addImport({ from, name, local, line })];
       bindName(place.scope, local, { value, type: ['r', value] });
@@ -259,7 +259,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
       else if (kind === 'namespace_import') bind('*', nodes.textOf(nodes.childrenOf(part)[0] ?? -1));
       else
         for (const each of nodes.childrenOf(part)) {
-          const name = unquote(nodes.textOf(nodes.childIn(each, 'name')));
+          const name = stripQuotes(nodes.textOf(nodes.childIn(each, 'name')));
           const alias = nodes.childIn(each, 'alias');
           if (name !== '') bind(name, alias < 0 ? name : nodes.textOf(alias));
         }
@@ -268,7 +268,7 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
 
   function readExport(node: NodeId, place: Place): void {
     const source = nodes.childIn(node, 'source');
-    const from = unquote(nodes.textOf(source));
+    const from = stripQuotes(nodes.textOf(source));
     const line = nodes.lineOf(node);
     const isDefault = /^export\s+default\b/.test(nodes.textOf(node).slice(0, 40));
     const clause = nodes.childOfKind(node, 'export_clause');
@@ -277,17 +277,17 @@ export function createStatementReader(walk: Walk): Pick<Walk, 'readBlock' | 'rea
     for (const decorator of nodes.childrenIn(node, 'decorator')) walk.readValue(decorator, place);
     if (clause >= 0) {
       for (const each of nodes.childrenOf(clause)) {
-        const name = unquote(nodes.textOf(nodes.childIn(each, 'name')));
+        const name = stripQuotes(nodes.textOf(nodes.childIn(each, 'name')));
         const alias = nodes.childIn(each, 'alias');
         if (name === '') continue;
-        const exported = alias < 0 ? name : unquote(nodes.textOf(alias));
+        const exported = alias < 0 ? name : stripQuotes(nodes.textOf(alias));
         // A name may be declared below: names are looked up once the file is read.
         if (source >= 0) collector.addExport({ name: exported, value: passOn(name) });
         else later.push(() => exportName(name, exported, place));
       }
     } else if (namespace >= 0)
       collector.addExport({
-        name: unquote(nodes.textOf(nodes.childrenOf(namespace)[0] ?? -1)),
+        name: stripQuotes(nodes.textOf(nodes.childrenOf(namespace)[0] ?? -1)),
         value: passOn('*'),
       });
     else if (source >= 0) collector.addExport({ name: '*', value: passOn('*') });

@@ -93,16 +93,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     const name = nodes.textOf(target);
     if (name === 'require' && findValue(place.scope, 'require') === null) {
       const from = nodes.childOfKind(list, 'string');
-      if (from >= 0)
-        return [
-          'i',
-          collector.addImport({
-            from: unquote(nodes.textOf(from)),
-            name: '*',
-            local: '',
-            line: nodes.lineOf(node),
-          }),
-        ];
+      if (from >= 0) return importWhole(from, node);
     }
     const callee = readTarget(target, place);
     walk.refer('call', callee, target, place);
@@ -117,18 +108,15 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['c', callee];
   }
 
+  /** A module as one value, by the string that names it. */
+  function importWhole(from: NodeId, node: NodeId): Expr {
+    const line = nodes.lineOf(node);
+    return ['i', collector.addImport({ from: stripQuotes(nodes.textOf(from)), name: '*', local: '', line })];
+  }
+
   function readDynamicImport(node: NodeId, list: NodeId, place: Place): Expr {
     const from = nodes.childOfKind(list, 'string');
-    if (from >= 0)
-      return [
-        'i',
-        collector.addImport({
-          from: unquote(nodes.textOf(from)),
-          name: '*',
-          local: '',
-          line: nodes.lineOf(node),
-        }),
-      ];
+    if (from >= 0) return importWhole(from, node);
     readAll(list, place);
     return UNKNOWN;
   }
@@ -150,7 +138,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
           const key = nodes.childIn(entry, 'key');
           const value = nodes.childIn(entry, 'value');
           if (nodes.kindOf(key) === 'computed_property_name') readAll(key, place);
-          const name = unquote(nodes.textOf(key));
+          const name = stripQuotes(nodes.textOf(key));
           const type: TypeExpr | undefined = expected === undefined ? undefined : ['k', expected, name];
           members[name] = isFunctionKind(nodes.kindOf(value))
             ? nameFunction(value, entry, name, place, type)
@@ -164,7 +152,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
           break;
         }
         case 'method_definition': {
-          const name = unquote(nodes.textOf(nodes.childIn(entry, 'name')));
+          const name = stripQuotes(nodes.textOf(nodes.childIn(entry, 'name')));
           const type: TypeExpr | undefined = expected === undefined ? undefined : ['k', expected, name];
           members[name] = nameFunction(entry, entry, name, place, type);
           break;
@@ -281,7 +269,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
         const object = readTarget(nodes.childIn(node, 'object'), place);
         const index = nodes.childIn(node, 'index');
         readValue(index, place);
-        if (nodes.kindOf(index) === 'string') return ['m', object, unquote(nodes.textOf(index))];
+        if (nodes.kindOf(index) === 'string') return ['m', object, stripQuotes(nodes.textOf(index))];
         return ['e', object];
       }
       case 'call_expression':
@@ -394,4 +382,4 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   return { readValue };
 }
 
-export const unquote = (text: string): string => text.replace(/^(['"`])([\s\S]*)\1$/, '$2');
+export const stripQuotes = (text: string): string => text.replace(/^(['"`])([\s\S]*)\1$/, '$2');

@@ -532,18 +532,10 @@ export function extractByTable(tree: SyntaxTree, path: string): FileFacts {
         return UNKNOWN;
       }
       case 'let_declaration':
-        declareVariable(
-          nodes.childIn(node, 'pattern'),
-          nodes.childIn(node, 'type'),
-          nodes.childIn(node, 'value'),
-          node,
-          place,
-        );
-        return UNKNOWN;
       case 'const_item':
       case 'static_item':
         declareVariable(
-          nodes.childIn(node, 'name'),
+          nodes.childIn(node, kind === 'let_declaration' ? 'pattern' : 'name'),
           nodes.childIn(node, 'type'),
           nodes.childIn(node, 'value'),
           node,
