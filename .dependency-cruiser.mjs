@@ -19,8 +19,11 @@ const TOWER = [
   'review',
   'receiver',
   'notify',
+  'server',
+  'link',
   'gateway',
   'knowledge',
+  'retention',
   'config',
 ];
 
@@ -62,6 +65,19 @@ export default {
           '^engine/runner/processes/own[.]ts$',
         ],
       },
+    },
+    {
+      name: 'the-linked-server-stands-alone',
+      comment: 'it uses nothing of a workspace, and nothing of a workspace imports it',
+      severity: 'error',
+      from: { path: '^engine/server/' },
+      to: { path: '^engine/', pathNot: '^engine/(?:base|http|server)/|^engine/storage/index[.]ts$' },
+    },
+    {
+      name: 'nothing-needs-the-linked-server',
+      severity: 'error',
+      from: { path: '^engine/', pathNot: '^engine/(?:server/|index[.]ts$)' },
+      to: { path: '^engine/server/' },
     },
     {
       name: 'dispatch-decides-and-the-runner-acts',

@@ -11,6 +11,10 @@ import { SHAPES } from '../dist/cli/hooks/shapes.js';
 import { agentPrograms, CODES, catalogues, configuration, EXIT, openEngine } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
+import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
+import { preferencesSchema } from '../dist/tui/preferences/schema.js';
+import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
+import { listTranslationFields } from './translation-fields.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const RENEW = 'npm run generate';
@@ -131,6 +135,7 @@ async function guardPage() {
     yes(profile.sharedCode),
     profile.copies,
     profile.languages,
+    { off: '-', checks: 'checks', tests: 'tests, checks' }[profile.reruns],
     yes(profile.confined),
   ]);
   return `# The guard
@@ -144,12 +149,15 @@ exists already in the project, whether texts are in the language of the project.
 
 \`guard.profile\` says what is on:
 
-${table(['profile', 'what it is', 'locks', 'shared code', 'copies', 'languages', 'confined'], rows)}
+${table(['profile', 'what it is', 'locks', 'shared code', 'copies', 'languages', 'evidence', 'confined'], rows)}
 
 - **locks**: a write to what somebody else has locked is refused ([locks.md](locks.md)).
 - **shared code**: so is a write below \`paths.shared\` or \`shared\` without a lock of one's own. The refusal names the search for what is there already.
 - **copies** and **languages**: \`advisory\` tells the agent, \`block\` refuses the write. \`guard.dup.mode\` goes before the profile, unless that has it off.
-- **confined**: workers run in a sandbox, svc runs their tests again, and only verified work is promoted ([confinement.md](confinement.md), [verification.md](verification.md)).
+- **evidence**: after a run that ended well svc itself runs, in a clean checkout of its branch, the commands of \`guard.checks\`
+  (package scripts, make targets, \`pre-commit run --all-files\`), which have to pass, and under \`strict\` the reported tests as well ([verification.md](verification.md)). Under the
+  other profiles \`svc verify rerun\` runs both when it is asked to. The git hooks of the repository run as they always do, at a worker's commits.
+- **confined**: workers run in a sandbox, and only verified work is promoted ([confinement.md](confinement.md), [verification.md](verification.md)).
 
 ## Copies of code
 
@@ -167,8 +175,9 @@ Java, C, C++, C#, Ruby, PHP, Kotlin, Swift, Bash):
   files and what git ignores. No link is followed, and nothing outside of the project is read.
 - Any run of \`guard.dup.min_tokens\` (60) tokens that is in both is found: texts share a fingerprint of \`guard.dup.window\` (40)
   tokens then. Shorter fingerprints find copies with edits. The 25 files with most of them in common are compared token by token.
-- An agent waits 40 ms at most. What was not compared by then passes, as does everything before the files of a project were read for
-  the first time, which begins when an agent's hook is first heard of; reading 5,000 files takes some seconds.
+- An agent waits 40 ms at most. What was not compared by then passes, as does what was written before the files of a project were
+  read for the first time, which takes some seconds for 5,000 files; the agent is told so in a line. The files of a worktree are read
+  when its run begins, other folders when an agent's hook is first heard of there.
 - A session's worktree is compared with itself: what the session has changed counts as it is there.
 - Fingerprints are in \`guard.db\` in the data folder. It can be deleted at any time, and is made anew.
 
@@ -269,6 +278,58 @@ trust. The copilot and opencode files are of svc alone.`;
 function placeOf({ panes, view }) {
   const where = panes === undefined ? 'everywhere' : panes.join(', ');
   return view === undefined ? where : `${where}, ${view === 'full' ? 'reading' : 'in the list'}`;
+}
+
+/** The keys of ui.yaml. */
+function preferencesPage() {
+  const rows = Object.entries(preferencesSchema.shape).map(([name, type]) => [
+    code(name),
+    code(JSON.stringify(DEFAULT_PREFERENCES[name])),
+    type.meta().description,
+  ]);
+  const styles = Object.keys(THEMES.standard).map((style) => [
+    code(style),
+    ...Object.values(THEMES).map((theme) => theme[style].join(', ') || '-'),
+  ]);
+  const names = KEY_GROUPS.map((group) => [
+    group,
+    KEYMAP.filter((each) => each.group === group)
+      .map(({ id, keys }) => `${code(id)} ${keys.map(formatKey).map(code).join(' ')}`)
+      .join(', '),
+  ]);
+  return `# Preferences of the dashboard
+
+\`ui.yaml\` in the machine home (\`~/.config/svc\`, or \`SVC_HOME\`) says how you want the dashboard, on this machine and in every workspace. It is
+checked like svc.yaml: what is unknown or wrong is named with its line, and the dashboard does not open with it. \`,\` in the dashboard changes
+theme, bell, notices, title, copying and the columns of the list in focus, \`<\`, \`>\` and \`^\` how a list is sorted; each writes to the
+file in one step and keeps your comments. \`NO_COLOR\` wins over every theme. Bell, notices, title and copying are off until you turn them on.
+
+${table(['key', 'without it', 'what'], rows)}
+
+\`\`\`yaml
+theme: colour-blind
+keys:
+  approve: [ctrl+y]
+columns:
+  workers: [id, state, time, work, doing]
+sort:
+  workers: -tokens
+title: true
+\`\`\`
+
+A key is a character, \`ctrl+\` and a letter, or one of enter, esc, tab, space, up, down, left, right, pageup, pagedown, home, end. A key that
+another action of the same list has is refused, and so is one that is also the second key of its own question. Hints, help and palette name your
+keys; sentences that mention a key otherwise name the built-in one.
+
+## Colours
+
+${table(['style', ...Object.keys(THEMES).map(code)], styles)}
+
+The names are ${LOOKS.map(code).join(', ')}.
+
+## Names of keys
+
+${table(['group', 'name and built-in keys'], names)}`;
 }
 
 function keysPage() {
@@ -505,6 +566,18 @@ const ATTACKERS = {
   'same-user': '6. A program of the same user',
 };
 
+/** What becomes of each field in each translation, between marks in a page that people write. */
+function withTranslationFields(file) {
+  const sections = listTranslationFields().map(
+    ({ from, head, rows }) =>
+      `### A program that speaks ${from}\n\n${table(
+        head,
+        rows.map(([field, ...fates]) => [code(field), ...fates]),
+      )}`,
+  );
+  return betweenMarks(file, 'fields', sections.join('\n\n'));
+}
+
 const GENERATED = `<!-- What follows is generated by ${RENEW}. -->`;
 
 const { renderConfigMarkdown, renderExampleYaml } = await configuration();
@@ -519,8 +592,10 @@ const FILES = Object.fromEntries([
   page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),
+  page('docs/ui.md', preferencesPage()),
   await withPresets('docs/presets.md'),
   withAttempts('docs/security.md'),
+  withTranslationFields('docs/gateway-translation.md'),
 ]);
 
 function read(file) {

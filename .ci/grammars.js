@@ -1,13 +1,14 @@
-// Copies the grammars that the program loads from node_modules beside the built modules, as part of the build. Fails when one
+// Copies the grammars that the program loads from node_modules beside the built programs, as part of the build. Fails when one
 // is not the file that was pinned.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GRAMMAR_FILES, GRAMMARS_FOLDER } from '../dist/engine/knowledge/sources/grammar-files.js';
+import { GRAMMARS_FOLDER } from '../dist/engine/base/own-package.js';
+import { GRAMMAR_FILES } from '../dist/engine/knowledge/sources/grammar-files.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const TARGET = join(ROOT, 'dist/engine/knowledge/sources', GRAMMARS_FOLDER);
+const TARGET = join(ROOT, GRAMMARS_FOLDER);
 
 mkdirSync(TARGET, { recursive: true });
 for (const [language, { from, sha256 }] of Object.entries(GRAMMAR_FILES)) {

@@ -34,7 +34,8 @@ const place = (file) => {
 
 /**
  * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
- * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold.
+ * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold. A file
+ * belongs here that takes more than ten seconds of CPU for what a shorter one of every run already shows in small.
  */
 const APART = [
   'hostile',
@@ -42,6 +43,7 @@ const APART = [
   'terminal',
   'cli/package',
   'engine/daemon/supervisor',
+  'engine/gateway/server/faults',
   'engine/runner/confine/traps',
   'engine/takeover',
   'tui/text/every-title',
@@ -80,20 +82,20 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-/** Each of these files is a process of its own: it starts many others, and takes long enough to run beside them. */
-const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover'];
+/** Each of these files is a process of its own: it starts many others, or grows so large that others in it would start theirs slowly. */
+const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover', 'engine/knowledge/sources'];
 /** How many other files share a process at most: loading the program takes longer than many of them do. */
 const MOST_TOGETHER = 10;
 
 const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
 
-/** The files of each process: those of one folder, in order. */
+/** The files of each process: neighbours of one folder at the top. */
 function makeGroups() {
   const groups = [];
   let open = '';
   for (const file of files) {
     const name = nameOf(file);
-    const folder = isOneOf(ALONE, file) ? name : dirname(name).split(sep).slice(0, 2).join(sep);
+    const folder = isOneOf(ALONE, file) ? name : name.split(sep)[0];
     if (folder !== open || groups.at(-1).length === MOST_TOGETHER) groups.push([]);
     groups.at(-1).push(file);
     open = folder;
@@ -115,11 +117,9 @@ function writeGroup(group) {
   return path;
 }
 
-// Most files need a repository, and copy this one.
-const { makeFirstRepository } = await import('../dist/test/support/git.js');
-const repository = makeFirstRepository();
-process.env.FIRST_REPOSITORY = repository;
-process.on('exit', () => rmSync(repository, { recursive: true, force: true }));
+// Most files need a repository, and copy one of these.
+const { makeFirstRepositories } = await import('../dist/test/support/git.js');
+process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 
 let summary;
 const durations = new Map();

@@ -1,9 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { agentPrograms } from '../engine/index.ts';
+import { agentPrograms, locateProgram } from '../engine/index.ts';
 
 /** The built program, for starting itself. */
-export const SVC = fileURLToPath(new URL('./svc.js', import.meta.url));
+export const SVC = locateProgram('svc');
 
 /** Program and arguments that run this program again. */
 export const getSvcCommand = (): string[] => [process.execPath, SVC];

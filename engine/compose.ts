@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { listUntoldBy } from './agents/command.ts';
+import { findReadingTime, listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { createOperations } from './api/dispatcher.ts';
 import type { ApiOf, Operations } from './api/operation.ts';
@@ -10,9 +10,9 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { keepAliveDuring } from './base/keep-alive.ts';
 import { openLog } from './base/log.ts';
+import { version } from './base/own-package.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
-import { version } from './base/version.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
@@ -35,6 +35,7 @@ import { graphOperations } from './knowledge/symbols/operations.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
+import { retentionOperations } from './retention/index.ts';
 import { worktreeOperations } from './review/operations.ts';
 import { createRooms } from './rooms.ts';
 import {
@@ -224,6 +225,7 @@ export async function openEngine(options: OpenOptions) {
       ...sessionOperations({
         sessions,
         logs,
+        live: rooms.liveFacts,
         actions: rooms.sessionActions,
         facts: dispatcher.facts,
         permissions: (session) =>
@@ -231,6 +233,7 @@ export async function openEngine(options: OpenOptions) {
           config().agents.permissions,
         circuits: rooms.circuits,
         untold: (session) => listUntoldBy(rooms.agents, session),
+        findReadingTime: (session) => findReadingTime(rooms.agents, session),
         listSavedTokens: rooms.texts.savings.listSavedTokens,
       }),
       ...circuitOperations({ circuits: rooms.circuits, look: dispatcher.look }),
@@ -250,14 +253,21 @@ export async function openEngine(options: OpenOptions) {
         worktrees,
         folder: (project) => rooms.agents.resolveFolder(project === config().project.name ? null : project),
       }),
-      ...memoryOperations({ memory: rooms.memory, paths: rooms.paths, clock }),
+      ...memoryOperations({
+        memory: rooms.memory,
+        paths: rooms.paths,
+        clock,
+        listUnknownNames: rooms.graph.listUnknownNames,
+      }),
       ...contextOperations({ texts: rooms.texts }),
       ...guardOperations({ guard: rooms.guard }),
       ...graphOperations({
         graph: rooms.graph,
         projects: () => rooms.agents.listNames().projects,
         projectId: rooms.agents.resolveProjectId,
+        readImpact: rooms.readImpact,
       }),
+      ...retentionOperations({ retention: rooms.retention }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({
@@ -322,6 +332,7 @@ export async function openEngine(options: OpenOptions) {
     board.start();
     rooms.memory.start();
     rooms.texts.start();
+    rooms.retention.start();
     bus.start();
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
@@ -330,9 +341,11 @@ export async function openEngine(options: OpenOptions) {
     await dispatcher.recover();
     await rooms.sessionActions.reap();
     // Branches may have been merged or deleted while no engine ran.
-    void rooms.reviews
+    const compared = rooms.reviews
       .reconcileRegister()
       .catch((error: unknown) => log.warn({ error }, 'branches were not compared'));
+    // An engine that is stopped at once still has its log while this ends.
+    closing(() => compared);
     // Before the first run has to wait for it.
     void processes.findContainmentKind().then((kind) => {
       containment = kind;

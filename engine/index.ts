@@ -9,6 +9,7 @@ export type { Circuit as AgentCircuit } from './agents/index.ts';
 export type { HookEvent } from './agents/presets/hook-event.ts';
 export type { AgentHooks, HookEntry, HookLines } from './agents/presets/hooks.ts';
 export type { GatewayRoute, McpServer } from './agents/presets/preset.ts';
+export { READING_WORDS, type ReadingTime } from './agents/reading-time.ts';
 export type { AcpError, AcpLine, AgentError, FoundError } from './agents/streams/acp.ts';
 export type { EndCode } from './agents/streams/stream.ts';
 export type { Wire } from './api/operation.ts';
@@ -27,6 +28,7 @@ export {
   toExitCode,
   toHttpStatus,
 } from './base/errors.ts';
+export { locateProgram, version } from './base/own-package.ts';
 export { isInsideFolder } from './base/paths.ts';
 export { readProgram, runProgram } from './base/run-program.ts';
 export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
@@ -43,7 +45,8 @@ export {
   toPrintableJson,
   toPrintableMessage,
 } from './base/text.ts';
-export { version } from './base/version.ts';
+export type { DiffComment } from './board/comments/rows.ts';
+export { type FollowUpMaterial, writeFollowUpMessage } from './board/comments/write-follow-up.ts';
 export type { Decision } from './board/decisions/index.ts';
 export type { ListedDecision } from './board/decisions/operations.ts';
 export type { Ledger } from './board/ledger/rows.ts';
@@ -117,6 +120,9 @@ export const launching = () => import('./daemon/launch.ts');
 /** What stands for a secret where the engine compares it. */
 export const secretProof = () => import('./config/compare-secrets.ts');
 
+/** Checking and writing a person's own files, such as ui.yaml of the dashboard. */
+export const preferenceFiles = () => import('./doors/preferences.ts');
+
 export const configuration = () => import('./doors/configuration.ts');
 
 export const agentPrograms = () => import('./doors/agents.ts');
@@ -126,6 +132,7 @@ export const catalogues = () => import('./doors/catalogues.ts');
 export const samples = () => import('./doors/samples.ts');
 
 export { findMemoryEdits, writeMemoryText } from './knowledge/memory/edit-text.ts';
+export { resolveMachineHome } from './workspace/machine-home.ts';
 /** Leaving out of a program's output what repeats; needs no engine. */
 export const crushing = () => import('./knowledge/context/crush/index.ts');
 
@@ -139,3 +146,9 @@ export const confinedStart = () => import('./doors/confined-start.ts');
 export const mcpServer = () => import('./doors/mcp-server.ts');
 
 export const acpHost = () => import('./doors/acp-host.ts');
+
+/** The server that people host for their workspaces. */
+export const linkedServer = () => import('./server/index.ts');
+
+/** This machine's login at one. */
+export const linking = () => import('./doors/linking.ts');

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   type Agents,
   type Circuits,
@@ -11,8 +12,8 @@ import { TO_FILE } from './agents/presets/notify.ts';
 import { fillPlaceholders, splitCommand } from './agents/template.ts';
 import type { Clock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
+import { locateProgram, version } from './base/own-package.ts';
 import { isInsideFolder } from './base/paths.ts';
-import { version } from './base/version.ts';
 import { holdsForCaller } from './board/holder.ts';
 import { type Board, createBoard } from './board/index.ts';
 import { type Bus, createBus } from './bus/index.ts';
@@ -33,6 +34,7 @@ import {
   recallEarlierRun,
   remindRules,
 } from './dispatch/index.ts';
+import { createLiveFacts, type LiveFacts } from './dispatch/live-facts.ts';
 import { createSessionActions, type SessionActions } from './dispatch/session-actions.ts';
 import { createSessionLogs, type SessionLogs } from './dispatch/session-logs.ts';
 import {
@@ -52,11 +54,15 @@ import {
 import { createStoredTexts, type StoredTexts } from './knowledge/context/index.ts';
 import { createGuard, findProfile, type Guard } from './knowledge/guard/index.ts';
 import { createMemory, type Memories, pointToNotes } from './knowledge/memory/index.ts';
+import { createImpactAtEnd } from './knowledge/symbols/impact-at-end.ts';
 import { createGraph, type Graph, placeShared } from './knowledge/symbols/index.ts';
+import { createImpactReader, type ReadImpact } from './knowledge/symbols/read-impact.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
+import { createDataRetention, type DataRetention, readRetentionAges } from './retention/index.ts';
 import { createReviews, type Reviews } from './review/reviews.ts';
+import { createSessionChanges } from './review/session-changes.ts';
 import { createWorktreeActions, type WorktreeActions } from './review/worktree-actions.ts';
 import { createCleanCheckouts } from './runner/clean-checkout.ts';
 import { createCommandConfinement } from './runner/confine/commands.ts';
@@ -121,8 +127,10 @@ export interface Rooms {
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
   reviews: Reviews;
+  retention: DataRetention;
   sessionActions: SessionActions;
   logs: SessionLogs;
+  liveFacts: LiveFacts;
   circuits: Circuits;
   bus: Bus;
   board: Board<Dispatcher>;
@@ -134,6 +142,7 @@ export interface Rooms {
   texts: StoredTexts;
   guard: Guard;
   graph: Graph;
+  readImpact: ReadImpact;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
   runSockets: RunSockets;
@@ -228,7 +237,7 @@ export function createRooms(ground: Ground): Rooms {
     config,
     secret: ground.secret,
     env,
-    shortener: new URL('./knowledge/context/shorten-output.js', import.meta.url).href,
+    shortener: pathToFileURL(locateProgram('shorten-output')).href,
     skipsStart: readEnvironmentFlag(env, 'SVC_SKIP_GATEWAY_AUTOSTART'),
   });
   closing(gateway.close);
@@ -337,6 +346,23 @@ export function createRooms(ground: Ground): Rooms {
     sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
   });
   closing(graph.close);
+  const readImpact = createImpactReader(
+    graph,
+    createSessionChanges({
+      sessions,
+      worktrees,
+      env: childEnvironment(),
+      resolveFolder: agents.resolveFolder,
+    }),
+  );
+
+  const impactAtEnd = createImpactAtEnd({
+    graph,
+    readImpact,
+    tell: (session, text) => storage.write(() => bus.addToHandoff(session, 'impact', text)),
+    log,
+  });
+  closing(impactAtEnd.close);
 
   const board: Board<Dispatcher> = createBoard({
     storage,
@@ -364,7 +390,8 @@ export function createRooms(ground: Ground): Rooms {
       baseCommit === null ? null : guard.checkWork(folder, `${baseCommit}...${head}`),
     tellOfEvidence: (session, text) => bus.tellOfSession(session, text),
     log,
-    isStrict,
+    checks: () => config().guard.checks,
+    rerunsFor: () => findProfile(config().guard).reruns,
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
@@ -402,9 +429,11 @@ export function createRooms(ground: Ground): Rooms {
         requireConsent: ground.requireConsent,
         permissions: () => config().agents.permissions,
         isAsking: bus.isAsking,
+        atPlace: ({ cwd }) => guard.readAhead(cwd),
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
           bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
+          storage.afterCommit(() => void impactAtEnd.add({ ...session, commits: kept.commits }));
         },
         cap: ground.workerCap,
         graceMs: ground.graceMs,
@@ -416,6 +445,8 @@ export function createRooms(ground: Ground): Rooms {
   const worktreeActions = createWorktreeActions({
     storage,
     events,
+    clock,
+    visitors,
     sessions,
     worktrees,
     worktreesDir: paths.worktrees,
@@ -432,12 +463,24 @@ export function createRooms(ground: Ground): Rooms {
     sessions,
     worktrees,
     setup,
+    actions: worktreeActions,
     agentsDir: paths.agents,
     log,
   });
+  const retention = createDataRetention({
+    storage,
+    events,
+    clock,
+    worktrees,
+    agentsDir: paths.agents,
+    ages: () => readRetentionAges(config().retain),
+    log,
+  });
+  closing(retention.close);
   const { tasks, decisions, workflow } = board;
   const sessionActions = createSessionActions({
     storage,
+    events,
     sessions,
     tasks,
     decisions,
@@ -445,6 +488,7 @@ export function createRooms(ground: Ground): Rooms {
     dispatcher: board.dispatcher,
     visitors,
     followUps,
+    comments: board.comments,
     runner,
     keys,
     agentFolder: (sessionId) => agentFolder({ paths }, sessionId),
@@ -550,8 +594,10 @@ export function createRooms(ground: Ground): Rooms {
     worktrees,
     worktreeActions,
     reviews,
+    retention,
     sessionActions,
     logs,
+    liveFacts: createLiveFacts({ runner, logs, clock }),
     circuits,
     bus,
     board,
@@ -563,6 +609,7 @@ export function createRooms(ground: Ground): Rooms {
     texts,
     guard,
     graph,
+    readImpact,
     paths: workspacePaths,
     runSockets,
     carried,

@@ -1,6 +1,6 @@
 import type { EngineClient } from '../engine/index.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
-import { loadInkLean } from './text/lean-ink.ts';
+import { openPreferenceFile } from './preferences/preference-file.ts';
 
 export type { DashboardEnd, DashboardOptions } from './options.ts';
 
@@ -9,22 +9,36 @@ export type { DashboardEnd, DashboardOptions } from './options.ts';
  * restored in every case.
  */
 export async function openDashboard(given: DashboardOptions): Promise<DashboardEnd> {
-  // React picks its build when it is loaded, and the development build is several times slower.
-  process.env.NODE_ENV ??= 'production';
-  const options = { ...given, connect: connectEarly(given.connect) };
-  if (options.plain) return (await import('./plain/open-plain.ts')).openPlainDashboard(options);
-  loadInkLean();
-  return (await import('./open-screen.tsx')).openScreen(options);
+  const { connect, close } = connectEarly(given.connect);
+  const options = { ...given, connect };
+  try {
+    const read = await openPreferenceFile(given.env);
+    const file = given.bell ? { ...read, preferences: { ...read.preferences, bell: true } } : read;
+    if (options.plain) return await (await import('./plain/open-plain.ts')).openPlainDashboard(options, file);
+    return await (await import('./open-screen.tsx')).openScreen(options, file);
+  } finally {
+    close();
+  }
 }
 
-/** Starts to connect while the libraries load. The first call of the returned function gets that connection. */
-function connectEarly(connect: DashboardOptions['connect']): DashboardOptions['connect'] {
+/** Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an unused one. */
+function connectEarly(connect: DashboardOptions['connect']): {
+  connect: DashboardOptions['connect'];
+  close(): void;
+} {
   let early: Promise<EngineClient> | null = connect(true);
   // The connection is awaited in a moment; until then a failure must not count as unhandled.
   early.catch(() => undefined);
-  return (start) => {
-    const first = early;
-    early = null;
-    return first ?? connect(start);
+  return {
+    connect(start) {
+      const first = early;
+      early = null;
+      return first ?? connect(start);
+    },
+    close: () =>
+      void early?.then(
+        (client) => client.close(),
+        () => undefined,
+      ),
   };
 }

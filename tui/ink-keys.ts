@@ -3,8 +3,8 @@ import { splitGraphemes } from './text/text.ts';
 
 /** Translates a key from Ink into the keymap's spelling. Several characters at once give one name each. */
 export function nameInkKeys(input: string, key: Key): string[] {
-  if (key.upArrow) return ['up'];
-  if (key.downArrow) return ['down'];
+  if (key.upArrow) return [key.shift ? 'shift+up' : 'up'];
+  if (key.downArrow) return [key.shift ? 'shift+down' : 'down'];
   if (key.leftArrow) return ['left'];
   if (key.rightArrow) return ['right'];
   if (key.pageUp) return ['pageup'];

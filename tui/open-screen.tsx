@@ -4,6 +4,8 @@ import { asSvcError } from '../engine/index.ts';
 import { App, type Terminal } from './app.tsx';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from './effects.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
+import { describeWaitingCount } from './panes/waiting.ts';
+import type { PreferenceFile } from './preferences/preference-file.ts';
 import { createInitialState, createStore } from './store.ts';
 import { createEngineSync } from './sync/engine-sync.ts';
 import { usesColour } from './text/colours.ts';
@@ -12,12 +14,16 @@ const BELL = '\u0007';
 /** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */
 const WRAP_ON = '\u001b[?7h';
 const WRAP_OFF = '\u001b[?7l';
+const OSC = '\u001b]';
+/** Keep the terminal's title, and give it back. */
+const KEEP_TITLE = '\u001b[22;2t';
+const RESTORE_TITLE = '\u001b[23;2t';
 const CLEAR_SCREEN = '\u001b[2J\u001b[H';
 
 const getTerminalSize = (out: NodeJS.WriteStream) => ({ columns: out.columns || 80, rows: out.rows || 24 });
 
 /** Opens the dashboard on a terminal's alternate screen. */
-export async function openScreen(options: DashboardOptions): Promise<DashboardEnd> {
+export async function openScreen(options: DashboardOptions, file: PreferenceFile): Promise<DashboardEnd> {
   const { env, stdin, stdout, stderr } = options;
   let terminal: Terminal | null = null;
   let isAway = false;
@@ -25,18 +31,22 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
   const restoreLineWrap = (): void => setLineWrap(true);
 
   const handlers: EffectHandlers = {
-    call: (effect) => sync.performCall(effect),
+    call: (effect) => void sync.performCall(effect),
+    calls: (effect) => void sync.performCalls(effect.calls),
     edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal: leaveScreenDuring }),
     command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal: leaveScreenDuring }),
     'start-engine': () => sync.startEngine(),
     suspend: () => void leaveScreenDuring(stopProcess),
     redraw: redrawScreen,
     bell: () => void stdout.write(BELL),
+    notice: ({ text }) => void stdout.write(`${OSC}9;${text}${BELL}`),
+    copy: ({ text }) => void stdout.write(`${OSC}52;c;${Buffer.from(text).toString('base64')}${BELL}`),
+    save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     quit: () => terminal?.exit(),
   };
 
   const store = createStore(
-    createInitialState({ size: getTerminalSize(stdout), now: Date.now(), bell: options.bell }),
+    createInitialState({ size: getTerminalSize(stdout), now: Date.now(), preferences: file.preferences }),
     {
       run: (effect) => performEffect(handlers, effect),
       crash: (error) => terminal?.exit(asSvcError(error)),
@@ -71,6 +81,19 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     stdout.write(WRAP_OFF + CLEAR_SCREEN);
     onResize();
   }
+
+  /** What the title of the terminal says; null while it is the terminal's own. */
+  let title: string | null = null;
+  function updateTitle(): void {
+    const state = store.getState();
+    if (isAway || state.link.phase === 'connecting') return;
+    const wanted = state.preferences.title ? describeWaitingCount(state) : null;
+    if (wanted === title) return;
+    if (title === null) stdout.write(KEEP_TITLE);
+    stdout.write(wanted === null ? RESTORE_TITLE : `${OSC}2;${wanted}${BELL}`);
+    title = wanted;
+  }
+  store.subscribe(updateTitle);
 
   let connectError: unknown = null;
   const sync = createEngineSync({
@@ -120,7 +143,9 @@ export async function openScreen(options: DashboardOptions): Promise<DashboardEn
     setLineWrap(true);
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);
+    if (title !== null) stdout.write(RESTORE_TITLE);
     await sync.close();
+    await file.close();
     stdout.off('error', onBroken);
   }
   if (connectError !== null) throw connectError;

@@ -1,14 +1,17 @@
 import type { Words } from '../engine/index.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
+import { askWhenKnown, settleBulkCall } from './actions/bulk.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
+import { sortList } from './actions/sorting.ts';
 import { type Effect, showMessage, type Transition, transitionTo } from './actions/transition.ts';
-import { findBinding } from './keymap/index.ts';
+import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { nameKey } from './keymap/name-key.ts';
 import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
 import { handleOverlayBurst, handleOverlayKey, insertInOverlay } from './overlays/index.ts';
 import { getPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
+import { describeWaitingCount } from './panes/waiting.ts';
 import { applyDataChange, type DataChange } from './state/data.ts';
 import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
@@ -23,6 +26,7 @@ import {
   type Size,
   type State,
 } from './state/model.ts';
+import { applyOrder } from './state/sorting.ts';
 
 /** Everything that can happen to the dashboard. `at` is wall-clock time in milliseconds. */
 export type DashboardEvent =
@@ -44,15 +48,20 @@ export type DashboardEvent =
   | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
   | { type: 'go'; pane: PaneId; id: string };
 
-const renderHint = (hint: Words | undefined): string | undefined =>
-  typeof hint === 'object' ? hint.render(nameKey) : hint;
+const renderHint = (state: State, hint: Words | undefined): string | undefined =>
+  typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
 
 const GOOD_NEWS_MS = 8000;
 
 /** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
 export function reduceState(before: State, event: DashboardEvent): Transition {
-  const { state, effects } = applyEvent(before, event);
-  return { state: settleLists(before, closeStaleAnswer(disarmIfChanged(state))), effects };
+  const { state: after, effects } = applyEvent(before, event);
+  // Going to a list sorts it by what has changed meanwhile.
+  const state = after.focus === before.focus ? after : sortList(after, after.focus);
+  return {
+    state: settleLists(before, askWhenKnown(closeStaleAnswer(disarmIfChanged(state)), findBindingById)),
+    effects,
+  };
 }
 
 function applyEvent(state: State, event: DashboardEvent): Transition {
@@ -80,10 +89,10 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       );
       const details = isPlanOutdated ? [] : state.details;
       const next = { ...state, data, details, now: Math.max(state.now, event.at) };
-      return arrived && state.bell ? transitionTo(next, { do: 'bell' }) : transitionTo(next);
+      return transitionTo(next, ...(arrived ? listAlerts(next) : []));
     }
     case 'detail':
-      return transitionTo({ ...state, details: addDetail(state.details, event.loaded) });
+      return transitionTo({ ...state, details: addDetail(state, event.loaded) });
     case 'refs':
       return transitionTo({
         ...state,
@@ -99,25 +108,28 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
     }
     case 'answered': {
       const { effect, answer: answered } = event;
+      const settled = settleBulkCall(state, effect.busy, null);
+      if (settled !== null) return transitionTo(settled);
       const text = effect.describeAnswer(answered as never);
       const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, 'good');
       return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
     }
     case 'refused':
       return transitionTo(
-        showMessage(
-          { ...state, busy: removeOne(state.busy, event.busy) },
-          event.text,
-          'bad',
-          renderHint(event.hint),
-        ),
+        settleBulkCall(state, event.busy, event.text) ??
+          showMessage(
+            { ...state, busy: removeOne(state.busy, event.busy) },
+            event.text,
+            'bad',
+            renderHint(state, event.hint),
+          ),
       );
     case 'edited':
       return event.effect.onEdited(state, event.text);
     case 'exited':
       return transitionTo(event.effect.onExit(state, event.code));
     case 'message':
-      return transitionTo(showMessage(state, event.text, event.tone, renderHint(event.hint)));
+      return transitionTo(showMessage(state, event.text, event.tone, renderHint(state, event.hint)));
     case 'go':
       return transitionTo({
         ...state,
@@ -126,6 +138,15 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
         jump: { pane: event.pane, id: event.id },
       });
   }
+}
+
+/** What a person wants to hear of something new that waits. */
+function listAlerts(state: State): Effect[] {
+  const { bell, notices } = state.preferences;
+  return [
+    ...(bell ? [{ do: 'bell' } as const] : []),
+    ...(notices ? [{ do: 'notice', text: describeWaitingCount(state) } as const] : []),
+  ];
 }
 
 const removeOne = (all: readonly string[], one: string): string[] => {
@@ -171,9 +192,11 @@ function handleKey(state: State, key: string, at: number): Transition {
 function settleLists(before: State, after: State): State {
   let state = after;
   for (const id of PANE_IDS) {
+    if (isFirstOrder(before, state, id)) state = sortList(state, id);
     const list = state.lists[id];
     const hasChanged = getPane(id).dataParts.some((part) => state.data[part] !== before.data[part]);
-    if (hasChanged || list.filter !== before.lists[id].filter) {
+    const was = before.lists[id];
+    if (hasChanged || list.filter !== was.filter || list.order !== was.order) {
       const { list: next, moved } = replaceRows(list, listRowIds(state, id));
       const isFollowing = getPane(id).staysOnFirstRow && id !== state.focus && list.index === 0;
       // Older tasks arrive later and belong above the first page. An untouched cursor stays at the top meanwhile.
@@ -183,7 +206,7 @@ function settleLists(before: State, after: State): State {
       const toTop = isFollowing || isFilling || isSearched;
       const isCarried = toTop && list.selected !== null && next.index !== 0;
       state = replaceList(state, id, toTop ? { ...moveCursorTo(next, 0), top: 0 } : next);
-      if ((moved || isCarried) && id === state.focus && list.filter === before.lists[id].filter)
+      if ((moved || isCarried) && id === state.focus && list.filter === was.filter)
         state = { ...state, movedAt: state.now };
     }
   }
@@ -205,9 +228,17 @@ function settleLists(before: State, after: State): State {
   return state;
 }
 
+/** Whether a list that is to be sorted has rows that came while it was being fetched. */
+const isFirstOrder = (before: State, state: State, id: PaneId): boolean =>
+  state.lists[id].sort !== null &&
+  state.data !== before.data &&
+  (state.lists[id].order === null || !before.data.complete || before.data.choices === null);
+
 function listRowIds(state: State, id: PaneId): readonly string[] {
   const pane = getPane(id) as unknown as Pane<object>;
   const rows = pane.listRows(state.data);
   const listed = pane.isSearchedByEngine ? rows : filterRows(rows, state.lists[id].filter, pane.fields);
-  return listed.map((row) => pane.getRowId(row));
+  const ids = listed.map((row) => pane.getRowId(row));
+  const { order } = state.lists[id];
+  return order === null ? ids : applyOrder(ids, order);
 }

@@ -1,6 +1,7 @@
 import { Box, Text } from 'ink';
 import { Component, type ReactNode } from 'react';
 import { getPreviewTop, getScroll, isShowingLog } from './actions/navigation.ts';
+import { describeSort } from './actions/sorting.ts';
 import { renderMessageLines, renderQuestionLines } from './layout/bottom-lines.ts';
 import { renderBannerLines, renderHeaderLine, renderTabsLine } from './layout/header.ts';
 import { renderHintLine } from './layout/hint-line.ts';
@@ -13,22 +14,25 @@ import { renderOverlay } from './overlays/index.ts';
 import { getPane, getPreview, getSelectedRow, getTabPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { renderLogPreview } from './panes/workers.ts';
+import { getTheme } from './preferences/preferences.ts';
 import { isPaneFetched } from './state/data.ts';
 import { showCaret } from './state/input.ts';
 import type { SessionRow, State } from './state/model.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
-import { type Line, span } from './text/theme.ts';
+import { type Line, span, type Theme } from './text/theme.ts';
 import { Frame, type FrameContent } from './widgets/frame.tsx';
 import { TextLines } from './widgets/lines.tsx';
 import { StillTable } from './widgets/still-table.tsx';
 
 interface Props {
   state: State;
-  colours: boolean;
+  /** Null where there is to be no colour. */
+  theme: Theme | null;
 }
 
 /** Renders a state. The screen depends on nothing else, so a state is all that a test needs. */
-export function Screen({ state, colours }: Props): ReactNode {
+export function Screen({ state, colours }: { state: State; colours: boolean }): ReactNode {
+  const theme = colours ? getTheme(state.preferences) : null;
   const layout = getLayout(state);
   const { columns, rows } = state.size;
   if (layout.kind === 'too-small') {
@@ -48,19 +52,19 @@ export function Screen({ state, colours }: Props): ReactNode {
   ];
   return (
     <Box flexDirection="column" width={columns} height={rows}>
-      <TextLines lines={head.map((line) => fitLine(makeLineDrawable(line), columns))} colours={colours} />
+      <TextLines lines={head.map((line) => fitLine(makeLineDrawable(line), columns))} theme={theme} />
       <Box flexGrow={1} height={layout.body}>
-        <ScreenBody state={state} layout={layout} colours={colours} />
+        <ScreenBody state={state} layout={layout} theme={theme} />
       </Box>
       <TextLines
         lines={renderBottomLines(state).map((line) => fitLine(makeLineDrawable(line), columns))}
-        colours={colours}
+        theme={theme}
       />
     </Box>
   );
 }
 
-function ScreenBody({ state, layout, colours }: Props & { layout: Layout }): ReactNode {
+function ScreenBody({ state, layout, theme }: Props & { layout: Layout }): ReactNode {
   const { overlay, size } = state;
   const view =
     overlay === null || isInPreview(state)
@@ -70,35 +74,35 @@ function ScreenBody({ state, layout, colours }: Props & { layout: Layout }): Rea
     const { title, note, lines } = view;
     return (
       <Frame
-        {...{ title, note, lines, colours }}
+        {...{ title, note, lines, theme }}
         focused={true}
-        isWhole={overlay?.kind === 'answer' || overlay?.kind === 'text'}
+        isWhole={overlay?.kind === 'answer' || overlay?.kind === 'text' || overlay?.kind === 'follow-up'}
         width={size.columns}
         height={layout.body}
       >
-        {overlay?.kind === 'engine' ? <StillTable {...{ lines, colours }} /> : undefined}
+        {overlay?.kind === 'engine' ? <StillTable {...{ lines, theme }} /> : undefined}
       </Frame>
     );
   }
   if (layout.kind === 'small' && layout.columns.length === 0) {
-    return <TextLines lines={renderSmallScreen(state, layout.body)} colours={colours} />;
+    return <TextLines lines={renderSmallScreen(state, layout.body)} theme={theme} />;
   }
   return layout.columns.map((boxes) => (
     <Box key={JSON.stringify(boxes[0]?.content)} flexDirection="column">
       {boxes.map((area) => (
-        <PaneErrorBoundary key={JSON.stringify(area.content)} area={area} colours={colours} state={state} />
+        <PaneErrorBoundary key={JSON.stringify(area.content)} area={area} theme={theme} state={state} />
       ))}
     </Box>
   ));
 }
 
-function BoxFrame({ state, area, colours }: Props & { area: Area }): ReactNode {
+function BoxFrame({ state, area, theme }: Props & { area: Area }): ReactNode {
   const content = getFrameContent(state, area);
   // What it shows of usage are names and values that seldom change.
   const isTable = 'preview' in area.content && area.content.preview === 'usage' && content.lines.length > 0;
   return (
-    <Frame {...content} width={area.width} height={area.height} colours={colours}>
-      {isTable ? <StillTable lines={content.lines.map(makeLineDrawable)} colours={colours} /> : undefined}
+    <Frame {...content} width={area.width} height={area.height} theme={theme}>
+      {isTable ? <StillTable lines={content.lines.map(makeLineDrawable)} theme={theme} /> : undefined}
     </Frame>
   );
 }
@@ -122,7 +126,7 @@ function getFrameContent(state: State, { content, width, height }: Area): FrameC
     const title = `${name}${filter === '' ? '' : `  /${filter}`}`;
     const size = { cells: width - 4, rows: height - LIST_EDGE };
     const lines = renderListLines(getPane(content.list), state, { ...size, focused });
-    const note = isPaneFetched(pane.id, state) ? pane.note?.(state) : undefined;
+    const note = isPaneFetched(pane.id, state) ? describeList(state, pane) : undefined;
     return { title, note, lines, focused };
   }
   if ('log' in content) {
@@ -149,6 +153,15 @@ function getFrameContent(state: State, { content, width, height }: Area): FrameC
   const marked = query === '' ? shown : shown.map((line) => markHits(line, query));
   const lines = [...pinned, ...marked];
   return { title: preview.title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
+}
+
+/** What the upper border says of a list: how many rows are marked, then what its pane has to say. */
+function describeList(state: State, pane: Pane<object>): string | undefined {
+  const { ids, marks, sort } = state.lists[pane.id];
+  const hidden = marks.size === 0 ? 0 : [...marks.keys()].filter((id) => !ids.includes(id)).length;
+  const marked = marks.size === 0 ? '' : `${marks.size} marked${hidden === 0 ? '' : `, ${hidden} not shown`}`;
+  const sorted = sort === null ? '' : `by ${describeSort(sort)}`;
+  return [marked, sorted, pane.note?.(state)].filter(Boolean).join(' · ') || undefined;
 }
 
 function renderBottomLines(state: State): Line[] {
@@ -184,15 +197,15 @@ class PaneErrorBoundary extends Component<
   }
 
   override render(): ReactNode {
-    const { state, area, colours } = this.props;
+    const { state, area, theme } = this.props;
     const { failed } = this.state;
-    if (failed === null) return <BoxFrame state={state} area={area} colours={colours} />;
+    if (failed === null) return <BoxFrame state={state} area={area} theme={theme} />;
     const lines: Line[] = [
       [span('This pane could not be drawn; the others go on.', 'bad')],
       [span(failed.message)],
       [span('svc.yaml, tasks and workers are not touched by it.', 'dim')],
     ];
     const { width, height } = area;
-    return <Frame title="error" {...{ lines, width, height, colours }} focused={false} />;
+    return <Frame title="error" {...{ lines, width, height, theme }} focused={false} />;
   }
 }

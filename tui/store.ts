@@ -1,9 +1,11 @@
 import type { Effect } from './actions/transition.ts';
+import { DEFAULT_PREFERENCES, type Preferences } from './preferences/preferences.ts';
 import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
 import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
+import { parseSort } from './state/sorting.ts';
 
 export interface Store {
   getState(): State;
@@ -14,7 +16,7 @@ export interface Store {
 export const createInitialState = (options: {
   size: Size;
   now: number;
-  bell?: boolean;
+  preferences?: Preferences;
   plain?: boolean;
   focus?: PaneId;
 }): State => ({
@@ -22,11 +24,15 @@ export const createInitialState = (options: {
   now: options.now,
   link: { phase: 'connecting', since: options.now, reason: null, workspace: '', root: '' },
   data: EMPTY_DATA,
-  lists: Object.fromEntries(PANE_IDS.map((id) => [id, EMPTY_LIST])) as Record<PaneId, ListView>,
+  lists: Object.fromEntries(
+    PANE_IDS.map((id) => [id, { ...EMPTY_LIST, sort: parseSort(options.preferences?.sort[id]) }]),
+  ) as Record<PaneId, ListView>,
   focus: options.focus ?? 'decisions',
   view: 'list',
+  isZoomed: false,
   workers: 'log',
   scroll: { of: '', top: 0, left: 0 },
+  diffCursor: null,
   search: null,
   log: EMPTY_LOG,
   details: [],
@@ -35,8 +41,9 @@ export const createInitialState = (options: {
   armed: null,
   message: null,
   busy: [],
+  bulk: null,
   movedAt: Number.NEGATIVE_INFINITY,
-  bell: options.bell ?? false,
+  preferences: options.preferences ?? DEFAULT_PREFERENCES,
   isPlain: options.plain ?? false,
   farewell: [],
 });

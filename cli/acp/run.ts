@@ -12,6 +12,7 @@ import type { KeptLink } from '../link.ts';
 import { type AgentProcess, resolveWithin, startAgent } from './agent.ts';
 import { findAgentEnvironment, findOwnWords } from './agent-quirks.ts';
 import { clipText, createSecretRemover, describeError } from './failure.ts';
+import { takeNewMessages } from './messages.ts';
 import { createPermissions } from './permission.ts';
 import { Failed, openSession } from './session.ts';
 import { createTranscript } from './transcript.ts';
@@ -36,6 +37,8 @@ export interface AcpRun {
 }
 
 const PATIENCE_MS = 60_000;
+/** How often in a row messages may send the agent on: two agents that answer each other would never end. */
+const MOST_TURNS = 50;
 /** How long an agent that is told to stop may take to say so. */
 const CANCEL_MS = 1000;
 
@@ -44,7 +47,7 @@ type Ending =
   | { answer: PromptResponse; failure: null }
   | { answer: null; failure: AcpError; isCancelled?: boolean };
 
-/** Runs an agent for one prompt, over the agent client protocol; `stdout` gets the lines of its log. */
+/** Runs an agent for one prompt, and for the messages that come meanwhile, over the agent client protocol; `stdout` gets the lines of its log. */
 export async function runAcp(run: AcpRun): Promise<number> {
   const { argv, cwd, env, stdout, link } = run;
   const clean = createSecretRemover(env);
@@ -142,13 +145,28 @@ async function runConversation(talk: Talk): Promise<Ending> {
       const text = clipText(`session ${resume} is not gone on with, this is a new one: ${clean(lost)}`);
       print({ acp: 'error', code: 'agent_error', text });
     }
-    const answer = await connection.agent.request(methods.agent.session.prompt, {
-      sessionId: id,
-      prompt: [{ type: 'text', text: prompt }],
-    });
-    // Updates before the answer are heard before its end.
-    await turn();
-    return { answer, failure: null };
+    const cancelTurn = (): void =>
+      void connection.agent.notify(methods.agent.session.cancel, { sessionId: id }).catch(() => undefined);
+    const interruption = followInterruptions(link, env.SVC_SESSION, signal, cancelTurn);
+    try {
+      for (let text = prompt, turns = 1; ; turns += 1) {
+        const answer = await connection.agent.request(methods.agent.session.prompt, {
+          sessionId: id,
+          prompt: [{ type: 'text', text }],
+        });
+        // Updates before the answer are heard before its end.
+        await turn();
+        const isOpen = answer?.stopReason === 'end_turn' || interruption.hasCancelled();
+        const next = isOpen && !signal.aborted && turns < MOST_TURNS ? await interruption.takeNext() : null;
+        if (next === null) return { answer, failure: null };
+        transcript.flush();
+        transcript.endTurn(answer);
+        print({ acp: 'notice', text: clean(`is told: ${next}`) });
+        text = next;
+      }
+    } finally {
+      interruption.stop();
+    }
   };
 
   const turnOver = holdTurn().catch((error: unknown) => explainFailure(error, talk));
@@ -169,6 +187,43 @@ async function runConversation(talk: Talk): Promise<Ending> {
   }
   connection.close();
   return { answer: null, failure: { code: 'agent_error', text: 'cancelled' }, isCancelled: true };
+}
+
+/**
+ * Follows whoever wants the agent to read its messages before its turn is over. Such a turn is cancelled, once there is
+ * something to be read.
+ */
+function followInterruptions(
+  link: KeptLink,
+  session: string | undefined,
+  signal: AbortSignal,
+  cancelTurn: () => void,
+) {
+  let waiting: Promise<string | null> | null = null;
+  let isCancelled = false;
+  const { stop } = link.onEvent((event) => {
+    if (event.kind !== 'session_interrupted' || event.session_id !== session || waiting !== null) return;
+    const found = takeNewMessages(link, signal);
+    waiting = found;
+    void found.then((text) => {
+      if (text === null) waiting = null;
+      else {
+        isCancelled = true;
+        cancelTurn();
+      }
+    });
+  });
+  return {
+    hasCancelled: () => isCancelled,
+    /** What the agent is told next; null for nothing. */
+    async takeNext(): Promise<string | null> {
+      const told = (await waiting) ?? (await takeNewMessages(link, signal));
+      waiting = null;
+      isCancelled = false;
+      return told;
+    },
+    stop,
+  };
 }
 
 const keepParams = (params: unknown): unknown => params;

@@ -17,6 +17,8 @@ export interface Transcript {
   /** Prints what has been said so far. */
   flush(): void;
   /** Tokens of the whole turn, from what the last answer and the updates said; null when they said nothing. */
+  /** Counts what a turn has used that is not the last one. */
+  endTurn(answer: unknown): void;
   usage(answer: unknown): Extract<AcpLine, { acp: 'usage' }> | null;
   /** When a plan's limit that the agent has run into is over, Unix ms. */
   limitedUntil(): number | null;
@@ -54,6 +56,8 @@ export function createTranscript({
   let cost: number | null = null;
   let limited: number | null = null;
   const counted = { input: 0, cached: 0, output: 0 };
+  /** What the answers have told so far, and whether they have told anything. */
+  const told = { input: 0, cached: 0, output: 0, isKnown: false };
 
   function printHeld(upTo: number): void {
     const text = held.slice(0, upTo).replace(/^\n+|\n+$/g, '');
@@ -168,13 +172,24 @@ export function createTranscript({
     counted.output += output;
   }
 
+  function countAnswer(answer: unknown): void {
+    const { usage } = (answer ?? {}) as { usage?: unknown };
+    if (!usage) return;
+    const { input, cached, output } = countTokens(usage);
+    told.input += input;
+    told.cached += cached;
+    told.output += output;
+    told.isKnown = true;
+  }
+
   return {
     update: readUpdate,
     call: rememberCall,
     flush: flushHeld,
+    endTurn: countAnswer,
     usage(answer) {
-      const { usage } = (answer ?? {}) as { usage?: unknown };
-      const { input, cached, output } = usage ? countTokens(usage) : counted;
+      countAnswer(answer);
+      const { input, cached, output } = told.isKnown ? told : counted;
       if (input + cached + output === 0 && cost === null) return null;
       return { acp: 'usage', input, cached, output, cost_usd: cost };
     },

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   configuration,
   connectToEngine,
   type EngineClient,
+  locateProgram,
   readProgram,
   SvcError,
   toPrintable,
@@ -34,8 +34,6 @@ interface Speech {
   say(line: string): void;
   release(): void;
 }
-
-const agent = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
 
 export const demoCommand: Command = defineCommand({
   name: 'demo',
@@ -111,7 +109,7 @@ workspace: { name: demo }
 agents:
   default_preset: scripted
   cmds:
-    scripted: ${JSON.stringify(`${quoteForShell(process.execPath)} ${quoteForShell(agent)} -- {{prompt}}`)}
+    scripted: ${JSON.stringify(`${quoteForShell(process.execPath)} ${quoteForShell(locateProgram('demo-agent'))} -- {{prompt}}`)}
 webhook: { secret_env: SVC_WEBHOOK_SECRET }
 notify: { webhooks: [{ url: ${JSON.stringify(catchUrl)} }] }
 ui: { addr: "127.0.0.1:0" }

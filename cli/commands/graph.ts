@@ -188,26 +188,31 @@ function formatTrace({ id, symbols, edges, mentions, hubs, more }: TraceResult):
 
 const impact = defineCommand({
   name: 'graph impact',
-  about: 'what a change reaches: of paths, of a range of commits, or of what is changed now',
+  about: 'what a change reaches: of paths, of a range of commits, of a session, or of what is changed now',
   args: [{ name: 'path', about: 'files or folders', rest: true, optional: true, completes: 'file' }],
   flags: {
     ...sessionFlag,
     ...limitFlag,
     range: { type: 'string', value: 'a..b', about: 'of commits, instead of paths' },
   },
-  examples: ['graph impact src/app.ts', 'graph impact --range main..HEAD', 'graph impact'],
+  examples: ['graph impact src/app.ts', 'graph impact --range main..HEAD', 'graph impact --session s-12'],
   async run(context) {
     const client = await context.engine();
     const { session, limit, range } = context.flags;
     const paths = [...context.args];
     if (paths.length > 0 && range !== undefined)
       throw new SvcError('usage', 'name paths or --range, not both');
-    const found = await client.call('impact', {
-      ...(paths.length > 0 ? { paths } : {}),
-      git_range: range,
-      session,
-      limit,
-    });
+    const isTerminal = context.stderr.isTTY === true;
+    const found = await client.run(
+      'impact',
+      { ...(paths.length > 0 ? { paths } : {}), git_range: range, session, limit },
+      {
+        key: randomUUID(),
+        signal: context.signal,
+        onProgress: (message) => void (isTerminal && context.stderr.write(`\r\x1b[K${drawBar(message)}`)),
+      },
+    );
+    if (isTerminal) context.stderr.write('\r\x1b[K');
     const text = await formatRows(
       found.reached,
       [
@@ -220,10 +225,10 @@ const impact = defineCommand({
       context.stdout,
     );
     context.result(found, () => text);
-    if (found.files > 0)
-      context.note(
-        `${formatCount(found.files, 'file')}, ${formatCount(found.symbols.length, 'symbol')} declared there`,
-      );
+    if (found.files > 0) {
+      context.note(`${formatCount(found.files, 'file')}: ${found.summary}`);
+      for (const each of found.symbols) context.note(`  ${toPrintable(each)}`);
+    }
     if (found.tests.length > 0)
       context.note(`tests: ${found.tests.map((each) => toPrintable(each)).join(', ')}`);
     if (found.more > 0) context.note(`and ${found.more} more: --limit shows them`);

@@ -33,6 +33,7 @@ interface ShownMemory {
   age: string;
   unreviewed?: string;
   missing_paths?: string[];
+  unknown_symbols?: string[];
 }
 
 const indent = (text: string): string =>
@@ -45,7 +46,10 @@ function formatMemory(each: ShownMemory): string {
   const doubt = each.unreviewed === undefined ? '' : '; not reviewed';
   const missing =
     each.missing_paths === undefined ? '' : `; not there any more: ${each.missing_paths.join(', ')}`;
-  const head = `${each.id} ${toPrintable(each.title)} (${each.type}, ${each.age} old${doubt}${toPrintable(missing)})`;
+  const unknown =
+    each.unknown_symbols === undefined ? '' : `; not in the code graph: ${each.unknown_symbols.join(', ')}`;
+  const facts = `${each.type}, ${each.age} old${doubt}${toPrintable(missing + unknown)}`;
+  const head = `${each.id} ${toPrintable(each.title)} (${facts})`;
   return `${head}\n${indent(each.text)}`;
 }
 

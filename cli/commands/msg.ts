@@ -1,5 +1,12 @@
-import { formatAge, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
-import { type Command, defineCommand, repeatArgument } from '../command.ts';
+import {
+  type EngineClient,
+  formatAge,
+  formatLocalTime,
+  READING_WORDS,
+  SvcError,
+  toPrintable,
+} from '../../engine/index.ts';
+import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
@@ -88,8 +95,25 @@ const send = defineCommand({
       messages.map(({ id, to }) => `message ${id} to ${toPrintable(to)}`).join('\n'),
     );
     if (!sent.known) context.note('nobody of that name has been seen yet; the message is kept');
+    await noteReading(context, client, sent.messages);
   },
 });
+
+/** Says of each worker when it reads its message, and what to do instead for one that does not. */
+async function noteReading(
+  { note }: Pick<Context, 'note'>,
+  client: EngineClient,
+  messages: readonly { to: string }[],
+): Promise<void> {
+  const ids = messages.map(({ to }) => to).filter((to) => /^s-\d+$/.test(to));
+  if (ids.length === 0) return;
+  for (const { session_id: id, reads_messages: reads } of await client.call('session.list', { ids }))
+    note(
+      reads === 'never'
+        ? `${id} ${READING_WORDS.never}; svc worker follow-up ${id} "…" sends it on with more to do`
+        : `${id} ${READING_WORDS[reads]}`,
+    );
+}
 
 function formatInbox({ session, messages, unread, read }: Inbox): string {
   const blocks = messages.map((each) => {

@@ -87,6 +87,8 @@ export async function describeNextStep(row: EndedRow, task: { mayRetry: boolean 
   if (row.promoted_at !== null) return null;
   if (row.branch_state === 'continued')
     return `a later session has gone on with its work on ${row.branch ?? 'its branch'}: svc worktree list`;
+  if (row.branch_state === 'discarded')
+    return `it was discarded: svc worktree restore ${row.session_id} --worktree brings it back`;
   const { failure, next } = outcomeOfSession({ ...row, ownWord: row.own_word }, task);
   const { findFailure } = await catalogues();
   const remedy = failure === null ? undefined : findFailure(failure.code)?.next;

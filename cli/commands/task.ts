@@ -28,6 +28,7 @@ import {
   formatFailure,
   formatPriority,
 } from './session-text.ts';
+import { archiveCommands } from './task-archive.ts';
 
 const add = defineCommand({
   name: 'task add',
@@ -101,12 +102,13 @@ const list = defineCommand({
       about: 'only these',
       choices: ['open', 'assigned', 'running', 'done', 'failed'],
     },
+    archived: { type: 'boolean', about: 'those that were archived' },
     ...defineLimitFlag(100),
   },
   examples: ['task list', 'task list --status running'],
   async run(context) {
-    const { status, limit = 100 } = context.flags;
-    const filter = status === undefined ? {} : { status };
+    const { status, archived, limit = 100 } = context.flags;
+    const filter = { ...(status === undefined ? {} : { status }), ...(archived ? { archived } : {}) };
     const client = await context.engine();
     const { tasks, more = 0 } = await client.call('task.list', { ...filter, limit });
     const text = await formatRows(
@@ -128,7 +130,7 @@ const list = defineCommand({
       context.stdout,
     );
     context.result(tasks, () => text);
-    if (tasks.length === 0) context.note('no tasks; svc task add makes one');
+    if (tasks.length === 0) context.note(archived ? 'no archived tasks' : 'no tasks; svc task add makes one');
     noteCut(context, { shown: tasks.length, total: tasks.length + more });
   },
 });
@@ -183,6 +185,7 @@ function formatTask(
       ['priority', formatPriority(task.priority)],
       ['project', task.project],
       ['ledger', task.ledger],
+      ['archived', task.archived_at === null ? null : formatLocalTime(task.archived_at)],
       ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
       ['stranger', task.stranger],
       ['decision', decided],
@@ -334,4 +337,15 @@ const log = defineCommand({
   },
 });
 
-export const taskCommands: readonly Command[] = [add, list, show, run, cancel, retry, log, done, assign];
+export const taskCommands: readonly Command[] = [
+  add,
+  list,
+  show,
+  run,
+  cancel,
+  retry,
+  log,
+  done,
+  assign,
+  ...archiveCommands,
+];

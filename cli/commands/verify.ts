@@ -52,6 +52,10 @@ function formatEvidence(view: View): string {
       view.tests.map((each) => formatItem(each.result, each.command, each.note)),
     ),
     ...formatSection(
+      "the repository's own checks",
+      view.checks.map((each) => `  ${indentLines(each, '  ')}`),
+    ),
+    ...formatSection(
       'symbols',
       view.symbols.map((each) =>
         formatItem(each.exists ? 'is there' : 'missing', `${each.path} ${each.symbol ?? ''}`, null),

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import {
   agentPrograms,
   configuration,
@@ -8,14 +6,7 @@ import {
   formatAge,
   SvcError,
 } from '../../engine/index.ts';
-import {
-  type Command,
-  type Context,
-  defineCommand,
-  type FlagTable,
-  type Proposal,
-  repeatArgument,
-} from '../command.ts';
+import { type Command, defineCommand, repeatArgument } from '../command.ts';
 import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
 import { formatRows } from '../print.ts';
 import { confineStart } from './confined.ts';
@@ -29,7 +20,7 @@ import {
   quoteWord,
   type StartWish,
 } from './interactive.ts';
-import { readPrompt } from './prompt.ts';
+import { defineSessionArgument } from './session-argument.ts';
 import {
   describeNextStep,
   describeWait,
@@ -39,9 +30,9 @@ import {
   type OpenAsk,
   type ShownSession as Row,
 } from './session-text.ts';
-
-const defineSessionArgument = <const P extends Proposal>(completes: P) =>
-  [{ name: 'session', about: 'session id, or a unique prefix', completes }] as const;
+import { comment } from './worker-comment.ts';
+import { followUp } from './worker-follow-up.ts';
+import { steer } from './worker-steer.ts';
 
 const formatTokens = ({ usage }: Row): string | null =>
   usage === null ? null : `${formatCount(usage.input)}+${formatCount(usage.output)}`;
@@ -176,79 +167,6 @@ const resume = defineCommand({
   },
 });
 
-const followUpFlags = {
-  file: { type: 'string', value: 'path', about: 'a file that says what to do now' },
-  timeout: { type: 'number', value: 'seconds', about: 'hard cap of the run' },
-  outside: {
-    type: 'boolean',
-    about:
-      'without the sandbox that it ran in, in a new conversation, when guard.profile is no longer strict',
-  },
-} as const satisfies FlagTable;
-
-const followUp = defineCommand({
-  name: 'worker follow-up',
-  about: 'send an ended session on with more to do, in its worktree and conversation, as a task of its own',
-  args: [
-    ...defineSessionArgument('session:ended'),
-    {
-      name: 'words',
-      about: 'what to do now; - reads standard input, and without any $VISUAL or $EDITOR opens',
-      rest: true,
-      optional: true,
-    },
-  ],
-  flags: followUpFlags,
-  examples: [
-    'worker follow-up s-12 "Add a test for the empty list"',
-    'worker follow-up s-12 --file review.md',
-  ],
-  async run(context) {
-    const { timeout, outside } = context.flags;
-    const session = context.arg(0);
-    const prompt = await readFollowUp(context, session);
-    const client = await context.engine();
-    const answer = await client.call('worker.follow_up', {
-      session,
-      prompt,
-      ...(timeout === undefined ? {} : { timeout_sec: timeout }),
-      ...(outside ? { outside } : {}),
-    });
-    context.result(
-      answer,
-      ({ task, session: next }) => `${task.task_id} goes on with ${session}, as ${next.session_id}`,
-    );
-  },
-});
-
-/** Reads what an ended session is to do now: from a file, its arguments, standard input, or the person's editor. */
-async function readFollowUp(
-  { args, flags, cwd, env, stdin, stdout }: Context<typeof followUpFlags>,
-  session: string,
-): Promise<string> {
-  const words = args.slice(1).join(' ');
-  const { file } = flags;
-  if (file !== undefined && words !== '')
-    throw new SvcError('usage', 'both words and --file say what to do: give one of them');
-  if (file !== undefined) {
-    const path = resolve(cwd, file);
-    try {
-      return await readFile(path, 'utf8');
-    } catch (error) {
-      throw new SvcError('usage', `${path} could not be read: ${(error as Error).message}`);
-    }
-  }
-  if (words !== '') return readPrompt(words, stdin);
-  if (!(stdin.isTTY && stdout.isTTY))
-    throw new SvcError('usage', 'there is no terminal to write on, and nothing that says what to do', {
-      hint: `svc worker follow-up ${session} - reads it from standard input`,
-    });
-  const { editText } = await import('../../tui/editor.ts');
-  const text = await editText('', `${session}.md`, env);
-  if (text.trim() === '') throw new SvcError('usage', 'nothing was written, and so nothing was started');
-  return text;
-}
-
 const hasRoutedHome = async (agent: string): Promise<boolean> =>
   (await agentPrograms()).findPreset(agent)?.hasRoutedHome === true;
 
@@ -346,4 +264,14 @@ const attach = defineCommand({
   },
 });
 
-export const workerCommands: readonly Command[] = [list, show, log, attach, resume, followUp, kill];
+export const workerCommands: readonly Command[] = [
+  list,
+  show,
+  log,
+  attach,
+  resume,
+  comment,
+  steer,
+  followUp,
+  kill,
+];

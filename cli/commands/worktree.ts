@@ -1,9 +1,11 @@
 import {
   type Api,
+  asSvcError,
   describeSensitive,
   type ErrorCode,
   EXIT,
   type PruneEntry,
+  quoteForShell,
   type SessionTrial,
   toExitCode,
   toPrintable,
@@ -11,8 +13,9 @@ import {
   WORKTREE_STATES,
   type WorktreeState,
 } from '../../engine/index.ts';
-import { type Command, type Context, defineCommand } from '../command.ts';
+import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
+import { edit, shell } from './worktree-enter.ts';
 
 /** Why something of a repository could not be read. */
 interface Unread {
@@ -145,7 +148,12 @@ const trial = defineCommand({
       session: context.arg(0),
       ...(base === undefined ? {} : { base }),
     });
-    context.result(tried, ({ checkout, ...each }) =>
+    // The trial is what was asked for: without an impact it is as good.
+    const impact = await client
+      .call('impact', { session: tried.session_id })
+      .then(({ summary, note }) => (note === null ? summary : `${summary}; ${note}`))
+      .catch((error: unknown) => `not known: ${asSvcError(error).message}`);
+    context.result({ ...tried, impact }, ({ checkout, ...each }) =>
       formatFacts([
         ['promoting', `${each.branch} into ${each.base} ${describeVerdict(each)}`],
         ['branch', `${each.head.slice(0, 10)}, ${each.ahead} ahead, ${each.behind} behind`],
@@ -153,9 +161,14 @@ const trial = defineCommand({
         ['instead', each.refused?.hint ?? null],
         ['conflicts', each.conflicts.join(', ')],
         ['look at', describeSensitive(each.sensitive) || null],
+        ['impact', toPrintable(impact)],
         ['checkout', checkout.path === null ? null : `${checkout.path} ${checkout.reason ?? 'is clean'}`],
       ]),
     );
+    if (tried.conflicts.length > 0)
+      context.note(
+        `svc worker follow-up ${tried.session_id} --conflicts${base === undefined ? '' : ` --base ${quoteForShell(base)}`} has its worker resolve them`,
+      );
     return tried.promotable ? 0 : EXIT.conflict;
   },
 });
@@ -255,4 +268,83 @@ const prune = defineCommand({
   },
 });
 
-export const worktreeCommands: readonly Command[] = [list, diff, trial, promote, prune];
+const repeatedSession = repeatArgument([
+  { name: 'session', about: 'session id, or a unique prefix', completes: 'session:ended' },
+]);
+
+const discard = defineCommand({
+  name: 'worktree discard',
+  about: 'remove the branch and worktree of an ended session, whatever they hold; restore brings them back',
+  args: repeatedSession,
+  repeats: true,
+  examples: ['worktree discard s-12', 'worktree discard s-12 s-14 s-15'],
+  async run(context) {
+    const client = await context.engine();
+    const discarded = await client.call('worktree.discard', { session: context.arg(0) });
+    context.result(discarded, ({ session_id, branch, has_files }) =>
+      [
+        `discarded ${session_id}: ${branch}`,
+        ...(has_files ? ['its uncommitted files are saved too'] : []),
+        `svc worktree restore ${session_id}${has_files ? ' --worktree' : ''} brings it back`,
+      ].join('; '),
+    );
+    noteWarnings(context, discarded.warnings);
+  },
+});
+
+const restore = defineCommand({
+  name: 'worktree restore',
+  about: 'bring back what was discarded, or a branch that went after its promotion',
+  args: repeatedSession,
+  repeats: true,
+  flags: { worktree: { type: 'boolean', short: 'w', about: 'its worktree too, with its uncommitted files' } },
+  examples: ['worktree restore s-12', 'worktree restore s-12 --worktree'],
+  async run(context) {
+    const client = await context.engine();
+    const restored = await client.call('worktree.restore', {
+      session: context.arg(0),
+      ...(context.flags.worktree ? { worktree: true } : {}),
+    });
+    context.result(restored, ({ session_id, branch, head, worktree, files_wait }) =>
+      [
+        `restored ${session_id}: ${branch}${head === null ? '' : ` at ${head.slice(0, 10)}`}`,
+        ...(worktree === null ? [] : [`worktree ${worktree}`]),
+        ...(files_wait
+          ? [`its uncommitted files come with svc worktree restore ${session_id} --worktree`]
+          : []),
+      ].join('; '),
+    );
+  },
+});
+
+const undo = defineCommand({
+  name: 'worktree undo',
+  about: "take a session's promotion back while its base has not moved on; the session is unmerged again",
+  args: sessionArg,
+  examples: ['worktree undo s-12'],
+  async run(context) {
+    const client = await context.engine();
+    const undone = await client.call('worktree.undo', { session: context.arg(0) });
+    context.result(undone, (each) =>
+      formatFacts([
+        ['undone', `${each.branch} is no longer in ${each.base}`],
+        ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
+        ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['worktree', each.worktree],
+      ]),
+    );
+  },
+});
+
+export const worktreeCommands: readonly Command[] = [
+  list,
+  diff,
+  shell,
+  edit,
+  trial,
+  promote,
+  undo,
+  discard,
+  restore,
+  prune,
+];

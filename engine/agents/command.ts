@@ -1,6 +1,8 @@
 import { SvcError } from '../base/errors.ts';
 import type { Session } from '../sessions/index.ts';
+import { describeAbility } from './presets/ability.ts';
 import { findPreset, findPresetOfProgram, listUntold, type Preset } from './presets/index.ts';
+import type { ReadingTime } from './reading-time.ts';
 import type { AgentCommand, AgentOverrides, Agents } from './registry.ts';
 import { createAcpReader } from './streams/acp.ts';
 import type { StreamReader } from './streams/stream.ts';
@@ -134,6 +136,24 @@ export function createReader(
 ): StreamReader | null {
   if (transport === 'acp') return createAcpReader();
   return (preset === null ? null : findPreset(preset))?.reader?.(now) ?? null;
+}
+
+/** When a session's agent is shown messages to it: what it hears at its tool calls depends on its hooks. */
+export function findReadingTime(
+  agents: Pick<Agents, 'findCommand'>,
+  { agent, transport, state, auth }: Pick<Session, 'agent' | 'transport' | 'state' | 'auth'>,
+): ReadingTime {
+  if (state === 'ended') return 'never';
+  if (transport === 'acp') return 'turn_end';
+  let preset = findPreset(agent);
+  try {
+    preset = findPresetOfCommand(agents.findCommand(agent), agent);
+  } catch {
+    // The agent is no longer configured.
+  }
+  if (preset?.hooks?.moments['post-tool'] === undefined) return 'asks';
+  const { hooks } = describeAbility(preset);
+  return hooks === 'yes' || (hooks === 'with the gateway' && auth === 'gateway') ? 'tool_call' : 'asks';
 }
 
 /**

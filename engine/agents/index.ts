@@ -15,6 +15,7 @@ export {
 export { findFailure } from './failures.ts';
 export type { AgentNotify } from './notify-entry.ts';
 export { findProgram } from './program.ts';
+export type { ReadingTime } from './reading-time.ts';
 export {
   type AgentChoice,
   type AgentCommand,

@@ -162,6 +162,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the decision was approved, denied or replaced already',
     next: 'nothing; svc decision show has who decided',
   },
+  login_refused: {
+    means: 'the linked server did not let this machine log in',
+    next: 'start anew with svc login, and type the code in before it runs out',
+  },
   already_running: {
     means: 'an engine hosts this workspace already, or the run was started already',
     next: 'use the one that runs, or stop it with svc down first',
@@ -175,7 +179,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     next: 'let the session resolve them on its branch with svc worker resume, then promote again',
   },
   checkout_dirty: {
-    means: 'the checkout has changes that are not committed, or something else goes on in it',
+    means:
+      'the checkout has uncommitted changes in files that would be replaced, or something else goes on in it',
     next: 'commit or set aside what is there, and try again',
   },
   worktree_unsafe: {
@@ -259,6 +264,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the database was written by a newer svc',
     next: 'use that version of svc, or a newer one',
   },
+  key_mismatch: {
+    means: "the linked server's database was made with another root secret",
+    next: 'start it with that SVC_LEASE_SECRET or server.key; svc keeps no copy',
+  },
   storage_unsafe: {
     means: 'a file or socket of svc is a link, or others can change it, and svc does not open it',
     next: 'look at it by hand; svc doctor checks the data folder',
@@ -278,6 +287,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   confinement_unavailable: {
     means: 'guard.profile is strict, and no sandbox can be made here',
     next: 'svc doctor says why; docs/confinement.md has the reasons',
+  },
+  server_unreachable: {
+    means: 'the linked server does not answer, or not as one',
+    next: 'check its address and that it runs; work goes on without it',
   },
   internal: {
     means: 'a fault of svc itself',

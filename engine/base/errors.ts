@@ -59,6 +59,7 @@ export const CODES = {
   replayed: conflict,
   already_decided: conflict,
   already_running: conflict,
+  login_refused: denied(403),
   idempotency_conflict: conflict,
   promote_conflict: conflict,
   checkout_dirty: conflict,
@@ -83,11 +84,13 @@ export const CODES = {
   storage_failed: failure(503),
   storage_full: failure(507),
   storage_newer: failure(500),
+  key_mismatch: failure(500),
   storage_unsafe: failure(500),
   engine_unreachable: failure(503),
   engine_closing: failure(503),
   tool_missing: failure(500),
   confinement_unavailable: failure(500),
+  server_unreachable: failure(502),
   internal: failure(500),
 } as const satisfies Record<string, Entry>;
 

@@ -21,6 +21,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'memory.remember': 'memory add',
   'agent.held': 'agents',
   'agent.reset': 'agents reset',
+  'comment.add': 'worker comment',
+  'comment.list': 'worker comment',
   'dispatch.worker': 'task add --run',
   ask: 'ask open',
   'engine.status': 'status',

@@ -6,6 +6,8 @@ import type { Worktrees } from '../runner/worktrees/index.ts';
 import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
+import { createDiffComments, type DiffComments } from './comments/index.ts';
+import { commentOperations } from './comments/operations.ts';
 import { createDecisions, type Decisions } from './decisions/index.ts';
 import type { BoardOperationsDeps } from './deps.ts';
 import { createLedgerGate, createLedgers, type Ledgers } from './ledger/index.ts';
@@ -42,8 +44,8 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   tellOfEvidence: VerifyDeps['tell'];
   log: VerifyDeps['log'];
   checkWork: VerifyDeps['checkWork'];
-  /** `guard.profile` is strict. */
-  isStrict(): boolean;
+  checks: VerifyDeps['checks'];
+  rerunsFor: VerifyDeps['rerunsFor'];
   /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
   /** What a program that checks a worker's claims may see. */
@@ -61,8 +63,13 @@ export interface Board<D extends Dispatch & Planner> {
   dispatcher: D;
   locks: Locks;
   verify: Verify;
+  comments: DiffComments;
   operations: OperationsOf<
-    typeof boardOperations | typeof ledgerOperations | typeof lockOperations | typeof verifyTools
+    | typeof boardOperations
+    | typeof commentOperations
+    | typeof ledgerOperations
+    | typeof lockOperations
+    | typeof verifyTools
   >[];
   /** Items of ledgers that a session has claimed, oldest first. */
   claimsOf: Ledgers['claimsOf'];
@@ -101,6 +108,7 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     gate,
   });
   const verify = createVerify({ ...deps, tasks, tell: deps.tellOfEvidence });
+  const comments = createDiffComments(deps);
   const operations = boardOperations({
     storage,
     events,
@@ -132,8 +140,10 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     dispatcher,
     locks,
     verify,
+    comments,
     operations: [
       ...operations,
+      ...commentOperations({ comments, sessions, worktrees: deps.worktrees }),
       ...lockOperations({ locks, peers: deps.peers }),
       ...ledgerOperations({ ledgers, peers: deps.peers }),
       ...verifyTools({ verify, tasks, paths: deps.paths }),

@@ -37,6 +37,8 @@ export interface Bus {
   leave(sessionId: string): Promise<boolean>;
   /** Closes an ended worker session's questions and sends its Chair the handoff. Call inside the transaction that ends it. */
   sessionEnded(session: Session, outcome: SessionOutcome): void;
+  /** See `Post.addToHandoff`. */
+  addToHandoff: Post['addToHandoff'];
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
   /** Whether the session has an unanswered question. */
@@ -96,6 +98,7 @@ export function createBus(deps: BusDeps): Bus {
       asks.sessionEnded(session.sessionId);
       post.handOff(session, outcome);
     },
+    addToHandoff: post.addToHandoff,
     tellOfSession: post.tellOfSession,
     start() {
       reaper.start();

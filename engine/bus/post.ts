@@ -6,7 +6,7 @@ import { createBusLog } from './delivery/log.ts';
 import type { BusDeps, SessionOutcome } from './deps.ts';
 import { createAddresses } from './messages/address.ts';
 import { createFamily } from './messages/family.ts';
-import { formatHandoff, listHandoffRecipients } from './messages/handoff.ts';
+import { addToHandoff, formatHandoff, listHandoffRecipients } from './messages/handoff.ts';
 import { createMessages, type Messages } from './messages/index.ts';
 import { messageOperations } from './messages/operations.ts';
 import { peerTools } from './messages/peer-tools.ts';
@@ -25,6 +25,8 @@ export interface Post {
   surface(caller: Caller): Message[];
   /** Sends the session's handoff to its Chair. Call inside `storage.write`. */
   handOff(session: Session, outcome: SessionOutcome): void;
+  /** Adds what was found out later to the session's handoff. Call inside `storage.write`. */
+  addToHandoff(sessionId: string, name: string, value: string): void;
   /** Sends a further note to the recipients of a session's handoff. Call inside `storage.write`. */
   tellOfSession(session: Session, text: string): void;
   start(): void;
@@ -99,6 +101,11 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
         ? []
         : surface(resolveReader(toolDeps, {}, caller)).map(toMessage),
     handOff: (session, outcome) => sendFrom(session, 'handoff', formatHandoff(session, outcome, clock.now())),
+    addToHandoff: (session, name, value) =>
+      messages.amend({ session, kind: 'handoff' }, (body) => addToHandoff(body, name, value), {
+        actor: null,
+        via: 'engine',
+      }),
     tellOfSession: (session, text) => sendFrom(session, 'note', text),
     start() {
       delivery.start();

@@ -148,7 +148,8 @@ function findFirstValid<T>(trees: readonly [Tree, ...Tree[]], assemble: (tree: T
   }
 }
 
-function checkSource(source: Source, schema: z.ZodType): Problem[] {
+/** What a file says that its schema does not allow, each at its place. */
+export function checkSource(source: Source, schema: z.ZodType): Problem[] {
   if (source.problems.length > 0) return source.problems;
   const parsed = schema.safeParse(source.tree);
   return parsed.success ? [] : listFindings(schema, source.tree, parsed.error).map(source.place);

@@ -9,12 +9,13 @@ import { memorySchema } from '../knowledge/memory/config.ts';
 import { parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
+import { retainSchema } from '../retention/config.ts';
 import { chairSchema } from '../sessions/guidance/config.ts';
 import { dbSchema, pathsSchema } from '../storage/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's and notify's. */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's, notify's and retention's. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -38,6 +39,7 @@ export const configSchema = z.strictObject({
   workspace: workspaceSchema.prefault({}),
   webhook: webhookSchema.prefault({}),
   notify: notifySchema.prefault({}),
+  retain: retainSchema.prefault({}),
 });
 
 /** What `ai.yaml` of the machine home may hold. */

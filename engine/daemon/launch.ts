@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isErrorCode, SvcError } from '../base/errors.ts';
+import { locateProgram } from '../base/own-package.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import { isInsideRun, isStillRunning } from '../runner/processes/own.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
@@ -10,8 +10,6 @@ import { resolveMachineHome } from '../workspace/machine-home.ts';
 import { locateEngine } from './locate.ts';
 import { startHost, waitForChild } from './start-host.ts';
 import { takeStartTurn } from './start-turn.ts';
-
-const SUPERVISOR = fileURLToPath(new URL('./supervisor.js', import.meta.url));
 
 /** Node options of the supervisor, which loads next to nothing and waits. */
 const LEAN = ['--max-semi-space-size=1', '--max-old-space-size=32', '--v8-pool-size=1'];
@@ -92,7 +90,7 @@ async function launchHost(
   const output = openPrivate(join(folder, 'daemon.out'), 'add');
   const inherited = Object.entries(env).filter(([name]) => !NOT_INHERITED.test(name));
   const { child, said } = startHost({
-    command: [process.execPath, ...LEAN, SUPERVISOR, data, ...command],
+    command: [process.execPath, ...LEAN, locateProgram('supervisor'), data, ...command],
     cwd: root,
     // Absolute, since the host runs in another folder.
     env: { ...Object.fromEntries(inherited), SVC_CONFIG: file, SVC_HOME: resolveMachineHome(env) },

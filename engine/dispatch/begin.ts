@@ -119,6 +119,7 @@ async function placeSession({ deps, persist }: Beginning, queued: Session): Prom
     sessions.outputFrom(sessionId, outputFrom);
     if (continues !== null && own === null) sessions.handedOn(continues);
   });
+  deps.atPlace(placement);
   return placement;
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { Approvals } from '../board/workflow/index.ts';
 import type { Kept, ProjectReader, Runner } from '../runner/runs/index.ts';
-import type { RunOutcome, Session, Sessions, Visitors } from '../sessions/index.ts';
+import type { Placement, RunOutcome, Session, Sessions, Visitors } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { TextContributor } from './texts/index.ts';
 import type { Verdict } from './verdict.ts';
@@ -57,6 +57,8 @@ export interface DispatchDeps {
   permissions(): readonly string[];
   /** Whether a question of the session waits for its answer: it is not idle then. */
   isAsking(sessionId: string): boolean;
+  /** A run has its folder, and is made ready there. */
+  atPlace(placement: Placement): void;
   /** Inside the transaction that records the end: what the session held is freed, and its Chair is told. */
   atEnd(
     session: Session,

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import type { Circuit, Circuits, PlanEntry, StreamFacts, Usage } from '../agents/index.ts';
+import type { Circuit, Circuits, PlanEntry, ReadingTime, StreamFacts, Usage } from '../agents/index.ts';
 import { by, operation } from '../api/operation.ts';
 import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
+import type { Committed } from '../runner/runs/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
+import type { LiveFacts } from './live-facts.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
 
@@ -25,10 +27,16 @@ export interface ListedSession extends Session {
   plan: PlanEntry[];
   /** When its log last grew, RFC 3339; null when it has none yet or the session has ended. */
   logWrittenAt: string | null;
+  /** The last line of its log as a person reads it, of one that runs. */
+  lastLine: string | null;
+  /** What it has committed so far, of one that runs; some seconds old, and null until it has been counted. */
+  committed: Committed | null;
   /** It waits because its agent is given no work; null of one that waits for something else, or for nothing. */
   held: Circuit | null;
   /** What its agent does not say, so that nothing of it is no sign that all is well; words that follow "it does not say". */
   untold: readonly string[];
+  /** When it reads a message that it is sent now. */
+  readsMessages: ReadingTime;
   /** Tokens that outputs have not taken in its context because svc has shortened them, estimated. */
   savedTokens: number;
 }
@@ -38,48 +46,70 @@ export function sessionOperations(deps: {
   sessions: Sessions;
   logs: SessionLogs;
   actions: SessionActions;
+  live: LiveFacts;
   /** Of a session that runs; null of any other. */
   facts(sessionId: string): StreamFacts | null;
   /** What was approved with a session; without one `agents.permissions`. */
   permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
+  findReadingTime(session: Session): ReadingTime;
   /** Estimated tokens that sessions were spared, of those that were. */
   listSavedTokens(): ReadonlyMap<string, number>;
 }) {
   const { sessions, logs, actions, permissions } = deps;
 
+  /** What is known of live sessions at this moment, by session. */
+  interface Seen {
+    logTimes: Readonly<Record<string, string>>;
+    lastLines: Readonly<Record<string, string>>;
+    committed: Readonly<Record<string, Committed>>;
+  }
+
+  async function lookAtLive(all: readonly Session[]): Promise<Seen> {
+    const live = all.filter(({ state }) => state !== 'ended');
+    const logTimes = await logs.listTimes(live.map(({ sessionId }) => sessionId));
+    return {
+      logTimes,
+      lastLines: await deps.live.listLastLines(logTimes),
+      committed: deps.live.listCommitted(live),
+    };
+  }
+
   /** With what it has said in the run that is under way, which is recorded at its end. */
   function describeSession(
     session: Session,
-    logTimes: Readonly<Record<string, string>>,
+    seen: Seen,
     untoldBy = deps.untold,
     saved = deps.listSavedTokens(),
   ): ListedSession {
     const { sessionId, state } = session;
-    const untold = untoldBy(session);
-    const savedTokens = saved.get(sessionId) ?? 0;
-    // Nobody asks how quiet an ended one is, and most of a list has ended.
-    if (state === 'ended')
-      return { ...session, activity: null, plan: [], logWrittenAt: null, held: null, untold, savedTokens };
+    const quiet: Omit<ListedSession, keyof Session> = {
+      activity: null,
+      plan: [],
+      // Nobody asks how quiet an ended one is, and most of a list has ended.
+      logWrittenAt: state === 'ended' ? null : (seen.logTimes[sessionId] ?? null),
+      lastLine: null,
+      committed: null,
+      held: state === 'queued' ? deps.circuits.findCircuit(session.agent) : null,
+      untold: untoldBy(session),
+      savedTokens: saved.get(sessionId) ?? 0,
+      readsMessages: deps.findReadingTime(session),
+    };
     // What a run has said is recorded at its end, and is not to be told twice.
-    const facts = state === 'queued' ? null : deps.facts(sessionId);
-    const logWrittenAt = logTimes[sessionId] ?? null;
-    const held = state === 'queued' ? deps.circuits.findCircuit(session.agent) : null;
-    if (facts === null)
-      return { ...session, activity: null, plan: [], logWrittenAt, held, untold, savedTokens };
+    const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
+    if (facts === null) return { ...session, ...quiet };
     return {
       ...session,
+      ...quiet,
       agentSession: facts.agentSession ?? session.agentSession,
       model: facts.model ?? session.model,
       usage: added(session.usage, facts.usage),
       toolCalls: (session.toolCalls ?? 0) + facts.toolCalls,
       activity: facts.activity,
       plan: facts.plan,
-      logWrittenAt,
-      held,
-      untold,
-      savedTokens,
+      lastLine: seen.lastLines[sessionId] || null,
+      committed: seen.committed[sessionId] ?? null,
     };
   }
 
@@ -97,8 +127,7 @@ export function sessionOperations(deps: {
       }),
       async run(input): Promise<ListedSession[]> {
         const found = sessions.list(input);
-        const live = found.filter(({ state }) => state !== 'ended').map(({ sessionId }) => sessionId);
-        const logTimes = await logs.listTimes(live);
+        const seen = await lookAtLive(found);
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
         const saved = deps.listSavedTokens();
@@ -108,7 +137,7 @@ export function sessionOperations(deps: {
           known.set(key, untold);
           return untold;
         };
-        return found.map((session) => describeSession(session, logTimes, untoldBy, saved));
+        return found.map((session) => describeSession(session, seen, untoldBy, saved));
       },
     }),
     operation({
@@ -127,7 +156,7 @@ export function sessionOperations(deps: {
       input: z.strictObject({ session: z.string() }),
       async run(input): Promise<ListedSession> {
         const session = sessions.resolve(input.session);
-        return describeSession(session, await logs.listTimes([session.sessionId]));
+        return describeSession(session, await lookAtLive([session]));
       },
     }),
     operation({
@@ -175,16 +204,18 @@ export function sessionOperations(deps: {
         session: z.string(),
         prompt: z.string().trim().min(1).max(4_000_000),
         title: z.string().trim().min(1).max(500).optional(),
+        /** Those that the prompt has taken in: they are used up with it. */
+        comments: z.array(z.int().min(1)).max(1000).default([]),
         timeout_sec: timeoutSec,
         outside: z.boolean().optional(),
       }),
       async run(input, caller, call) {
         const { sessionId } = sessions.resolve(input.session);
-        const { timeout_sec, outside, prompt, title = null } = input;
+        const { timeout_sec, outside, prompt, comments, title = null } = input;
         const submitted = await call.begin(() =>
           actions.followUp(
             sessionId,
-            { prompt, title, ...findTaskSource(caller) },
+            { prompt, title, comments, ...findTaskSource(caller) },
             { parent: caller.sessionId ?? undefined, outside, timeoutSec: timeout_sec },
             by(caller),
           ),
@@ -192,6 +223,16 @@ export function sessionOperations(deps: {
         const { task } = checkNotReplaced(submitted);
         return { task, session: sessions.get((submitted.session as Session).sessionId) };
       },
+    }),
+    operation({
+      name: 'worker.interrupt',
+      about:
+        'Has a running worker read its messages now, in place of what it does: its turn is cancelled. Only on transport acp; others read them at a tool call.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: (input, caller, call) =>
+        call.finish(() => actions.interrupt(sessions.resolve(input.session).sessionId, by(caller))),
     }),
     operation({
       name: 'worker.attach',

@@ -4,6 +4,7 @@ import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { sentence } from '../base/sentence.ts';
 import { makeTitle } from '../base/text.ts';
+import type { DiffComments } from '../board/comments/index.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
 import type { NewTask, Tasks } from '../board/tasks/index.ts';
@@ -17,7 +18,7 @@ import {
   type Visitor,
   type Visitors,
 } from '../sessions/index.ts';
-import type { Storage } from '../storage/index.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
 import type { Dispatcher, RunKeys } from './index.ts';
 
 /** Where a person enters a session, and with which conversation. */
@@ -43,12 +44,16 @@ export interface FollowUp extends Pick<NewTask, 'source' | 'sourceRef'> {
   prompt: string;
   /** Null for the first line of the prompt. */
   title: string | null;
+  /** The comments on its diff that the prompt has taken in. */
+  comments: readonly number[];
 }
 
 /** What a person does with a session of a worker. */
 export interface SessionActions {
   /** Inside `storage.write`: stops it; what it did stays on its branch. Throws `conflict` when it has ended. */
   kill(sessionId: string, by: By): Session;
+  /** Inside `storage.write`: has a running one read its messages now. Throws `conflict` for one that cannot. */
+  interrupt(sessionId: string, by: By): Session;
   /**
    * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
    * Throws `conflict` for any other.
@@ -61,7 +66,7 @@ export interface SessionActions {
   ): Promise<Session>;
   /**
    * Inside `storage.write`: sends an ended session on with more to do, as a task of its own in the same worktree and
-   * conversation. Throws `conflict` when there is nothing to go on in, or somebody works in it.
+   * conversation. Throws `conflict` when there is nothing to go on in, somebody works in it, or a comment is gone.
    */
   followUp(sessionId: string, task: FollowUp, options: DispatchOptions, by: By): Submitted;
   /**
@@ -76,6 +81,7 @@ export interface SessionActions {
 
 export function createSessionActions(deps: {
   storage: Storage;
+  events: Pick<EventLog, 'append'>;
   sessions: Sessions;
   tasks: Pick<Tasks, 'create' | 'get'>;
   decisions: Pick<Decisions, 'boundTo'>;
@@ -83,6 +89,7 @@ export function createSessionActions(deps: {
   dispatcher: Pick<Dispatcher, 'stop' | 'resume' | 'look'>;
   visitors: Visitors;
   followUps: Pick<FollowUps, 'require'>;
+  comments: Pick<DiffComments, 'takeComments'>;
   runner: Pick<Runner, 'keep'>;
   keys: Pick<RunKeys, 'findRoute' | 'issueKey' | 'revokeKey'>;
   /** Absolute; what the agent keeps of a session. */
@@ -123,6 +130,7 @@ export function createSessionActions(deps: {
       throw new SvcError('conflict', `${next.sessionId} goes on with ${sessionId}, in its worktree`, {
         hint: sentence`{session.log ${next.sessionId} follow=true} shows what it does`,
       });
+    if (session.branchState === 'discarded') throw discardedError(sessionId);
     const cwd = session.worktree === null && !session.inplace ? null : session.cwd;
     if (cwd === null)
       throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
@@ -177,6 +185,27 @@ export function createSessionActions(deps: {
       return sessions.get(sessionId);
     },
 
+    interrupt(sessionId, { actor, via }) {
+      const session = sessions.get(sessionId);
+      const { state, taskId, transport } = session;
+      if (state === 'ended')
+        throw new SvcError('conflict', `${sessionId} has ended: it reads no messages`, {
+          hint: sentence`{worker.follow_up ${sessionId} "…"} sends it on with more to do`,
+        });
+      if (state !== 'running')
+        throw new SvcError('conflict', `${sessionId} is ${state}: it reads its messages once it runs`);
+      if (transport !== 'acp')
+        throw new SvcError(
+          'conflict',
+          `${sessionId} is not run over the agent client protocol, and cannot be interrupted`,
+          {
+            hint: sentence`{worker.kill ${sessionId}} stops it, and {worker.follow_up ${sessionId} "…"} sends it on with more to do`,
+          },
+        );
+      deps.events.append({ kind: 'session_interrupted', sessionId, taskId, actor, via });
+      return session;
+    },
+
     async resume(sessionId, options, by, write) {
       const { going, started } = await write((): { going: Session; started: Submitted | null } => {
         const session = sessions.get(sessionId);
@@ -202,6 +231,7 @@ export function createSessionActions(deps: {
           throw new SvcError('conflict', `${sessionId} has done its work`, {
             hint: sentence`{worker.follow_up ${sessionId}} sends it on with more to do`,
           });
+        if (session.branchState === 'discarded') throw discardedError(sessionId);
         if (session.worktree === null && !session.inplace)
           throw new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
             hint: sentence`{task.run ${session.taskId}} begins anew`,
@@ -226,11 +256,12 @@ export function createSessionActions(deps: {
       return going;
     },
 
-    followUp(sessionId, { prompt, title, source, sourceRef }, options, by) {
+    followUp(sessionId, { prompt, title, source, sourceRef, comments }, options, by) {
       deps.requireConsent();
       const session = deps.followUps.require(sessionId);
       if (options.outside) checkMayLeave(session);
       const former = deps.tasks.get(session.taskId);
+      deps.comments.takeComments(sessionId, comments, by);
       const { taskId } = deps.tasks.create({
         title: title ?? makeTitle(prompt),
         body: prompt,
@@ -277,6 +308,11 @@ export function createSessionActions(deps: {
     },
   };
 }
+
+const discardedError = (sessionId: string): SvcError =>
+  new SvcError('conflict', `${sessionId} was discarded`, {
+    hint: sentence`{worktree.restore ${sessionId} worktree=true} brings its branch and worktree back`,
+  });
 
 const isPaused = ({ state, resumeAt }: Session): boolean => state === 'queued' && resumeAt !== null;
 

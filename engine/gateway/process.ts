@@ -65,7 +65,11 @@ export interface GatewayProcessDeps {
   log: Log;
 }
 
-const formatUrl = (address: Address): string => `http://${formatAddress(address)}`;
+/** From this machine, on which a gateway that listens at every address is reached at that of its own loopback. */
+function formatUrl({ host, port }: Address): string {
+  const reached = host === '' || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${formatAddress({ host: reached, port })}`;
+}
 
 export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
   const { data, dataId, log } = deps;
@@ -191,9 +195,10 @@ export function createGatewayProcess(deps: GatewayProcessDeps): GatewayProcess {
     if (running !== null) return formatUrl(running);
     const { host, port } = deps.address();
     const where = formatAddress({ host, port });
+    const url = formatUrl({ host, port });
     if (port !== 0 && (await isListening(host, port))) {
-      await refuseNeighbour(`http://${where}`, dataId);
-      return `http://${where}`;
+      await refuseNeighbour(url, dataId);
+      return url;
     }
     if (!deps.mayStart())
       throw new SvcError(

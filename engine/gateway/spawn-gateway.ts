@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { isErrorCode, SvcError } from '../base/errors.ts';
+import { locateProgram } from '../base/own-package.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
 import type { GatewayStart } from './settings.ts';
 
-const PROGRAM = fileURLToPath(new URL('./server/main.js', import.meta.url));
 /**
  * It holds streams, not documents: little lives long, and what large bodies take outside of the heap counts as growth of it. V8
  * would look through everything at every few dozen of them, for half of the processor time; with a heap that may grow to four
@@ -49,7 +48,7 @@ export async function spawnGateway({
   const inherited = Object.fromEntries(
     INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const child = spawn(process.execPath, [...GATEWAY_NODE_OPTIONS, PROGRAM], {
+  const child = spawn(process.execPath, [...GATEWAY_NODE_OPTIONS, locateProgram('gateway')], {
     cwd: start.data,
     env: { ...inherited, ...GATEWAY_MALLOC, NODE_ENV: 'production' },
     stdio: ['pipe', output, output, 'pipe'],

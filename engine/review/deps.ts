@@ -1,10 +1,13 @@
+import type { Clock } from '../base/clock.ts';
 import type { Verification } from '../board/verify/index.ts';
 import type { Worktrees } from '../runner/worktrees/index.ts';
-import type { Session, Sessions } from '../sessions/index.ts';
+import type { Session, Sessions, Visitors } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 
 export interface WorktreeActionsDeps {
   storage: Storage;
+  clock: Pick<Clock, 'now'>;
+  visitors: Pick<Visitors, 'findVisitorConflict'>;
   events: EventLog;
   sessions: Sessions;
   worktrees: Worktrees;

@@ -13,8 +13,11 @@ export async function forgetMissingWorktrees({
   storage: Pick<Storage, 'write'>;
   sessions: Pick<Sessions, 'endedWithWorktree' | 'worktreeGone'>;
   events: Pick<EventLog, 'append'>;
-  worktrees: Pick<Worktrees, 'forgetWorktree'>;
+  worktrees: Pick<Worktrees, 'forgetWorktree' | 'returnFromAside'>;
 }): Promise<void> {
+  // Their removal may have been interrupted before anything was deleted.
+  for (const { worktree } of sessions.endedWithWorktree())
+    if (worktree !== null && !existsSync(worktree)) worktrees.returnFromAside(worktree);
   const missing = sessions.endedWithWorktree().filter(({ worktree }) => !existsSync(worktree ?? ''));
   if (missing.length === 0) return;
   for (const { worktree } of missing) if (worktree !== null) worktrees.forgetWorktree(worktree);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { operation, toWire } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
-import { SvcError } from '../base/errors.ts';
-import { WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
+import { requireDiffRequest, WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
 import type { Sessions } from '../sessions/index.ts';
 import type { WorktreeActions } from './worktree-actions.ts';
 
@@ -35,22 +34,11 @@ export function worktreeOperations({
           .optional(),
       }),
       async run(input) {
-        const { sessionId, repository, headCommit, baseCommit, branch, base } = sessions.resolve(
-          input.session,
-        );
-        if (repository === null || baseCommit === null || (branch === null && headCommit === null)) {
-          throw new SvcError('not_found', `${sessionId} has nothing to compare`);
-        }
-        // The recorded commit still exists after the branch was promoted and pruned.
-        const tip = headCommit === null ? { branch: branch as string } : { head: headCommit };
-        const { commits, files, patch } = await worktrees.diffBranch({
-          repository,
-          baseCommit,
-          ...(branch === null || base === null ? {} : { into: base }),
-          ...tip,
-        });
+        const session = sessions.resolve(input.session);
+        const { sessionId, branch, base, baseCommit } = session;
+        const { head, commits, files, patch } = await worktrees.diffBranch(requireDiffRequest(session));
         const text = await patch(input.max_bytes ?? 1024 * 1024);
-        return { sessionId, branch, base, baseCommit, commits, files, patch: text };
+        return { sessionId, branch, base, baseCommit, head, commits, files, patch: text };
       },
     }),
     operation({
@@ -60,6 +48,33 @@ export function worktreeOperations({
       changes: false,
       input: z.strictObject({ session: z.string(), base: z.string().optional() }),
       run: actions.tryPromotion,
+    }),
+    operation({
+      name: 'worktree.discard',
+      about:
+        'Remove the branch and worktree of an ended session, whatever they hold; all of it is saved first and can be restored.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: actions.discard,
+    }),
+    operation({
+      name: 'worktree.restore',
+      about:
+        'Bring back the branch of a session that was discarded, or removed after its promotion; with its worktree when asked.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string(), worktree: z.boolean().optional() }),
+      run: actions.restore,
+    }),
+    operation({
+      name: 'worktree.undo',
+      about:
+        'Take the last promotion of a session back while its base has not moved on: the base is where it was, the session unmerged.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ session: z.string() }),
+      run: actions.undoPromotion,
     }),
     operation({
       name: 'project.repin',

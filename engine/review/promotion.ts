@@ -4,6 +4,7 @@ import { sentence } from '../base/sentence.ts';
 import type { PromoteResult, Repository } from '../runner/worktrees/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import type { UndoRecords } from './undo-records.ts';
 import type { WorktreeRemoval } from './worktree-removal.ts';
 
 export interface Promoted extends PromoteResult {
@@ -36,12 +37,31 @@ export type Promote = (
   call: Pick<Call, 'begin' | 'begun'>,
 ) => Promise<Promoted>;
 
+/** The worker knows best what its side of a conflict was for. */
+function offerResolution(
+  error: SvcError,
+  { sessionId, base, worktree }: EndedSession,
+  into: string,
+): SvcError {
+  if (worktree === null) return error;
+  const offer =
+    into === base
+      ? sentence`{worker.follow_up ${sessionId} conflicts=true}`
+      : sentence`{worker.follow_up ${sessionId} conflicts=true base=${into}}`;
+  const hint = sentence`${offer} has its worker merge ${into} on its branch and resolve them; then promote again`;
+  return new SvcError(error.code, error.message, { hint, data: error.data, cause: error });
+}
+
 /** Creates promotion: merging the branch of an ended session into its base, and cleaning up afterwards. */
 export function createPromotion(
   deps: Pick<
     WorktreeActionsDeps,
     'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict'
-  >,
+  > & {
+    records: Pick<UndoRecords, 'recordPromotion'>;
+    /** A second call re-reads the state that the first one left. */
+    oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
+  },
   { prepareRemoval, recordGone }: WorktreeRemoval,
   /** Finds the ended session's branch and the base that it is merged into. */
   promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
@@ -81,9 +101,6 @@ export function createPromotion(
     return addRemoval(before, await removeAfterPromotion(session, into, wanted.keep === true));
   }
 
-  /** Serializes promotions per session. */
-  const promoting = new Map<string, Promise<void>>();
-
   async function promoteSession(
     session: EndedSession,
     into: string,
@@ -111,11 +128,14 @@ export function createPromotion(
         if (error.code === 'promote_conflict') {
           const data = { title, base: into, paths: error.data.paths ?? [] };
           await storage.write(() => events.append({ ...about, kind: 'promote_conflict', data }));
+          throw offerResolution(error, session, into);
         }
         throw error;
       });
     const done = await call.begin(() => {
       sessions.promoted(sessionId, caller.sessionId ?? caller.actor);
+      if (!promoted.alreadyMerged)
+        deps.records.recordPromotion({ sessionId, ...promoted, path: session.worktree });
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
       return { sessionId, branch, ...promoted, warnings };
     });
@@ -151,16 +171,7 @@ export function createPromotion(
   }
 
   return async (wanted, caller, call) => {
-    const asked = sessions.resolve(wanted.session).sessionId;
-    // A second call re-reads the state that the first one left.
-    while (promoting.has(asked)) await promoting.get(asked);
-    const work = promoteOnce(asked, wanted, caller, call);
-    const over = work.then(
-      () => undefined,
-      () => undefined,
-    );
-    promoting.set(asked, over);
-    void over.then(() => promoting.delete(asked));
-    return work;
+    const { sessionId } = sessions.resolve(wanted.session);
+    return deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
   };
 }

@@ -5,6 +5,7 @@ import { type Worktrees, watchRefs } from '../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { forgetMissingWorktrees } from './missing-worktrees.ts';
+import type { WorktreeActions } from './worktree-actions.ts';
 
 export type BranchState = Session['branchState'];
 
@@ -30,6 +31,8 @@ export function createReviews(deps: {
   sessions: Sessions;
   worktrees: Worktrees;
   setup: Pick<Setup, 'endAbandonedTeardowns'>;
+  /** Goes on with what was interrupted. */
+  actions: Pick<WorktreeActions, 'recover'>;
   agentsDir: string;
   log: { warn(data: object, text: string): void };
 }): Reviews {
@@ -47,7 +50,9 @@ export function createReviews(deps: {
   }
 
   async function findBranchState(session: Session, tips: ReadonlyMap<string, string>): Promise<BranchState> {
-    const { branch, base, repository, baseCommit } = session;
+    const { branch, base, repository, baseCommit, branchState } = session;
+    // Its removal may be under way.
+    if (branchState === 'discarded') return branchState;
     const tip = branch === null ? undefined : tips.get(branch);
     // A branch that was deleted once its work was merged leaves that work merged.
     if (branch === null || tip === undefined) return session.branchState === 'merged' ? 'merged' : 'gone';
@@ -85,6 +90,9 @@ export function createReviews(deps: {
   return {
     async recover() {
       await deps.setup.endAbandonedTeardowns();
+      await deps.actions.recover((sessionId, error) =>
+        deps.log.warn({ error, sessionId }, 'an interrupted discard or undo could not be finished'),
+      );
       await forgetMissingWorktrees(deps);
     },
     reconcileRegister,

@@ -1,6 +1,7 @@
 import type { Caller } from '../api/operation.ts';
 import { asSvcError, type Problem, SvcError, toProblem } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
+import { createKeyedQueue } from '../base/serial-queue.ts';
 import {
   listWorktreeStates,
   type PruneEntry,
@@ -13,7 +14,10 @@ import {
 } from '../runner/worktrees/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { Wanted, WorktreeActionsDeps } from './deps.ts';
+import { createDiscardActions, type DiscardActions } from './discard-actions.ts';
 import { createPromotion, type EndedSession, type Promote } from './promotion.ts';
+import { createUndoActions, type UndoActions } from './undo-actions.ts';
+import { createUndoRecords } from './undo-records.ts';
 import {
   createWorkspaceRepositories,
   problemToError,
@@ -56,7 +60,11 @@ export interface Pruned extends PruneResult {
 }
 
 /** Implements the operations on session worktrees. Nothing here pushes anywhere. */
-export interface WorktreeActions {
+export interface WorktreeActions
+  extends Pick<DiscardActions, 'discard' | 'restore'>,
+    Pick<UndoActions, 'undoPromotion'> {
+  /** Goes on with what an earlier host was interrupted in. */
+  recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
   /** Lists worktrees; throws only when nothing could be read. */
   listWorktrees(
     wanted: {
@@ -87,6 +95,12 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const removal = createWorktreeRemoval(deps);
   const { recordGone, prepareRemoval } = removal;
   const repositories = createWorkspaceRepositories(deps);
+  const records = createUndoRecords(deps.storage, deps.clock);
+  // What changes the branch of a session does so one at a time.
+  const oneAtATime = createKeyedQueue();
+  const more = { ...deps, records, removal, resolveEnded, oneAtATime };
+  const discards = createDiscardActions(more);
+  const undos = createUndoActions(more);
 
   function resolveEnded(prefix: string): EndedSession {
     const session = sessions.resolve(prefix);
@@ -107,6 +121,11 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       const newest = sessions.byBranch(branch)?.sessionId ?? sessionId;
       throw new SvcError('conflict', `${newest} has gone on with ${sessionId}, on its branch`, {
         hint: sentence`{worktree.promote ${newest}} takes the work of both`,
+      });
+    }
+    if (session.branchState === 'discarded' && session.worktree === null) {
+      throw new SvcError('conflict', `${sessionId} was discarded`, {
+        hint: sentence`{worktree.restore ${sessionId}} brings its branch back`,
       });
     }
     if (session.promotedAt !== null && session.worktree === null) {
@@ -209,7 +228,14 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       return { sessionId, ...(await worktrees.tryPromotion({ repository, branch, base, ...began })) };
     },
 
-    promote: createPromotion(deps, removal, resolvePromotion),
+    promote: createPromotion(more, removal, resolvePromotion),
+    discard: discards.discard,
+    restore: discards.restore,
+    undoPromotion: undos.undoPromotion,
+    async recover(onProblem) {
+      await discards.recover(onProblem);
+      await undos.recover(onProblem);
+    },
 
     async pruneWorktrees(wanted, caller) {
       const { found, problems } = await repositories.findRepositories(wanted.project);

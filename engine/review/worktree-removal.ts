@@ -6,7 +6,7 @@ import type { WorktreeActionsDeps } from './deps.ts';
 export interface WorktreeRemoval {
   recordGone(branches: string[]): Promise<void>;
   /** Runs the teardown before a worktree is removed. A failure is reported and does not prevent the removal. */
-  prepareRemoval(warnings: string[]): (entry: PruneEntry) => Promise<void>;
+  prepareRemoval(warnings: string[]): (entry: Pick<PruneEntry, 'branch' | 'path'>) => Promise<void>;
 }
 
 export function createWorktreeRemoval(
@@ -30,7 +30,7 @@ export function createWorktreeRemoval(
 
   const prepareRemoval =
     (warnings: string[]) =>
-    async ({ branch, path }: PruneEntry): Promise<void> => {
+    async ({ branch, path }: Pick<PruneEntry, 'branch' | 'path'>): Promise<void> => {
       const session = findSessionOfBranch(branch);
       const isItsOwn = path !== null && session?.worktree != null && samePath(path, session.worktree);
       if (session === null || !isItsOwn) return;

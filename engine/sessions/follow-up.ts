@@ -39,6 +39,10 @@ export function createFollowUps({
         hint: sentence`{worker.follow_up ${newest}}`,
       });
     }
+    if (session.branchState === 'discarded')
+      return new SvcError('conflict', `${sessionId} was discarded`, {
+        hint: sentence`{worktree.restore ${sessionId} worktree=true} brings its branch and worktree back`,
+      });
     if (session.worktree === null && !session.inplace)
       return new SvcError('conflict', `the worktree of ${sessionId} is no longer there`, {
         hint: sentence`{task.add} and {task.run} begin anew, from what was promoted`,

@@ -63,9 +63,13 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   /** Lists ended sessions whose worktree is still on record. */
   endedWithWorktree(): Session[];
   worktreeGone(sessionId: string): void;
+  /** Its worktree is there again. */
+  worktreeBack(sessionId: string, path: string): void;
   /** Another session has its worktree and branch from now on. */
   handedOn(sessionId: string): void;
   promoted(sessionId: string, by: string): void;
+  /** Its base does not hold its work any more. */
+  promotionUndone(sessionId: string): void;
   /** Ended sessions with commits, or with what could not be read, that were not promoted; of those whose worktree was removed, none whose branch is known to be over. */
   unpromoted(): Session[];
   branchBecame(sessionId: string, state: Session['branchState']): void;
@@ -153,7 +157,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     db.prepare(`UPDATE session SET state = 'ended', ended_at = ?, exit_code = ?, exit_signal = ?,
     failure_code = ?, failure_text = ?, head_commit = ?, commits = ?, files = ?, insertions = ?, deletions = ?,
     resume_at = NULL, pause_code = NULL, pause_text = NULL WHERE id = ? AND state <> 'ended'`);
-  const setGone = db.prepare('UPDATE session SET worktree = NULL WHERE id = ?');
+  const setWorktree = db.prepare('UPDATE session SET worktree = ? WHERE id = ?');
   const setHandedOn = db.prepare(
     `UPDATE session SET worktree = NULL, branch_state = 'continued' WHERE id = ?`,
   );
@@ -310,13 +314,19 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     },
     endedWithWorktree: () => keeping.all().map(toSession),
     worktreeGone(sessionId) {
-      setGone.run(parseId('s', sessionId));
+      setWorktree.run(null, parseId('s', sessionId));
+    },
+    worktreeBack(sessionId, path) {
+      setWorktree.run(path, parseId('s', sessionId));
     },
     handedOn(sessionId) {
       setHandedOn.run(parseId('s', sessionId));
     },
     promoted(sessionId, by) {
       setPromoted.run(clock.now(), by, parseId('s', sessionId));
+    },
+    promotionUndone(sessionId) {
+      setPromoted.run(null, null, parseId('s', sessionId));
     },
     unpromoted: () => unpromoted.all().map(toSession),
     branchBecame(sessionId, state) {

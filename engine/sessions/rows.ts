@@ -78,9 +78,9 @@ export interface SessionResult {
   promotedAt: string | null;
   /**
    * How its branch was settled without a promotion; null while it has work that its base lacks. `continued`: a later
-   * session has it.
+   * session has it. `discarded`: it was removed, and can be restored.
    */
-  branchState: 'merged' | 'gone' | 'continued' | null;
+  branchState: 'merged' | 'gone' | 'continued' | 'discarded' | null;
   /** The session that promoted it, or the actor when there was no session. */
   promotedBy: string | null;
   /** The agent's own id of its session. */
@@ -147,7 +147,7 @@ export interface SessionRow {
   deletions: number | null;
   promoted_at: number | null;
   promoted_by: string | null;
-  branch_state: 'merged' | 'gone' | 'continued' | null;
+  branch_state: 'merged' | 'gone' | 'continued' | 'discarded' | null;
   priority: -1 | 0 | 1;
   resume_at: number | null;
   pause_code: string | null;

@@ -79,6 +79,8 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
       "UPDATE memory SET unreviewed = ? WHERE state = 'active'",
       'it came with a data folder that was taken over',
     );
+    // Their folders and commits are those of another machine.
+    for (const table of ['discarded_work', 'promotion']) runSql(`DELETE FROM ${table}`);
     for (const table of ['lock', 'claim', 'circuit']) runSql(`DELETE FROM ${table}`);
     runSql(
       "INSERT INTO meta (key, value) VALUES ('log_id', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -61,6 +61,8 @@ export function prepareDatabase(path: string, dataId: string): void {
     try {
       // Nobody reads a draft that an interruption has left, so it goes to the disk once, when it is whole.
       db.pragma('synchronous = OFF');
+      // Before the first table: what is removed later can be given back to the file system, a little at a time.
+      db.pragma('auto_vacuum = INCREMENTAL');
       db.transaction(() => {
         migrateDatabase(db, draft);
         bindDatabase(db, dataId);

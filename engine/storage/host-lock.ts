@@ -10,12 +10,23 @@ export interface HostLock {
   release(): void;
 }
 
+/** What is said to a second process that would hold a folder. */
+export interface HolderWords {
+  message(pid: number | null): string;
+  hint: string;
+}
+
+const ENGINE_WORDS: HolderWords = {
+  message: (pid) => `an engine already hosts this workspace${pid === null ? '' : ` (pid ${pid})`}`,
+  hint: 'use it with the other commands, or stop it with svc down',
+};
+
 /**
  * Locks the data folder, which exists and is this machine's own, for this process. The lock is SQLite's own file lock
  * on `host.lock`, so the system frees it however the process ends; a pid file alone could be stale. Throws
  * `already_running` with the first host's pid.
  */
-export function holdHostLock(dataDir: string): HostLock {
+export function holdHostLock(dataDir: string, words: HolderWords = ENGINE_WORDS): HostLock {
   const file = join(dataDir, 'host.lock');
   const pidFile = join(dataDir, 'host.pid');
   try {
@@ -43,14 +54,7 @@ export function holdHostLock(dataDir: string): HostLock {
       throw toStorageError(error, `cannot lock the data folder ${dataDir}`);
     }
     const pid = readPid(pidFile);
-    throw new SvcError(
-      'already_running',
-      `an engine already hosts this workspace${pid === null ? '' : ` (pid ${pid})`}`,
-      {
-        hint: 'use it with the other commands, or stop it with svc down',
-        data: { pid },
-      },
-    );
+    throw new SvcError('already_running', words.message(pid), { hint: words.hint, data: { pid } });
   }
   try {
     replacePrivate(pidFile, `${process.pid}\n`);

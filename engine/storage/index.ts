@@ -38,6 +38,8 @@ export function openStorage({ path, dataId }: { path: string; dataId?: string })
     closeSync(file);
     db = new Database(path, { timeout: BUSY_MS });
     db.pragma('trusted_schema = OFF');
+    // Only of a file that is still empty.
+    db.pragma('auto_vacuum = INCREMENTAL');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');

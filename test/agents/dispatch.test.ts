@@ -21,8 +21,9 @@ function hanging(name: string, program: string): string {
 }
 
 /** Leaves a process in a session of its own behind, says so, and waits. */
+// The mark is made in the new session: an agent may end its command's group before there is one.
 const stuck = (mark: string): string =>
-  `setsid tail -f /dev/null >/dev/null 2>&1 </dev/null & touch '${mark}'; echo begun`;
+  `setsid sh -c 'touch "${mark}"; exec tail -f /dev/null' >/dev/null 2>&1 </dev/null & until [ -e '${mark}' ]; do sleep 0.1; done; echo begun`;
 
 const LONG = `${'a line of words, and of "others"\n'.repeat(9500)}end`;
 const NOTE = 'The port is 8790 now.';

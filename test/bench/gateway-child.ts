@@ -16,6 +16,8 @@ export interface GatewayLoad {
   requests: number;
   isStream: boolean;
   bodyBytes: number;
+  /** What most of the body is: a question, or what a tool has answered, which the live zone shortens; the same each time, or new. */
+  says: 'question' | 'output' | 'new output';
   /** What is spoken to the target. */
   protocol: 'chat' | 'messages';
   headers: Record<string, string>;
@@ -143,19 +145,30 @@ const PROGRAMS: Record<string, () => Promise<void>> = {
   },
 };
 
+/** A line of what programs print, as it is written in JSON. */
+const LOG_LINE = '2026-11-23T11:00:00Z INFO served GET /v1/things/42 in 13 ms\\n';
+let nextOutput = 1;
+
 async function run({
   url,
   connections,
   requests,
   isStream,
   bodyBytes,
+  says,
   protocol,
   headers: own,
 }: GatewayLoad): Promise<GatewayLoadResult> {
   const pool = new Pool(url, { connections, pipelining: 1 });
-  const content = 'x '.repeat(bodyBytes / 2);
   const options = protocol === 'chat' ? '"stream_options":{"include_usage":true},' : '"max_tokens":100,';
-  const body = `{"model":"m",${isStream ? '"stream":true,' : ''}${options}"messages":[{"role":"user","content":"${content}"}]}`;
+  const head = `{"model":"m",${isStream ? '"stream":true,' : ''}${options}"messages":[`;
+  const question = `${head}{"role":"user","content":"${'x '.repeat(bodyBytes / 2)}"}]}`;
+  const lines = LOG_LINE.repeat(bodyBytes / LOG_LINE.length);
+  const buildOutput = (name: number): string =>
+    `${head}{"role":"user","content":"Go on."},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"run_shell","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"run ${name}\\n${lines}"}]}`;
+  const known = buildOutput(0);
+  const nextBody = (): string =>
+    says === 'question' ? question : says === 'output' ? known : buildOutput(nextOutput++);
   const path = protocol === 'chat' ? '/v1/chat/completions' : '/v1/messages';
   const headers = { 'content-type': 'application/json', ...own };
   const whole: number[] = [];
@@ -168,7 +181,7 @@ async function run({
       while (left > 0) {
         left -= 1;
         const begun = performance.now();
-        const answer = await pool.request({ method: 'POST', path, headers, body });
+        const answer = await pool.request({ method: 'POST', path, headers, body: nextBody() });
         let firstAt = 0;
         for await (const chunk of answer.body) {
           if (firstAt === 0 && (chunk as Buffer).length > 0) firstAt = performance.now();

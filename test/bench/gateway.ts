@@ -26,8 +26,18 @@ const IDLE_MS = 25_000;
 
 const CASES = [1, 32].flatMap((connections) =>
   [1024, 100 * 1024].flatMap((bodyBytes) =>
-    [false, true].map((isStream) => ({ connections, bodyBytes, isStream })),
+    [false, true].map((isStream) => ({ connections, bodyBytes, isStream, says: 'question' as const })),
   ),
+);
+
+/** Outputs of tools of 100 KB, on which the live zone works. */
+const OUTPUT_CASES = [1, 32].flatMap((connections) =>
+  (['output', 'new output'] as const).map((says) => ({
+    connections,
+    bodyBytes: 100 * 1024,
+    isStream: false,
+    says,
+  })),
 );
 
 /** What takes calls, and what is spoken to it. */
@@ -98,8 +108,9 @@ const GATEWAY_PEERS: readonly GatewayPeer[] = [
 ];
 
 /**
- * What the gateway adds to a call, beside the least that a proxy on node:http does and the gateways that install from npm, all
- * in turns with the upstream itself: added p50, p99 and first byte, requests a second, processor time and memory.
+ * What the gateway adds to a call, passed on as it is or translated, with the live zone on as it is by default, beside the least
+ * that a proxy on node:http does and the gateways that install from npm, all in turns with the upstream itself: added p50, p99 and
+ * first byte, requests a second, processor time and memory.
  */
 export async function gatewayBench(): Promise<Figure[]> {
   const started: ChildProcess[] = [];
@@ -123,7 +134,7 @@ export async function gatewayBench(): Promise<Figure[]> {
     const data = mkdtempSync(join(tmpdir(), 'svc-bench-gateway-'));
     homes.push(data);
     const gateway = await start('gateway', [String(upstream.port), data], GATEWAY_NODE_OPTIONS);
-    const translating: Target = { ...gateway, name: 'gateway, messages', protocol: 'messages' };
+    const translating: Target = { ...gateway, name: 'translated', protocol: 'messages' };
     const peers: Target[] = [];
     for (const peer of GATEWAY_PEERS) {
       const program = join(PEER_FOLDER, 'node_modules', peer.program);
@@ -155,17 +166,19 @@ export async function gatewayBench(): Promise<Figure[]> {
       for (const bodyBytes of [1024, 100 * 1024])
         for (const isStream of [false, true]) {
           const requests = bodyBytes > 1024 ? 60 : 800;
-          const { failed } = await measure(target, { connections: 8, bodyBytes, isStream, requests });
+          const says = 'question';
+          const { failed } = await measure(target, { connections: 8, bodyBytes, isStream, says, requests });
           if (failed === 0) continue;
           broken.add(nameBroken(target, isStream));
           const what = isStream ? 'streams' : 'JSON';
           console.error(`gateway: ${what} not compared with ${target.name}: ${failed} of ${requests} failed`);
         }
-    for (const wish of CASES) {
-      const { connections, bodyBytes, isStream } = wish;
+    for (const wish of [...CASES, ...OUTPUT_CASES]) {
+      const { connections, bodyBytes, isStream, says } = wish;
+      const measured = says === 'question' ? targets : [upstream, floor, gateway];
       const results = new Map<Target, (GatewayLoadResult & { cpuUs: number })[]>();
       for (let round = 0; round < ROUNDS; round += 1)
-        for (const target of targets) {
+        for (const target of measured) {
           if (broken.has(nameBroken(target, isStream))) continue;
           const most = connections === 1 ? 300 : bodyBytes > 1024 ? 300 : 1500;
           const requests = peers.includes(target) ? most / 3 : most;
@@ -178,14 +191,17 @@ export async function gatewayBench(): Promise<Figure[]> {
         }
       const of = (target: Target, pick: (result: GatewayLoadResult & { cpuUs: number }) => number): number =>
         median((results.get(target) ?? []).map(pick));
-      const name = `gateway: ${connections} conn, ${bodyBytes / 1024} KB, ${isStream ? 'stream' : 'JSON'}`;
+      const what = says === 'question' ? (isStream ? 'stream' : 'JSON') : `${says} of a tool`;
+      const title = `${connections} conn, ${bodyBytes / 1024} KB, ${what}`;
       const pairs: [Target, Target][] = [
         [gateway, floor],
+        ...(measured.includes(translating) ? [[translating, floor] as [Target, Target]] : []),
         ...peers
-          .filter((peer) => !broken.has(nameBroken(peer, isStream)))
+          .filter((peer) => measured.includes(peer) && !broken.has(nameBroken(peer, isStream)))
           .map((peer): [Target, Target] => [peer.protocol === 'chat' ? gateway : translating, peer]),
       ];
       for (const [own, other] of pairs) {
+        const name = `gateway: ${own === translating ? 'translated, ' : ''}${title}`;
         const compare = (
           what: string,
           unit: string,

@@ -1,9 +1,23 @@
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { GRAPH_THREAD_LIMITS } from '../../engine/knowledge/symbols/index.ts';
 import { createIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
 
-// Indexes a tree in a process of its own, so that its memory can be measured.
-const [root = '', file = ''] = process.argv.slice(2);
-const indexer = createIndexer({ root, file, env: process.env, parsers: {}, without: [] });
-const { ms } = await indexer.refresh();
-const edges = indexer.db.prepare('SELECT count(*) FROM edge').pluck().get();
-await indexer.close();
-process.stdout.write(JSON.stringify({ ms, edges, peakMb: process.resourceUsage().maxRSS / 1024 }));
+// Indexes a tree in a process of its own, so that its memory can be measured, and there in a thread such as the engine's.
+if (isMainThread) {
+  const worker = new Worker(new URL(import.meta.url), {
+    resourceLimits: GRAPH_THREAD_LIMITS,
+    workerData: process.argv.slice(2),
+  });
+  worker.on('message', (measured: object) => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    const cpuMs = (userCPUTime + systemCPUTime) / 1000;
+    process.stdout.write(JSON.stringify({ ...measured, cpuMs, peakMb: maxRSS / 1024 }));
+  });
+} else {
+  const [root, file] = workerData as [string, string];
+  const indexer = createIndexer({ root, file, env: process.env, parsers: {}, without: [] });
+  const { ms } = await indexer.refresh();
+  const edges = indexer.db.prepare('SELECT count(*) FROM edge').pluck().get();
+  await indexer.close();
+  parentPort!.postMessage({ ms, edges });
+}

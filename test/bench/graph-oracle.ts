@@ -45,8 +45,17 @@ export interface Truth {
   others: number;
 }
 
-/** Asks the compiler what is called where. @param compiler its folder */
-export function askCompiler(compiler: string, root: string, paths: readonly string[]): Truth {
+/**
+ * Asks the compiler what is called where.
+ * @param compiler its folder
+ * @param own where a package's imports of itself lead: without them it takes what they bring for nothing that it knows
+ */
+export function askCompiler(
+  compiler: string,
+  root: string,
+  paths: readonly string[],
+  own: Readonly<Record<string, string[]>> = {},
+): Truth {
   const ts = createRequire(import.meta.url)(join(compiler, 'lib', 'typescript.js')) as Compiler;
   const { SyntaxKind: kinds } = ts;
   const isKind = (node: TsNode | undefined, ...names: string[]): boolean =>
@@ -55,6 +64,8 @@ export function askCompiler(compiler: string, root: string, paths: readonly stri
     paths.map((path) => join(root, path)),
     {
       noEmit: true,
+      baseUrl: root,
+      paths: own,
       skipLibCheck: true,
       allowImportingTsExtensions: true,
       target: 99,

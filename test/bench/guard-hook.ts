@@ -1,11 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
+import { openJscpd } from './jscpd-peer.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
 const FILES = 5000;
@@ -48,17 +50,74 @@ async function runProgram(
   return { ms: performance.now() - begin, text };
 }
 
-/** jscpd over the same files: `npm install --prefix <folder> jscpd` brings it. */
-function measurePeer(ws: TestWorkspace): Figure[] {
-  const program = join(process.env.SVC_BENCH_PEERS ?? '', 'node_modules', '.bin', 'jscpd');
-  if (!existsSync(program)) return [];
-  const begin = performance.now();
-  const { status } = spawnSync(program, ['--silent', '--min-tokens', '60', 'lib'], {
-    cwd: ws.root,
-    stdio: 'ignore',
+/** The same writes, asked of jscpd over the same files. */
+async function measurePeer(folder: string, writes: readonly string[]): Promise<Figure[]> {
+  const peer = await openJscpd(folder);
+  if (peer === null) return [];
+  try {
+    // It reads the files at its first question.
+    await peer.count(writes[0] as string, 'ts');
+    const times: number[] = [];
+    let told = 0;
+    for (const text of writes) {
+      const begin = performance.now();
+      if ((await peer.count(text, 'ts')) > 0) told += 1;
+      times.push(performance.now() - begin);
+    }
+    return [
+      figure('guard: check by jscpd --mcp, p50', median(times), 'ms'),
+      figure('guard: check by jscpd --mcp, p95', percentile(times, 0.95), 'ms'),
+      figure(`guard: writes of ${writes.length} that jscpd --mcp told`, told, 'writes'),
+    ];
+  } finally {
+    await peer.close();
+  }
+}
+
+/** A run's first write in a worktree of all these files: how long it waits, and what it is told. */
+async function measureFirstWrite(
+  ws: TestWorkspace,
+  client: Awaited<ReturnType<TestWorkspace['connect']>>,
+  text: string,
+): Promise<Figure[]> {
+  ws.repository.git('add', 'lib');
+  ws.repository.git('commit', '-qm', 'all files');
+  const { task_id: id } = await client.call('task.add', {
+    title: 'work',
+    body: '#agent: hang',
+    agent: 'scripted',
   });
-  if (status !== 0) throw new Error(`jscpd ended with ${status}`);
-  return [figure('guard: jscpd of the same files, whole run', performance.now() - begin, 'ms')];
+  const { session } = await client.call('task.run', { id });
+  const cwd = await until(async () => {
+    const [at] = await client.call('session.list', { ids: [session.session_id] });
+    return at?.state === 'running' && at.worktree;
+  });
+  const begun = performance.now();
+  const db = new Database(join(ws.root, '.svc', 'guard.db'), { readonly: true });
+  const read = db
+    .prepare('SELECT count(*) FROM file JOIN root ON root.id = root WHERE root.path = ?')
+    .pluck();
+  const total = db.prepare('SELECT count(*) FROM file').pluck().get() as number;
+  await until(() => (read.get(realpathSync(cwd)) as number) * 2 >= total);
+  const readAhead = performance.now() - begun;
+  db.close();
+  const path = join(cwd, 'lib', 'new.ts');
+  const asked = performance.now();
+  const { context } = await client.call('hook.look', {
+    event: 'pre-write',
+    agent: 'claude',
+    cwd,
+    paths: [path],
+    tool: 'Write',
+    writes: [{ path, text }],
+  });
+  const first = performance.now() - asked;
+  await client.call('task.cancel', { id });
+  return [
+    figure('guard: worktree read after its run began', readAhead, 'ms'),
+    figure('guard: first write of a run', first, 'ms'),
+    figure('guard: first write of a run is told', Number(/repeats/.test(context.join())), 'writes'),
+  ];
 }
 
 /** What an agent waits for at a write in a project of 5,000 files. */
@@ -128,7 +187,8 @@ export async function guardHook(): Promise<Figure[]> {
       figure('guard: check in the engine, p50', median(times.check), 'ms'),
       figure('guard: check in the engine, p95', percentile(times.check, 0.95), 'ms'),
       figure(`guard: writes of ${writes.length} that were told`, told, 'writes'),
-      ...measurePeer(ws),
+      ...(await measureFirstWrite(ws, client, writes[0] as string)),
+      ...(await measurePeer(ws.root, writes)),
     ];
   } finally {
     await ws.close();

@@ -6,13 +6,14 @@ import { createMemoryStore } from '../../engine/knowledge/memory/store.ts';
 import { createEventLog, openStorage, type Storage } from '../../engine/storage/index.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { type Figure, figure, percentile } from './figure.ts';
+import { makeUnrelated } from './unrelated-memories.ts';
 
 interface LabelledSet {
   memories: { key: string; type: string; title: string; text: string; tags: string }[];
   queries: { query: string; answers: string[] }[];
 }
 
-const SETS = ['first', 'second', 'third'] as const;
+const SETS = ['first', 'second', 'third', 'fourth'] as const;
 const LIMIT = 8;
 const ROUNDS = 3;
 const PERSON = {
@@ -51,11 +52,11 @@ export async function openLabelled(sets: readonly LabelledSet[]) {
     for (const { memories } of sets) for (const each of memories) keys.set(remember(each), each.key);
   });
   return {
-    /** Rows of the same words and languages in other sentences: none answers a query, all compete for its words. */
+    /** Rows of the same field and languages about other subjects: none answers a query, all compete for its words. */
     async surround(from: number, to: number): Promise<void> {
       for (let at = from; at < to; at += 1000)
         await storage.write(() => {
-          for (let count = at; count < Math.min(to, at + 1000); count += 1) remember(makeNoise(count));
+          for (let count = at; count < Math.min(to, at + 1000); count += 1) remember(makeUnrelated(count));
         });
     },
     /** As `surround`, for more than one would wait for: the rows are written as they are, and read into the index at once. */
@@ -65,65 +66,36 @@ export async function openLabelled(sets: readonly LabelledSet[]) {
         VALUES (@id, @type, @title, @title, @text, @tags, @id, 'ada', 'chair', 'cli', @now, @now)`);
       await storage.write(() => {
         for (let at = from; at < to; at += 1) {
-          const { tags, ...noise } = makeNoise(at);
-          insert.run({ ...noise, id: `m-noise${at}`, tags: JSON.stringify([tags]), now: systemClock.now() });
+          const { tags, ...unrelated } = makeUnrelated(at);
+          insert.run({
+            ...unrelated,
+            id: `m-unrelated${at}`,
+            tags: JSON.stringify([tags]),
+            now: systemClock.now(),
+          });
         }
         store.rebuildIndex();
       });
     },
     /** Where the first right answer stands (from 1; Infinity for nowhere), and how long each search took, ms. */
-    ask({ queries }: LabelledSet): { ranks: number[]; found: number[]; times: number[] } {
+    ask({ queries }: LabelledSet): { ranks: number[]; found: number[]; times: number[]; firsts: string[] } {
       const times: number[] = [];
       const ranks: number[] = [];
       const found: number[] = [];
+      const firsts: string[] = [];
       for (const { query, answers } of queries) {
         const start = performance.now();
-        const rows = recall(query, { limit: LIMIT }).map(({ memory }) => keys.get(memory.id) ?? '');
+        const memories = recall(query, { limit: LIMIT }).map(({ memory }) => memory);
         times.push(performance.now() - start);
+        const rows = memories.map(({ id }) => keys.get(id) ?? '');
+        firsts.push(memories[0]?.title ?? 'nothing');
         const at = rows.findIndex((key) => answers.includes(key));
         ranks.push(at < 0 ? Number.POSITIVE_INFINITY : at + 1);
         found.push(answers.filter((key) => rows.includes(key)).length / answers.length);
       }
-      return { ranks, found, times };
+      return { ranks, found, times, firsts };
     },
     close: () => storage.close(),
-  };
-}
-
-const WORDS =
-  `service worker module request session token cache index table query column user order customer price report
-login form button page route handler parser lexer buffer stream socket port proxy container image build test suite fixture mock
-branch commit merge release version deploy server staging cluster node memory disk file folder path name value number list tree
-graph queue job batch timer clock event message topic channel filter rule policy role group account invoice payment refund tax
-country language text label title icon color theme layout grid chart export import upload download backup restore migrate schema
-lock retry timeout limit quota budget alert metric trace log error warning secret key certificate header cookie body status code
-Verbindung Tabelle Rechnung Kunde Bericht Fehler Speicher Prüfung Zeit Größe 数据 服务 接口 缓存 订单 日志 测试 部署 データ 画面 処理 設定 接続 認証`.split(
-    /\s+/,
-  );
-const SYLLABLES = 'ba be di fo gu ka le mi no pu ra se ti vo wu xa ye zo qui stra'.split(' ');
-const TYPES = ['fact', 'decision', 'gotcha', 'convention', 'procedure'];
-
-/** Pseudorandom and the same every time. */
-function makeNoise(seed: number): { type: string; title: string; text: string; tags: string } {
-  let state = (seed + 1) * 2_654_435_761;
-  const next = (): number => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0;
-    return state;
-  };
-  // A few words are everywhere and most are rare, as in any language.
-  const word = (): string => {
-    const share = next() / 2 ** 32;
-    return share < 0.5
-      ? (WORDS[Math.floor(WORDS.length * (2 * share) ** 2)] ?? '')
-      : `${WORDS[next() % 60]}${SYLLABLES[next() % SYLLABLES.length]}${SYLLABLES[next() % SYLLABLES.length]}`;
-  };
-  const words = (count: number): string => Array.from({ length: count }, word).join(' ');
-  const id = `${word()}${seed}`;
-  return {
-    type: TYPES[next() % TYPES.length] ?? 'fact',
-    title: `${words(5)} ${id}`,
-    text: `${words(20 + (next() % 30))} src/${word()}/${id}.ts`,
-    tags: word(),
   };
 }
 
@@ -137,11 +109,12 @@ function describeAnswers(
   where: string,
 ): Figure[] {
   const rounds = Array.from({ length: ROUNDS }, () => rig.ask(set));
-  const { ranks, found } = rounds[0] ?? { ranks: [], found: [] };
+  const { ranks, found, firsts } = rounds[0] ?? { ranks: [], found: [], firsts: [] };
   const times = rounds.flatMap((each) => each.times);
   if (process.env.SVC_BENCH_MISSES !== undefined)
     for (const [index, rank] of ranks.entries())
-      if (rank > 1) console.error(`${where}: ${rank} for ${set.queries[index]?.query}`);
+      if (rank > 1)
+        console.error(`${where}: ${rank} for ${set.queries[index]?.query}; first ${firsts[index]}`);
   return [
     figure(`memory_recall@8, ${where}`, mean(found), 'share'),
     figure(`memory_mrr, ${where}`, mean(ranks.map((rank) => 1 / rank)), 'share'),
@@ -151,8 +124,8 @@ function describeAnswers(
 }
 
 /**
- * How well and how fast memories are found: each set alone, and all of them among 10,000 and 100,000 others. The ranking was
- * settled on the first two; the third was made afterwards.
+ * How well and how fast memories are found: each set alone and among 10,000 others, and all of them together among 10,000 and
+ * 100,000. The ranking was settled on the first three; the fourth was written before its last change and measured after it.
  */
 export async function memoryRecall(): Promise<Figure[]> {
   const sets = SETS.map((name) => ({ name, labelled: readLabelled(name) }));
@@ -160,6 +133,8 @@ export async function memoryRecall(): Promise<Figure[]> {
   for (const { name, labelled } of sets) {
     const rig = await openLabelled([labelled]);
     figures.push(...describeAnswers(rig, labelled, `${name} set alone`));
+    await rig.surroundAtOnce(0, SOME);
+    figures.push(...describeAnswers(rig, labelled, `${name} set among ${SOME}`));
     rig.close();
   }
   const rig = await openLabelled(sets.map(({ labelled }) => labelled));
@@ -177,7 +152,7 @@ export async function memoryRecall(): Promise<Figure[]> {
         ),
       );
       for (const { name, labelled } of sets)
-        figures.push(...describeAnswers(rig, labelled, `${name} set among ${size}`));
+        figures.push(...describeAnswers(rig, labelled, `${name} set with the others among ${size}`));
     }
   } finally {
     rig.close();

@@ -15,6 +15,7 @@ import { hooks } from './hooks.ts';
 import { languagesBench } from './languages.ts';
 import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
+import { retentionBench } from './retention.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
 import { statusOfMany } from './status.ts';
@@ -44,6 +45,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   strict: strictRuns,
   agents,
   scale,
+  retention: retentionBench,
   memory: memoryRecall,
   worktrees: worktreeStatus,
   crush: crushing,

@@ -219,7 +219,7 @@ describe('svc acp run', () => {
       'execute make was answered once',
       'edit src/b was answered once',
     ]);
-    assert.deepEqual(seen, ['worker.permissions', 'worker.permissions', 'ask']);
+    assert.deepEqual(seen, ['worker.permissions', 'worker.permissions', 'ask', 'msg.surface']);
     assert.deepEqual(of(ran.lines, 'permission')[1]?.by, 'nobody');
   });
 

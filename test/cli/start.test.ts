@@ -1,22 +1,31 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
 // What a start costs is what it loads. Each test guards a shortcut that is worth its lines only while it holds.
 
 const REPORTER = new URL('../support/report-loaded.js', import.meta.url).href;
-const PACKAGE = /\/node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//;
+const PACKAGE = /(?:^|\/)node_modules\/(?:.*\/node_modules\/)?((?:@[^/]+\/)?[^/]+)\//;
+/** The build names each source in the file that it has become a part of. */
+const SOURCE = /^\/\/ (\S+\.[cm]?[jt]sx?)$/gm;
+
+function listSources(url: string): string[] {
+  if (!url.startsWith('file:')) return [url];
+  const path = fileURLToPath(url);
+  return [path, ...[...readFileSync(path, 'utf8').matchAll(SOURCE)].map(([, source = '']) => source)];
+}
 
 /** Modules of Node that few commands need, and that take milliseconds to load. */
 const RARE = ['NativeModule crypto', 'NativeModule child_process'];
 
 interface Loaded {
-  urls: string[];
+  /** The sources that its files were made of, and parts of Node. */
+  parts: string[];
   packages: Set<string>;
   stdout: string;
 }
@@ -45,19 +54,23 @@ describe('a start', () => {
     });
     children.add(child);
     child.stdin.end(input);
-    const parts: Buffer[] = [];
-    child.stdout.on('data', (part: Buffer) => parts.push(part));
+    const written: Buffer[] = [];
+    child.stdout.on('data', (part: Buffer) => written.push(part));
     return new Promise((resolve) =>
       child.on('close', () => {
         children.delete(child);
-        const urls = readFileSync(file, 'utf8').split('\n');
-        const packages = new Set(urls.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []));
-        resolve({ urls, packages, stdout: Buffer.concat(parts).toString('utf8') });
+        const parts = readFileSync(file, 'utf8').split('\n').flatMap(listSources);
+        const packages = new Set(parts.flatMap((part) => PACKAGE.exec(part)?.[1] ?? []));
+        resolve({ parts, packages, stdout: Buffer.concat(written).toString('utf8') });
       }),
     );
   }
 
-  const isLoaded = ({ urls }: Loaded, part: string): boolean => urls.some((url) => url.endsWith(part));
+  /** Whether a part of Node was loaded, or a source, which must exist. */
+  function isLoaded({ parts }: Loaded, part: string): boolean {
+    if (part.endsWith('.ts')) assert.ok(existsSync(part), part);
+    return parts.includes(part);
+  }
 
   test('of a hook loads no package, no usual client and no module that it does not need', async () => {
     await ws.svc(['up']);
@@ -68,7 +81,12 @@ describe('a start', () => {
     const loaded = await runNode([SVC, 'hook', 'pre-write', '--agent', 'claude'], JSON.stringify(call));
     assert.match(loaded.stdout, /bob/, 'it has asked the engine');
     assert.deepEqual([...loaded.packages], []);
-    for (const part of ['engine/index.js', 'daemon/client.js', 'error-meanings.js', ...RARE])
+    for (const part of [
+      'engine/index.ts',
+      'engine/daemon/client.ts',
+      'engine/base/error-meanings.ts',
+      ...RARE,
+    ])
       assert.ok(!isLoaded(loaded, part), part);
   });
 
@@ -76,7 +94,7 @@ describe('a start', () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
-    for (const part of ['config/index.js', 'error-meanings.js', ...RARE])
+    for (const part of ['engine/config/index.ts', 'engine/base/error-meanings.ts', ...RARE])
       assert.ok(!isLoaded(loaded, part), part);
   });
 
@@ -101,21 +119,23 @@ describe('a start', () => {
     for (const part of ['NativeModule internal/deps/undici/undici', 'NativeModule http2'])
       assert.ok(!isLoaded(loaded, part), part);
     // Of the knowledge what declares its operations only, until one is used.
-    const knowledge = ['memory/store.js', 'memory/redact.js', 'search/index.js', 'context/crush/index.js'];
-    for (const part of [...knowledge, 'context/store.js', 'context/find.js', 'context/text-files.js'])
+    const knowledge = ['memory/store.ts', 'memory/redact.ts', 'search/index.ts', 'context/crush/index.ts'];
+    for (const part of [...knowledge, 'context/store.ts', 'context/find.ts', 'context/text-files.ts'])
       assert.ok(!isLoaded(loaded, `engine/knowledge/${part}`), part);
   });
 
-  test('of the dashboard loads one function of es-toolkit, not all of them', async () => {
-    const at = (path: string): string => JSON.stringify(pathToFileURL(join(SVC, '../..', path)).href);
-    const loaded = await runNode([
-      '--input-type=module',
-      '-e',
-      `(await import(${at('tui/text/lean-ink.js')})).loadInkLean(); await import(${at('tui/open-screen.js')})`,
-    ]);
+  test('of the dashboard loads one function of es-toolkit, not all of them, and widths that are remembered', async () => {
+    const screen = JSON.stringify(pathToFileURL(join(SVC, '../open-screen.js')).href);
+    const loaded = await runNode(['--input-type=module', '-e', `await import(${screen})`]);
     assert.ok(loaded.packages.has('ink'));
-    const parts = loaded.urls.filter((url) => PACKAGE.exec(url)?.[1] === 'es-toolkit');
-    assert.ok(parts.some((url) => /throttle/.test(url)));
+    const parts = loaded.parts.filter((part) => PACKAGE.exec(part)?.[1] === 'es-toolkit');
+    assert.ok(parts.some((part) => /throttle/.test(part)));
     assert.ok(parts.length < 40, `${parts.length} files of es-toolkit`);
+    for (const part of ['tui/text/widths.ts', 'tui/text/line-widths.ts'])
+      assert.ok(isLoaded(loaded, part), part);
+    assert.ok(
+      !loaded.parts.some((part) => part.endsWith('.development.js')),
+      'React as it is for production',
+    );
   });
 });

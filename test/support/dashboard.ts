@@ -4,6 +4,7 @@ import type { DataChange } from '../../tui/state/data.ts';
 import { getSubjectStamp } from '../../tui/state/details.ts';
 import type {
   AskRow,
+  CommentRow,
   DecisionRow,
   Details,
   Evidence,
@@ -41,6 +42,7 @@ export const taskRow = (id: number, more: Partial<TaskRow> = {}): TaskRow => ({
   session_id: null,
   priority: 0,
   resume_at: null,
+  archived_at: null,
   attempt: 1,
   timeout_sec: null,
   created_at: at(10),
@@ -132,8 +134,11 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   started_at: at(5),
   ended_at: at(1),
   log_written_at: null,
+  last_line: null,
+  committed: null,
   activity: null,
   held: null,
+  reads_messages: 'never',
   untold: [],
   saved_tokens: 0,
   plan: [],
@@ -281,6 +286,7 @@ export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => 
   rerun: { at: at(1), by: 'svc', head: 'c'.repeat(40), agrees: true, results: [] },
   rerun_state: null,
   rerun_problem: null,
+  checks: [],
   ...more,
 });
 
@@ -330,6 +336,7 @@ export const trial = (id: number, more: Partial<Trial> = {}): Trial => ({
 export const work = (id: number, more: Partial<Work> = {}): Work => ({
   branch: `svc/s-${id}`,
   base: 'main',
+  head: 'c'.repeat(40),
   commits: [{ id: 'c'.repeat(40), subject: 'Say hello', author: 'Agent', at: at(1) }],
   files: [{ path: 'hello.txt', insertions: 2, deletions: 1 }],
   patch: {
@@ -338,6 +345,22 @@ export const work = (id: number, more: Partial<Work> = {}): Work => ({
   },
   trial: trial(id),
   tried_at: at(0),
+  ...more,
+});
+
+/** A comment on the first added line of `work`. */
+export const commentRow = (id: number, more: Partial<CommentRow> = {}): CommentRow => ({
+  comment_id: id,
+  session_id: 's-1',
+  path: 'hello.txt',
+  side: 'new',
+  line: 1,
+  text: 'hello',
+  body: `Comment number ${id}`,
+  head: 'c'.repeat(40),
+  actor: 'ada',
+  created_at: at(1),
+  outdated: false,
   ...more,
 });
 
@@ -423,9 +446,9 @@ export function bench(columns = 80, rows = 24, { plain = false } = {}): Bench {
       return send({ type: 'tick', at: now });
     },
     calls: () =>
-      effects.flatMap((effect) =>
-        effect.do === 'call' ? [{ operation: effect.operation, input: effect.input }] : [],
-      ),
+      effects
+        .flatMap((effect) => (effect.do === 'call' ? [effect] : effect.do === 'calls' ? effect.calls : []))
+        .map(({ operation, input }) => ({ operation, input })),
     effects: () => effects,
   };
   send({ type: 'link', link: { phase: 'live', workspace: 'acme', root: '/repository' } });
@@ -478,4 +501,12 @@ export function showEvidence(self: Bench, id: number, more: Partial<Evidence> = 
     type: 'detail',
     loaded: { kind: 'evidence', id: `s-${id}`, stamp, detail: evidence(id, more), problem: null },
   });
+}
+
+/** Delivers the comments on a session's diff, as the engine would. */
+export function showComments(self: Bench, id: number, comments: readonly CommentRow[]): Bench {
+  const { data } = self.state();
+  const stamp = `${getSubjectStamp(data, { kind: 'session', id: `s-${id}` })} ${data.commented}`;
+  const loaded = { kind: 'comments', id: `s-${id}`, stamp, detail: comments, problem: null } as const;
+  return self.send({ type: 'detail', loaded });
 }

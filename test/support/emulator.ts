@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import headless from '@xterm/headless';
 import type { State } from '../../tui/state/model.ts';
+import { loadInkAsBuilt } from './ink.ts';
 
 /** How many cells a terminal takes for a code point. Without a table, the emulator uses its own, of Unicode 6. */
 export type WidthTable = (codePoint: number) => 0 | 1 | 2;
@@ -18,8 +19,7 @@ const WRAP_OFF = '\u001b[?7l';
 
 /** The dashboard's screen in a terminal emulator, with real Ink, loaded as the dashboard loads it. */
 export async function openEmulator(columns: number, rows: number, table?: WidthTable): Promise<Emulator> {
-  const { loadInkLean } = await import('../../tui/text/lean-ink.ts');
-  loadInkLean();
+  loadInkAsBuilt();
   const [{ render }, { createElement }, { Screen }] = await Promise.all([
     import('ink'),
     import('react'),

@@ -54,32 +54,47 @@ const runGit = (cwd: string, ...args: string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).replace(/\n$/, '');
 
-/** Makes the repository that all others are copies of: git takes five calls for it. Returns its folder. */
-export function makeFirstRepository(): string {
+/**
+ * Makes the repositories that all others are copies of, since git takes several calls for each: `plain`, and `workspace`, which
+ * has a commit with svc.yaml besides. Returns the folder of both.
+ */
+export function makeFirstRepositories(): string {
   const folder = temporaryFolder('svc-test-first-');
-  runGit(folder, 'init', '--quiet', '--initial-branch=main');
-  const hooks = join(folder, '.git/hooks');
+  const plain = join(folder, 'plain');
+  mkdirSync(plain);
+  runGit(plain, 'init', '--quiet', '--initial-branch=main');
+  const hooks = join(plain, '.git/hooks');
   for (const name of readdirSync(hooks)) if (name.endsWith('.sample')) rmSync(join(hooks, name));
-  writeFileSync(join(folder, 'README.md'), 'one\ntwo\nthree\n');
-  mkdirSync(join(folder, 'app'));
-  writeFileSync(join(folder, 'app/main.txt'), 'start\n');
-  runGit(folder, 'add', '--all');
-  runGit(folder, 'commit', '--quiet', '--message', 'first');
+  writeFileSync(join(plain, 'README.md'), 'one\ntwo\nthree\n');
+  mkdirSync(join(plain, 'app'));
+  writeFileSync(join(plain, 'app/main.txt'), 'start\n');
+  runGit(plain, 'add', '--all');
+  runGit(plain, 'commit', '--quiet', '--message', 'first');
+  const workspace = join(folder, 'workspace');
+  cpSync(plain, workspace, { recursive: true, preserveTimestamps: true });
+  writeFileSync(join(workspace, 'svc.yaml'), '');
+  writeFileSync(join(workspace, '.gitignore'), '.svc/\n');
+  runGit(workspace, 'add', '--all');
+  runGit(workspace, 'commit', '--quiet', '--message', 'workspace');
   return folder;
 }
 
 /** The runner's, which all test files share; a file that is run alone makes its own. */
-let first = process.env.FIRST_REPOSITORY;
-function firstRepository(): string {
-  if (first !== undefined) return first;
-  const own = makeFirstRepository();
-  process.on('exit', () => rmSync(own, { recursive: true, force: true }));
-  first = own;
-  return own;
+let first = process.env.FIRST_REPOSITORIES;
+function copyFirst(name: 'plain' | 'workspace', root: string): void {
+  first ??= makeFirstRepositories();
+  cpSync(join(first, name), root, { recursive: true, preserveTimestamps: true });
 }
 
-/** A real repository in a temporary folder. With `empty` it has no commit; its config has no user name. */
-export function makeRepository({ empty = false }: { empty?: boolean } = {}): TestRepository {
+interface RepositoryOptions {
+  /** It has no commit. */
+  empty?: boolean;
+  /** This is committed in it as well, as svc.yaml. */
+  workspace?: string;
+}
+
+/** A real repository in a temporary folder. Its config has no user name. */
+export function makeRepository({ empty = false, workspace }: RepositoryOptions = {}): TestRepository {
   const folder = temporaryFolder();
   const root = join(folder, 'repository');
   const write = (path: string, text: string): void => {
@@ -97,8 +112,12 @@ export function makeRepository({ empty = false }: { empty?: boolean } = {}): Tes
   if (empty) {
     mkdirSync(root);
     runGit(root, 'init', '--quiet', '--initial-branch=main');
+  } else if (workspace !== undefined) {
+    copyFirst('workspace', root);
+    write('svc.yaml', workspace);
+    runGit(root, 'commit', '--quiet', '--amend', '--no-edit', '--', 'svc.yaml');
   } else {
-    cpSync(firstRepository(), root, { recursive: true, preserveTimestamps: true });
+    copyFirst('plain', root);
     // The index knows its files by their place on the disk too.
     runGit(root, 'update-index', '-q', '--refresh');
   }

@@ -33,7 +33,10 @@ import {
 import { until } from './wait.ts';
 
 const PROGRAM = resolve(process.argv[2] ?? fileURLToPath(new URL('../../../', import.meta.url)));
-const SVC = join(PROGRAM, 'dist/cli/svc.js');
+const SVC = join(
+  PROGRAM,
+  (JSON.parse(readFileSync(join(PROGRAM, 'package.json'), 'utf8')) as { bin: { svc: string } }).bin.svc,
+);
 const AGENT = join(PROGRAM, 'dist/fixtures/agent/agent.js');
 const version = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], {
   cwd: PROGRAM,

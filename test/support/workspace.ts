@@ -1,8 +1,9 @@
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CatchServer, type CaughtEvent, startCatchServer } from '../../cli/commands/catch-server.ts';
+import { SVC } from '../../cli/self.ts';
 import {
   configuration,
   connectToEngine,
@@ -18,10 +19,10 @@ import { gitEnvironment, makeRepository, type TestRepository } from './git.ts';
 import { isRunning } from './processes.ts';
 import { until } from './wait.ts';
 
+export { SVC } from '../../cli/self.ts';
 export type { Ran } from './command-line.ts';
 export { isRunning } from './processes.ts';
 
-export const SVC = fileURLToPath(new URL('../../cli/svc.js', import.meta.url));
 export const AGENT = fileURLToPath(new URL('../../fixtures/agent/agent.js', import.meta.url));
 const DAEMON = [process.execPath, SVC, 'daemon'];
 export const SECRET = 'a secret of the tests';
@@ -101,25 +102,18 @@ export async function makeWorkspace({
   events: wanted,
   hosted = false,
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
-  const repository = makeRepository();
-  const { root, folder } = repository;
   const events: CaughtEvent[] = [];
   const catcher = await startCatchServer(SECRET, (event) => events.push(event));
-  writeFileSync(
-    join(root, 'svc.yaml'),
-    `workspace: { name: test }
+  const repository = makeRepository({
+    workspace: `workspace: { name: test }
 agents:
   default_preset: scripted
   cmds: ${JSON.stringify({ scripted: `'${process.execPath}' '${AGENT}' -- {{prompt}}`, ...commands })}
 notify: { webhooks: [${JSON.stringify({ url: catcher.url, ...(wanted === undefined ? {} : { events: wanted }) })}] }
 ui: { addr: "127.0.0.1:0" }
 ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\n'}${yaml}`,
-  );
-  repository.write('.gitignore', '.svc/\n');
-  repository.commit(
-    { 'svc.yaml': readFileSync(join(root, 'svc.yaml'), 'utf8'), '.gitignore': '.svc/\n' },
-    'workspace',
-  );
+  });
+  const { root, folder } = repository;
   const inherited = Object.entries(gitEnvironment()).filter(([name]) => !name.startsWith('SVC_'));
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(inherited),

@@ -348,7 +348,7 @@ describe('the screen', () => {
   });
 
   it('help lists every key of the keymap', () => {
-    const dash = openBoard(140, 90).keys('?');
+    const dash = openBoard(140, 120).keys('?');
     const text = screenOf(dash.state()).join('\n');
     for (const { about } of KEYMAP) assert.ok(text.includes(about), about);
   });

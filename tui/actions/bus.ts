@@ -1,3 +1,4 @@
+import { READING_WORDS } from '../../engine/index.ts';
 import { describeRecipient } from '../panes/bus.ts';
 import { describeHolder } from '../panes/locks.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
@@ -115,9 +116,28 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
       describeAnswer: ({ known }) =>
         known === false
           ? `the ${kind} is kept for ${target.session}, which nobody knows yet`
-          : `the ${kind} is sent to ${target.session}`,
+          : describeSent(state, kind, target.session),
     },
   );
+}
+
+/** What became of a message: a worker may read it later, and one that has ended never does. */
+function describeSent({ data }: State, kind: MessageRow['kind'], id: string): string {
+  const reads = data.sessions.get(id)?.reads_messages;
+  if (reads === undefined) return `the ${kind} is sent to ${id}`;
+  return reads === 'never'
+    ? `the ${kind} is kept, but ${id} ${READING_WORDS.never}; F on it sends it on with more to do`
+    : `the ${kind} is sent: ${id} ${READING_WORDS[reads]}`;
+}
+
+/** Opens a message to the worker under the cursor. */
+export function openWorkerMessage(state: State): Transition {
+  const { session_id: session, agent, title } = state.data.sessions.get(state.lists.workers.selected ?? '')!;
+  const target = { session, about: `${agent} · ${title}` };
+  return transitionTo({
+    ...state,
+    overlay: { ...EMPTY_MESSAGE, parent: null, targets: [target], field: 2 },
+  });
 }
 
 /** Shows the list of peers or locks in place of the messages; Esc goes back. */

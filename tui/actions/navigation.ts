@@ -1,9 +1,9 @@
 import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
 import { getPreview, getTabPane, PANES } from '../panes/index.ts';
 import { listWaiting } from '../panes/waiting.ts';
-import { getWorkersMode } from '../state/details.ts';
+import { findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
-import { moveCursorTo, selectRow } from '../state/lists.ts';
+import { dropMarks, moveCursorTo, selectRow } from '../state/lists.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
 import type { PaneId, Scroll, State } from '../state/model.ts';
 import { toPlainText } from '../text/theme.ts';
@@ -25,21 +25,31 @@ export const getScroll = (state: State): Scroll =>
 export const isShowingLog = (state: State): boolean =>
   state.focus === 'workers' && getWorkersMode(state) === 'log';
 
-function measurePreview(state: State): { end: number; page: number } {
+/** The last line that the preview can begin with, the lines that fit, and where a row of the patch is. */
+export function measurePreview(state: State): { end: number; page: number; findLine(row: number): number } {
   const size = getPreviewSize(getLayout(state));
-  if (size === null) return { end: 0, page: 1 };
-  const preview = getPreview(state, state.focus, size.cells);
+  const preview = size === null ? null : getPreview(state, state.focus, size.cells);
+  const findLine = (row: number): number => preview?.findPatchLine?.(row) ?? 0;
+  if (size === null) return { end: 0, page: 1, findLine };
   const page = Math.max(1, size.lines - (preview?.pinned?.length ?? 0));
-  return { end: Math.max(0, (preview?.lines.length ?? 0) - page), page };
+  return { end: Math.max(0, (preview?.lines.length ?? 0) - page), page, findLine };
 }
 
 /** The first visible line of the focused preview. */
 export function getPreviewTop(state: State): number {
-  const { end } = measurePreview(state);
-  return isShowingLog(state) && state.log.following ? end : Math.min(getScroll(state).top, end);
+  const { end, page, findLine } = measurePreview(state);
+  if (isShowingLog(state) && state.log.following) return end;
+  const top = Math.min(getScroll(state).top, end);
+  const cursor = findDiffCursor(state);
+  if (cursor === null) return top;
+  // The cursor stays on the screen, whatever is written above it meanwhile.
+  const from = findLine(cursor);
+  const to = Math.max(from, findLine(cursor + 1) - 1);
+  return Math.min(from, Math.max(top, to - page + 1));
 }
 
-function scrollPreviewTo(state: State, top: number): State {
+/** Scrolls the preview so that a line is its first one, as far as there are lines. */
+export function scrollPreviewTo(state: State, top: number): State {
   const { end } = measurePreview(state);
   const to = Math.max(0, Math.min(top, end));
   const scrolled = { ...state, scroll: { ...getScroll(state), top: to } };
@@ -66,7 +76,7 @@ const inListOrPreview =
   (state: State): Transition =>
     state.view === 'full' ? inFull(state) : inList(state);
 
-const getPreviewPage = (state: State): number => Math.max(1, measurePreview(state).page - 1);
+export const getPreviewPage = (state: State): number => Math.max(1, measurePreview(state).page - 1);
 
 export const moveUp = inListOrPreview(
   moveCursorBy(() => -1),
@@ -139,13 +149,16 @@ export function openPreview(state: State): Transition {
   return transitionTo({ ...state, view: 'full', workers: getWorkersMode(state) });
 }
 
-/** Goes back one level: search, full view, message, filter, then the pane that a list belongs to. */
+/** Goes back one level: search, full view, message, marks, filter, zoom, then the pane that a list belongs to. */
 export function goBack(state: State): Transition {
+  if (findDiffCursor(state) !== null) return transitionTo({ ...state, diffCursor: null });
   if (state.search !== null && state.view === 'full') return transitionTo({ ...state, search: null });
   if (state.view === 'full') return transitionTo({ ...state, view: 'list' });
   if (state.message !== null) return transitionTo({ ...state, message: null });
   const list = state.lists[state.focus];
+  if (list.marks.size > 0) return transitionTo(replaceList(state, state.focus, dropMarks(list)));
   if (list.filter !== '') return transitionTo(replaceList(state, state.focus, { ...list, filter: '' }));
+  if (state.isZoomed) return transitionTo({ ...state, isZoomed: false });
   return transitionTo({ ...state, focus: getTabPane(state.focus) });
 }
 

@@ -1,9 +1,11 @@
 import { formatCount } from '../../engine/index.ts';
 import { describeSessionState, isPausedRun } from '../panes/states.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
+import { findDetail } from '../state/details.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import { jumpToWorker } from './navigation.ts';
+import { draftFollowUp, openFollowUp, sendOn } from './send-follow-up.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
@@ -76,12 +78,24 @@ export function checkCanFollowUp(state: State): string | null {
   if (session.state !== 'ended') return `${id} has not ended; until then it can be sent a message`;
   const next = [...state.data.sessions.values()].find((each) => each.continues === id);
   if (next !== undefined) return `${next.session_id} has gone on with ${id}`;
-  return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
+  if (!hasWorkFolder(session)) return `the worktree of ${id} is no longer there`;
+  // They say what it would be sent on with.
+  const isKnown = (['work', 'comments'] as const).every((kind) => findDetail(state, kind, id) !== undefined);
+  return isKnown ? null : `what ${id} did is still being fetched`;
 }
 
-/** Asks first, because what is written starts an agent as soon as the editor is closed. */
-export function askToFollowUp(state: State): Question {
-  const { session_id: id, agent, agent_session: conversation } = getSelectedSession(state)!;
+/** Opens what there is to send it on with: comments on its diff, conflicts with its base. */
+export const openSelectedFollowUp = (state: State): Transition =>
+  openFollowUp(state, getSelectedSession(state)!);
+
+/**
+ * Asks first, because what is written starts an agent as soon as the editor is closed. Null when there is something to send
+ * it on with, which is opened instead.
+ */
+export function askToFollowUp(state: State): Question | null {
+  const session = getSelectedSession(state)!;
+  if (draftFollowUp(state, session) !== null) return null;
+  const { session_id: id, agent, agent_session: conversation } = session;
   return {
     subject: { kind: 'session', id },
     text: `Write what ${id} is to do next, in its worktree${conversation === null ? '' : ' and conversation'}? It starts when your editor closes and spends ${agent}'s tokens.`,
@@ -97,14 +111,7 @@ const writeFollowUp = (state: State, id: string): Transition =>
     onEdited(now, text) {
       if (text.trim() === '')
         return transitionTo(showMessage(now, `${id} stays as it is: nothing was written`));
-      return callEngine(now, {
-        operation: 'worker.follow_up',
-        input: { session: id, prompt: text },
-        busy: id,
-        doing: `sending ${id} on`,
-        describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
-        onAnswer: (since, { session }) => jumpToWorker(since, session),
-      });
+      return sendOn(now, { session: id, prompt: text });
     },
   });
 

@@ -1,4 +1,5 @@
 import { type Api, localizeTimes } from '../../engine/index.ts';
+import type { PreferenceChange } from '../preferences/preferences.ts';
 import type { Message, State, Subject } from '../state/model.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
@@ -14,6 +15,8 @@ export type Effect =
       /** What else the answer changes, such as the selection. */
       onAnswer?(state: State, answer: never): State;
     }
+  /** One after the other, each whatever became of those before it. */
+  | { do: 'calls'; calls: readonly Extract<Effect, { do: 'call' }>[] }
   | { do: 'edit'; text: string; name: string; onEdited(state: State, text: string): Transition }
   /** Hands the terminal to `svc` with these arguments. */
   | { do: 'command'; words: readonly string[]; onExit(state: State, code: number): State }
@@ -21,6 +24,12 @@ export type Effect =
   | { do: 'suspend' }
   | { do: 'redraw' }
   | { do: 'bell' }
+  /** A notice of the terminal (OSC 9). */
+  | { do: 'notice'; text: string }
+  /** Copies through the terminal (OSC 52). */
+  | { do: 'copy'; text: string }
+  /** Writes to ui.yaml. */
+  | { do: 'save'; changes: readonly PreferenceChange[] }
   | { do: 'quit' };
 
 /** The next state, and the effects that it requests. */

@@ -37,6 +37,45 @@ export function checkCanStop(state: State): string | null {
   return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
 }
 
+export function checkCanMessage(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return NOTHING_SELECTED;
+  return session.state === 'ended'
+    ? `${session.session_id} has ended and reads no messages; F sends it on with more to do`
+    : null;
+}
+
+export function checkCanInterrupt(state: State): string | null {
+  const reason = checkCanMessage(state);
+  const session = getSelectedSession(state);
+  if (reason !== null || session === undefined) return reason;
+  const { session_id: id, state: at, transport } = session;
+  if (at !== 'running') return `${id} is ${describeSessionState(session)}`;
+  return transport === 'acp' ? null : `${id} is not run over the agent client protocol; x stops it`;
+}
+
+export function askToInterrupt(state: State): Question {
+  const { session_id: id } = getSelectedSession(state)!;
+  return {
+    subject: { kind: 'session', id },
+    text: `Cancel what ${id} does at this moment, so that it reads its messages now?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'interrupt',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worker.interrupt',
+            input: { session: id },
+            busy: id,
+            doing: `interrupting ${id}`,
+            describeAnswer: () => `${id} is interrupted, if there is a message that it has not read`,
+          }),
+      },
+    ],
+  };
+}
+
 export const askToStop = (state: State): Question => askToCancelTask(findSessionTask(state)!);
 
 export function checkCanRetry(state: State): string | null {
@@ -75,11 +114,13 @@ export function checkCanPromote(state: State): string | null {
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
   if (session.promoted_at !== null || session.branch_state === 'merged') return `${id} was merged already`;
   if (session.branch_state === 'continued') return `a later run has gone on with ${id}: promote that`;
+  if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
   if (session.branch_state === 'gone') return `the branch of ${id} is gone`;
   const trial = findTrial(state);
   if (trial === undefined) return 'the trial merge is still under way';
   if ('problem' in trial) return trial.problem;
-  if (trial.conflicts.length > 0) return `conflicts in ${trial.conflicts.join(', ')}`;
+  if (trial.conflicts.length > 0)
+    return `conflicts in ${trial.conflicts.join(', ')}; F has its worker resolve them`;
   if (trial.checkout.state === 'dirty') return explainCheckout(trial);
   return findDetail(state, 'evidence', id) === undefined ? 'its evidence is still being fetched' : null;
 }
@@ -118,7 +159,7 @@ export function checkCanRerunTests(state: State): string | null {
   const task = state.lists.tasks.selected ?? '';
   if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
     return `the evidence of ${id} is still being fetched`;
-  return evidence.tests.length === 0 ? `${id} has reported no tests` : null;
+  return evidence.tests.length + evidence.checks.length === 0 ? `${id} has reported no tests` : null;
 }
 
 const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
@@ -129,10 +170,16 @@ const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
 /** Asks to run the reported commands again. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): Question {
   const { id, evidence } = findSelectedEvidence(state)!;
-  const commands = evidence!.tests.map((each) => each.command);
+  const reported = evidence!.tests.map(({ command }) => command);
+  const checks = evidence!.checks.filter((command) => !reported.includes(command));
+  const counts = [
+    ...(reported.length > 0 ? [formatCount(reported.length, 'reported command')] : []),
+    ...(checks.length > 0 ? [formatCount(checks.length, 'check')] : []),
+  ];
+  const commands = [...reported, ...checks];
   return {
     subject: { kind: 'session', id },
-    text: `Run ${formatCount(commands.length, 'reported command')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
+    text: `Run ${counts.join(' and ')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
     answers: [
       {
         key: 'y',

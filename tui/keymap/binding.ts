@@ -6,6 +6,7 @@ export const KEY_GROUPS = [
   'Move',
   'Panes',
   'View',
+  'Mark',
   'Decisions',
   'Asks',
   'Tasks',
@@ -44,11 +45,18 @@ export interface Binding {
   /** Why the key does nothing now; null when it works. */
   disabledReason?(state: State): string | null;
   run?(state: State): Transition;
-  /** Asks first. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
-  ask?(state: State): Question;
+  /** Options of `operation` that the key finds by itself. */
+  covers?: readonly string[];
+  /** Asks first, or does what `run` does where it gives null. Whatever spends, destroys or sends is confirmed by a second, different key from `confirm`. */
+  ask?(state: State): Question | null;
   /** The answer agrees to what the preview says. Until that has been on the screen, the key opens it instead of asking. */
   requiresReading?: true;
   confirm?: readonly string[];
+  /**
+   * With marked rows, the key asks about all of them at once: from what the list knows of them, or from what their
+   * previews show. The row's own question and answers are used for each.
+   */
+  bulk?: 'rows' | 'details';
 }
 
 export const isEngineGone = (state: State): boolean => state.link.phase === 'lost';

@@ -1,6 +1,8 @@
 import type { State } from '../state/model.ts';
 import { type Binding, isEngineGone } from './binding.ts';
 import { BUS_KEYS } from './bus-keys.ts';
+import { LIST_KEYS } from './list-keys.ts';
+import { MARK_KEYS } from './mark-keys.ts';
 import { MEMORY_KEYS } from './memory-keys.ts';
 import { NAVIGATION_KEYS } from './navigation-keys.ts';
 import { PROGRAM_KEYS } from './program-keys.ts';
@@ -15,6 +17,8 @@ export const KEYMAP: readonly Binding[] = [
   ...BUS_KEYS,
   ...USAGE_KEYS,
   ...MEMORY_KEYS,
+  ...MARK_KEYS,
+  ...LIST_KEYS,
   ...NAVIGATION_KEYS,
   ...PROGRAM_KEYS,
 ];
@@ -29,5 +33,22 @@ export const getDisabledReason = (binding: Binding, state: State): string | null
     ? 'the engine is away; u starts it'
     : (binding.disabledReason?.(state) ?? null);
 
+export const findBindingById = (id: string): Binding | undefined => KEYMAP.find((each) => each.id === id);
+
+// A person's keys stay the same, so their keymap is made once.
+const ownKeymaps = new WeakMap<State['preferences']['keys'], readonly Binding[]>();
+
+/** Every key, with a person's own in place of the built-in ones. */
+export function getKeymap({ preferences: { keys } }: Pick<State, 'preferences'>): readonly Binding[] {
+  const known = ownKeymaps.get(keys);
+  if (known !== undefined) return known;
+  const own = KEYMAP.map((each) => {
+    const given = keys[each.id];
+    return given === undefined ? each : { ...each, keys: given };
+  });
+  ownKeymaps.set(keys, own);
+  return own;
+}
+
 export const findBinding = (key: string, state: State): Binding | undefined =>
-  KEYMAP.find((each) => each.keys.includes(key) && isBindingHere(each, state));
+  getKeymap(state).find((each) => each.keys.includes(key) && isBindingHere(each, state));

@@ -47,6 +47,7 @@ export const MEMORY_KEYS: readonly Binding[] = [
     label: 'forget',
     about: 'forget it; svc memory show still reads it',
     disabledReason: memories.checkIsSelected,
+    bulk: 'rows',
     ask: memories.askToForget,
     confirm: ['y'],
   },

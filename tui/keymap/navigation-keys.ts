@@ -1,3 +1,4 @@
+import * as diffCursor from '../actions/diff-cursor.ts';
 import * as navigation from '../actions/navigation.ts';
 import { PANES } from '../panes/index.ts';
 import { PANE_IDS } from '../state/model.ts';
@@ -36,7 +37,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     view: 'list',
     keys: ['esc'],
     label: 'clear',
-    about: 'clear the message, then the filter',
+    about: 'clear the message, then the marks, the filter and the zoom',
     offline: true,
     isHiddenInHints: true,
     run: navigation.goBack,
@@ -129,7 +130,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['k', 'up', 'ctrl+p'],
     label: 'up',
     about: 'row or line up',
-    run: navigation.moveUp,
+    run: diffCursor.moveUpOrCursor,
   },
   {
     id: 'down',
@@ -137,7 +138,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['j', 'down', 'ctrl+n'],
     label: 'down',
     about: 'row or line down',
-    run: navigation.moveDown,
+    run: diffCursor.moveDownOrCursor,
   },
   {
     id: 'top',
@@ -145,7 +146,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['g', 'home'],
     label: 'top',
     about: 'first row or line',
-    run: navigation.moveToTop,
+    run: diffCursor.moveToTopOrCursor,
   },
   {
     id: 'bottom',
@@ -153,7 +154,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['G', 'end'],
     label: 'end',
     about: 'last row or line',
-    run: navigation.moveToBottom,
+    run: diffCursor.moveToBottomOrCursor,
   },
   {
     id: 'list-up',
@@ -161,7 +162,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['ctrl+b', 'ctrl+u'],
     label: 'screen up',
     about: 'a screen of rows up',
-    run: navigation.pageListUp,
+    run: diffCursor.pageListUpOrCursor,
   },
   {
     id: 'list-down',
@@ -169,7 +170,7 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['ctrl+f', 'ctrl+d'],
     label: 'screen down',
     about: 'a screen of rows down',
-    run: navigation.pageListDown,
+    run: diffCursor.pageListDownOrCursor,
   },
   {
     id: 'page-up',
@@ -177,14 +178,23 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     keys: ['pageup'],
     label: 'page up',
     about: 'scroll the preview up',
-    run: navigation.scrollPageUp,
+    run: diffCursor.pageUpOrCursor,
   },
   {
     id: 'page-down',
     ...moves,
-    keys: ['pagedown', 'space'],
+    keys: ['pagedown'],
     label: 'page down',
     about: 'scroll the preview down',
+    run: diffCursor.pageDownOrCursor,
+  },
+  {
+    id: 'read-on',
+    ...moves,
+    view: 'full',
+    keys: ['space'],
+    label: 'read on',
+    about: 'scroll the opened text down',
     run: navigation.scrollPageDown,
   },
   {

@@ -1,3 +1,4 @@
+import { checkCanCopy, copySelected, openPreferences } from '../actions/preferences.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
@@ -24,6 +25,25 @@ export const PROGRAM_KEYS: readonly Binding[] = [
     about: 'these keys, searchable; Enter runs one',
     offline: true,
     run: (state) => transitionTo({ ...state, overlay: { kind: 'help', input: EMPTY_INPUT, index: 0 } }),
+  },
+  {
+    id: 'preferences',
+    ...always,
+    group: 'Program',
+    keys: [','],
+    label: 'preferences',
+    about: 'theme, bell, notices, columns of this list; kept in ui.yaml of the machine home',
+    run: openPreferences,
+  },
+  {
+    id: 'copy',
+    ...always,
+    group: 'Program',
+    keys: ['Y'],
+    label: 'copy',
+    about: 'copy the id of the row or, of an opened one, its text',
+    disabledReason: checkCanCopy,
+    run: copySelected,
   },
   {
     id: 'engine',

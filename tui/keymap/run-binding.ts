@@ -1,3 +1,4 @@
+import { isAboutMarks, openBulkQuestion } from '../actions/bulk.ts';
 import { isEssentialRead, readFurther } from '../actions/required-reading.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getSubjectStamp } from '../state/details.ts';
@@ -7,18 +8,20 @@ import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
 /** A key pressed this soon after the program moved the selection was meant for the row before. */
 const SETTLE_MS = 250;
 /** No hand presses two different keys this fast; a paste without brackets does. */
-const TOO_FAST_MS = 30;
+export const TOO_FAST_MS = 30;
 
 /** Runs a binding, chosen by its key or in the palette; or asks, or says why it does nothing. */
 export function runBinding(state: State, binding: Binding, at: number): Transition {
+  if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
   if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
   const acts = binding.ask !== undefined || binding.acts === true;
   if (acts && at - state.movedAt < SETTLE_MS) {
     return transitionTo(showMessage(state, 'the selection has just moved: look, then press again'));
   }
-  if (binding.ask === undefined) return binding.run?.(state) ?? transitionTo(state);
-  const { subject, text, answers } = binding.ask(state);
+  const asked = binding.ask?.(state) ?? null;
+  if (asked === null) return binding.run?.(state) ?? transitionTo(state);
+  const { subject, text, answers } = asked;
   if (state.busy.includes(subject.id))
     return transitionTo(showMessage(state, `${subject.id}: the answer is on its way`));
   const armed: Armed = {

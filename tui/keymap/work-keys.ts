@@ -1,11 +1,15 @@
+import * as bus from '../actions/bus.ts';
 import * as decisions from '../actions/decisions.ts';
 import * as deliveries from '../actions/deliveries.ts';
+import * as impact from '../actions/impact.ts';
+import * as putAway from '../actions/put-away.ts';
 import * as resume from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
 import { isWideScreen } from '../state/size.ts';
 import type { Binding } from './binding.ts';
+import { DIFF_KEYS, WORKTREE_KEYS } from './diff-keys.ts';
 
 const inTasks = { group: 'Tasks', panes: ['tasks'] } as const;
 const inDecisions = { group: 'Decisions', panes: ['decisions'] } as const;
@@ -23,6 +27,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'approve',
     about: "approve and start its agent; f past its ledger gate; a stranger's: y, then its id",
     disabledReason: decisions.checkCanApprove,
+    bulk: 'details',
     ask: decisions.askToApprove,
     requiresReading: true,
     confirm: ['y', 'f'],
@@ -35,6 +40,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'deny',
     about: 'deny it: y at once, r with a reason',
     disabledReason: decisions.checkCanDecide,
+    bulk: 'details',
     ask: decisions.askToDeny,
     confirm: ['y', 'r'],
   },
@@ -69,6 +75,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'run',
     about: 'run the task, or a failed one again (spends tokens); f past its ledger gate',
     disabledReason: tasks.checkCanRunSelectedTask,
+    bulk: 'details',
     ask: tasks.askToRunSelectedTask,
     requiresReading: true,
     confirm: ['y', 'f'],
@@ -91,6 +98,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'cancel',
     about: 'cancel the task; a worker is stopped, its work kept',
     disabledReason: tasks.checkCanCancelTask,
+    bulk: 'rows',
     ask: tasks.askToCancelSelectedTask,
     confirm: ['y'],
   },
@@ -104,6 +112,29 @@ export const WORK_KEYS: readonly Binding[] = [
     disabledReason: tasks.checkCanMarkTask,
     ask: tasks.askToMarkTask,
     confirm: ['y', 'f'],
+  },
+  {
+    id: 'archive',
+    operation: 'task.archive',
+    ...inTasks,
+    keys: ['X'],
+    label: 'archive',
+    about: 'put the task away: the list leaves it out',
+    disabledReason: putAway.checkCanArchive,
+    ask: putAway.askToArchive,
+    confirm: ['y'],
+  },
+  {
+    id: 'unarchive',
+    operation: 'task.unarchive',
+    ...inTasks,
+    isHiddenInHints: true,
+    keys: ['U'],
+    label: 'undo archive',
+    about: 'bring the task back that was archived last',
+    disabledReason: putAway.checkCanUnarchive,
+    ask: putAway.askToUnarchive,
+    confirm: ['y'],
   },
   {
     id: 'log',
@@ -144,9 +175,32 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'promote',
     about: 'bring the branch into its base: m merges, b rebases; never pushes',
     disabledReason: workers.checkCanPromote,
+    bulk: 'details',
     ask: workers.askToPromote,
     requiresReading: true,
     confirm: ['m', 'b'],
+  },
+  {
+    id: 'discard',
+    operation: 'worktree.discard',
+    ...inWorkers,
+    keys: ['X'],
+    label: 'discard',
+    about: 'remove the branch and worktree of an ended worker; all of it is saved',
+    disabledReason: putAway.checkCanDiscard,
+    ask: putAway.askToDiscard,
+    confirm: ['y'],
+  },
+  {
+    id: 'undo',
+    operation: 'worktree.restore',
+    ...inWorkers,
+    keys: ['U'],
+    label: 'undo',
+    about: 'bring discarded work back, or take a promotion back while its base has not moved on',
+    disabledReason: putAway.checkCanUndo,
+    ask: putAway.askToUndo,
+    confirm: ['y'],
   },
   {
     id: 'stop',
@@ -156,6 +210,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'stop',
     about: 'stop the worker; what it has done is kept on its branch',
     disabledReason: workers.checkCanStop,
+    bulk: 'rows',
     ask: workers.askToStop,
     confirm: ['y'],
   },
@@ -166,6 +221,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'retry',
     about: 'run the failed task again from its beginning (spends tokens); f past its ledger gate',
     disabledReason: workers.checkCanRetry,
+    bulk: 'details',
     ask: workers.askToRetry,
     requiresReading: true,
     confirm: ['y', 'f'],
@@ -188,11 +244,14 @@ export const WORK_KEYS: readonly Binding[] = [
     ...inWorkers,
     keys: ['F'],
     label: 'follow up',
-    about: 'write in $EDITOR what an ended worker is to do next, in its worktree (spends tokens)',
+    about: 'send an ended worker on: with comments, conflicts, or what you write (spends tokens)',
+    covers: ['comments', 'conflicts'],
     disabledReason: resume.checkCanFollowUp,
     ask: resume.askToFollowUp,
+    run: resume.openSelectedFollowUp,
     confirm: ['y'],
   },
+  ...DIFF_KEYS,
   {
     id: 'attach',
     operation: 'worker.attach',
@@ -204,6 +263,29 @@ export const WORK_KEYS: readonly Binding[] = [
     disabledReason: resume.checkCanAttach,
     run: resume.attachToSession,
   },
+  {
+    id: 'tell',
+    ...inWorkers,
+    keys: ['m'],
+    label: 'tell',
+    about: 'write to a worker that has not ended; the form says when it reads that',
+    acts: true,
+    disabledReason: workers.checkCanMessage,
+    run: bus.openWorkerMessage,
+  },
+  {
+    id: 'interrupt',
+    operation: 'worker.interrupt',
+    ...inWorkers,
+    isHiddenInHints: true,
+    keys: ['B'],
+    label: 'interrupt',
+    about: 'cancel the turn of a worker on acp, so that it reads its messages now',
+    disabledReason: workers.checkCanInterrupt,
+    ask: workers.askToInterrupt,
+    confirm: ['y'],
+  },
+  ...WORKTREE_KEYS,
   {
     id: 'publish',
     ...inWorkers,
@@ -240,6 +322,18 @@ export const WORK_KEYS: readonly Binding[] = [
     confirm: ['y'],
   },
   {
+    id: 'impact',
+    operation: 'impact',
+    group: 'Workers',
+    panes: ['workers', 'tasks'],
+    isHiddenInHints: true,
+    keys: ['I'],
+    label: 'impact',
+    about: 'what its changes reach: symbols, callers over two steps with how sure, tests',
+    disabledReason: impact.checkCanShowImpact,
+    run: impact.openImpact,
+  },
+  {
     id: 'unhold',
     operation: 'agent.reset',
     group: 'Workers',
@@ -261,6 +355,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'send again',
     about: 'send the delivery again under the same message id',
     disabledReason: deliveries.checkCanRedeliver,
+    bulk: 'rows',
     ask: deliveries.askToRedeliver,
     confirm: ['y'],
   },

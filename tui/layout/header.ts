@@ -3,7 +3,7 @@ import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { describeSessionState } from '../panes/states.ts';
 import { formatClockTime } from '../panes/time.ts';
-import { describeDay } from '../panes/usage.ts';
+import { describeToday, sumToday } from '../panes/today.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
@@ -14,6 +14,16 @@ const formatNonZero = (count: number, what: string): string | null =>
 
 const countPausedSessions = ({ data, now }: State): number =>
   [...data.sessions.values()].filter((each) => describeSessionState(each, now) === 'paused').length;
+
+/** What the day has cost so far; in little room only its tokens. */
+function describeTotals({ data, now, size }: State): string {
+  const { runs, tokens, money } = describeToday(sumToday(data, now), data.usage);
+  const all = size.columns < WIDE_HEADER ? [tokens] : [runs, tokens, money];
+  return all.filter((each) => each !== '').join(', ');
+}
+
+/** From here on the header has room for all totals of the day. */
+const WIDE_HEADER = 120;
 
 /** The workspace at the left, the engine at the right. */
 export function renderHeaderLine(state: State): Line {
@@ -43,7 +53,7 @@ export function renderHeaderLine(state: State): Line {
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
-    data.usage === null || data.usage.total.tokens === 0 ? '' : `${describeDay(data.usage)} tokens`,
+    describeTotals(state),
     data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;

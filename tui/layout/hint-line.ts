@@ -1,4 +1,5 @@
-import { type Binding, getDisabledReason, isBindingHere, KEYMAP } from '../keymap/index.ts';
+import { isAboutMarks } from '../actions/bulk.ts';
+import { type Binding, getDisabledReason, getKeymap, isBindingHere } from '../keymap/index.ts';
 import { formatKey } from '../overlays/key-finder.ts';
 import type { State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
@@ -7,9 +8,9 @@ import { type Line, type Span, span } from '../text/theme.ts';
 const rankBinding = (binding: Binding): number =>
   binding.panes ? 0 : binding.id === 'help' || binding.id === 'quit' ? 2 : 1;
 
-const renderHint = (binding: Binding, isDisabled: boolean): Span[] => [
+const renderHint = (binding: Binding, isDisabled: boolean, marked = 0): Span[] => [
   span(` ${formatKey(binding.keys[0]!)}`, isDisabled ? 'dim' : 'key'),
-  span(` ${binding.label} `, isDisabled ? 'dim' : undefined),
+  span(` ${binding.label}${marked === 0 ? '' : ` ${marked}`} `, isDisabled ? 'dim' : undefined),
 ];
 
 /**
@@ -17,7 +18,7 @@ const renderHint = (binding: Binding, isDisabled: boolean): Span[] => [
  * Disabled keys make room for those that work.
  */
 export function renderHintLine(state: State): Line {
-  const here = KEYMAP.filter((each) => !each.isHiddenInHints && isBindingHere(each, state));
+  const here = getKeymap(state).filter((each) => !each.isHiddenInHints && isBindingHere(each, state));
   const ordered = here.toSorted((one, other) => rankBinding(one) - rankBinding(other));
   const last = ordered.filter((each) => rankBinding(each) === 2).flatMap((each) => renderHint(each, false));
   const measureSpans = (spans: readonly Span[]): number =>
@@ -26,8 +27,9 @@ export function renderHintLine(state: State): Line {
   const offered = ordered
     .filter((each) => rankBinding(each) < 2)
     .map((binding) => {
-      const isDisabled = getDisabledReason(binding, state) !== null;
-      return { rank: rankBinding(binding), isDisabled, spans: renderHint(binding, isDisabled) };
+      const marked = isAboutMarks(binding, state) ? state.lists[state.focus].marks.size : 0;
+      const isDisabled = marked === 0 && getDisabledReason(binding, state) !== null;
+      return { rank: rankBinding(binding), isDisabled, spans: renderHint(binding, isDisabled, marked) };
     });
   const fitting = new Set<readonly Span[]>();
   for (const { spans } of offered.toSorted(

@@ -1,3 +1,4 @@
+import { isPaneFetched } from '../state/data.ts';
 import type { PaneId, Size, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
 import { isWideScreen } from '../state/size.ts';
@@ -57,6 +58,10 @@ function computeLayout(state: State): Layout {
   }
   if (columns < SMALLEST_TABS.columns || rows < SMALLEST_TABS.rows)
     return { kind: 'small', columns: [], body };
+  if (state.isZoomed) {
+    const list = { content: { list: focus }, width: columns, height: rows - 3 - notices };
+    return { kind: 'tabs', columns: [[list]], body: list.height };
+  }
   if (!wide) {
     const list = clampNumber(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
     const boxes = [
@@ -65,7 +70,7 @@ function computeLayout(state: State): Layout {
     ];
     return { kind: 'tabs', columns: [boxes], body };
   }
-  const left = Math.floor(columns * 0.42);
+  const left = Math.floor(columns * (focus === 'workers' ? WORKERS_SHARE : LEFT_SHARE));
   const right = columns - left;
   if (focus === 'memories') {
     const list = { content: { list: focus }, width: left, height: body };
@@ -75,30 +80,20 @@ function computeLayout(state: State): Layout {
       body,
     };
   }
-  const most = clampNumber(Math.floor(body * 0.25), 6, 10);
-  const fitListHeight = (pane: PaneId, least: number): number =>
-    clampNumber(lists[pane].ids.length + LIST_EDGE, least, most);
-  const [decisions, asks, workers] = [
-    fitListHeight('decisions', 6),
-    fitListHeight('asks', 5),
-    fitListHeight('workers', 6),
-  ];
+  const heights = shareLeftHeight(state, body);
   const talk: PaneId = focus === 'peers' || focus === 'locks' ? focus : 'bus';
   const bottom: PaneId = focus === 'deliveries' || focus === 'usage' ? focus : 'events';
-  // Two rows show that something arrived; with the focus, the list gets more.
+  // Two rows show that something arrived; with the focus, the list gets more, and an empty one has a line.
   const fitLowerHeight = (pane: PaneId): number =>
-    clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
+    isKnownEmpty(state, pane) && focus !== pane
+      ? EMPTY_HEIGHT
+      : clampNumber(Math.floor(body * (focus === pane ? 0.3 : 0.16)), 5, 14);
   const [bus, events] = [fitLowerHeight(talk), fitLowerHeight(bottom)];
-  const log = Math.floor((body - events - bus) * 0.4);
+  const log = isKnownEmpty(state, 'workers') ? EMPTY_HEIGHT : Math.floor((body - events - bus) * 0.4);
   return {
     kind: 'wide',
     columns: [
-      [
-        { content: { list: 'decisions' }, width: left, height: decisions },
-        { content: { list: 'asks' }, width: left, height: asks },
-        { content: { list: 'tasks' }, width: left, height: body - decisions - asks - workers },
-        { content: { list: 'workers' }, width: left, height: workers },
-      ],
+      LEFT_PANES.map((pane) => ({ content: { list: pane }, width: left, height: heights[pane] })),
       [
         { content: { preview: focus }, width: right, height: body - log - bus - events },
         { content: { log: true }, width: right, height: log },
@@ -108,6 +103,48 @@ function computeLayout(state: State): Layout {
     ],
     body,
   };
+}
+
+/** The share of a wide screen that the lists at the left have; that of workers has more columns. */
+const LEFT_SHARE = 0.42;
+const WORKERS_SHARE = 0.55;
+
+const LEFT_PANES = ['decisions', 'asks', 'tasks', 'workers'] as const;
+type LeftPane = (typeof LEFT_PANES)[number];
+
+/** Rows of a list in which there is nothing, and of one that has to make room. */
+const EMPTY_HEIGHT = PREVIEW_EDGE + 1;
+const LEAST_HEIGHT = LIST_EDGE + 2;
+/** Rows that lists may have while another one has the focus: of ten workers that run, ten. */
+const MOST_UNFOCUSED = { decisions: 9, asks: 8, workers: 13 } as const;
+
+const isKnownEmpty = (state: State, pane: PaneId): boolean =>
+  state.lists[pane].ids.length === 0 && isPaneFetched(pane, state);
+
+/**
+ * Heights of the lists at the left, which fill it. Empty ones have a line, then what waits for a person and what runs has
+ * its rows, then the focused one as many as it has, and the tasks get the rest.
+ */
+function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
+  const { lists, focus, data } = state;
+  const heights = Object.fromEntries(
+    LEFT_PANES.map((pane) => [pane, isKnownEmpty(state, pane) ? EMPTY_HEIGHT : LEAST_HEIGHT]),
+  ) as Record<LeftPane, number>;
+  let left = body - LEFT_PANES.reduce((sum, pane) => sum + heights[pane], 0);
+  const growTo = (pane: LeftPane, rows: number): void => {
+    const more = clampNumber(rows - heights[pane], 0, Math.max(0, left));
+    heights[pane] += more;
+    left -= more;
+  };
+  const fitRows = (pane: LeftPane): number => lists[pane].ids.length + LIST_EDGE;
+  growTo('decisions', Math.min(fitRows('decisions'), MOST_UNFOCUSED.decisions));
+  growTo('asks', Math.min(fitRows('asks'), MOST_UNFOCUSED.asks));
+  if (focus === 'workers') growTo('workers', fitRows('workers'));
+  const running = [...data.sessions.values()].filter((each) => each.state !== 'ended').length;
+  growTo('workers', Math.min(running + LIST_EDGE, MOST_UNFOCUSED.workers));
+  if (focus === 'decisions' || focus === 'asks') growTo(focus, fitRows(focus));
+  heights.tasks += left;
+  return heights;
 }
 
 /** How many rows of a pane's list are visible, or would be if the layout showed the list. */

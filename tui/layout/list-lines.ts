@@ -1,16 +1,22 @@
-import type { AnyPane, Column, Pane } from '../panes/pane.ts';
+import type { AnyPane, Pane } from '../panes/pane.ts';
 import { isPaneFetched } from '../state/data.ts';
-import type { ListView, State } from '../state/model.ts';
+import type { ListView, Sort, State } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, padText, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
+import { type FittedColumn, fitColumns } from './fit-columns.ts';
 
-/** The columns that fit, with their widths. */
-function fitColumns<R>(columns: readonly Column<R>[], cells: number): { column: Column<R>; width: number }[] {
-  const shown = columns.filter(({ minWidth: from = 0 }) => cells >= from);
-  const fixed = shown.reduce((sum, each) => sum + (each.width ?? 0) + 1, 0);
-  return shown.map((column) => ({ column, width: column.width ?? Math.max(4, cells - fixed + 1) }));
-}
+/** The headings, with an arrow at the one that the list is sorted by. */
+const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | null): Line => [
+  span(' '),
+  ...columns.map(({ column: { head, align }, width }, index) => {
+    const isSorted = sort?.column === head;
+    const arrow = isSorted ? (sort.descending ? '↓' : '↑') : '';
+    const text = padText(`${truncateText(head, width - arrow.length)}${arrow}`, width, align);
+    const isLast = index === columns.length - 1;
+    return span(isLast ? text.trimEnd() : `${text} `, isSorted ? 'key' : 'dim');
+  }),
+];
 
 /**
  * Heading and visible rows of a list. The selected row has a mark besides its colour, and is inverse in the focused pane.
@@ -24,14 +30,9 @@ export function renderListLines(
   const pane = anyPane as unknown as Pane<object>;
   const list: ListView = state.lists[pane.id];
   const { cells, rows, focused } = options;
-  const columns = fitColumns(pane.columns, cells - 1);
+  const columns = fitColumns(pane, cells - 1, state.preferences);
   if (list.ids.length === 0) return renderEmptyLines(explainEmptyList(pane, state), rows);
-  const head: Line = [
-    span(
-      ` ${columns.map((each) => padText(each.column.head, each.width, each.column.align)).join(' ')}`.trimEnd(),
-      'dim',
-    ),
-  ];
+  const head = renderHeadings(columns, list.sort);
   const visible = list.ids.slice(list.top, list.top + rows);
   return [
     head,
@@ -48,8 +49,9 @@ export function renderListLines(
           column.style?.(row, state),
         );
       });
-      if (!isSelected) return [span(' '), ...cellsOf];
-      const text = `▶${cellsOf.map((each) => each.text).join('')}`;
+      const isMarked = list.marks.has(id);
+      if (!isSelected) return [isMarked ? span('●', 'key') : span(' '), ...cellsOf];
+      const text = `${isMarked ? '◉' : '▶'}${cellsOf.map((each) => each.text).join('')}`;
       return [
         span(text + ' '.repeat(Math.max(0, cells - measureCells(text))), focused ? 'selected' : 'marked'),
       ];

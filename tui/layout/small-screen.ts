@@ -1,10 +1,11 @@
 import { getPane, getSelectedRow, PANES } from '../panes/index.ts';
-import type { Pane } from '../panes/pane.ts';
+import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { findOldestWaiting } from '../panes/waiting.ts';
 import { isPaneFetched } from '../state/data.ts';
 import type { State } from '../state/model.ts';
 import { makeDrawable, truncateText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+import { listColumns } from './fit-columns.ts';
 import { explainEmptyList } from './list-lines.ts';
 
 /** What a screen without room for lists shows: the selected row, what has waited longest, and counts. */
@@ -17,7 +18,10 @@ export function renderSmallScreen(state: State, rows: number): Line[] {
   const texts =
     row === undefined
       ? []
-      : pane.columns.map((column) => ({ head: column.head, text: makeDrawable(column.text(row, state)) }));
+      : listColumns(pane, TOLD_CELLS).map((column) => ({
+          head: column.head,
+          text: makeDrawable(column.text(row, state)),
+        }));
   const title = texts.find((each) => /^(?:title|text|question|path|doing)$/.test(each.head))?.text ?? '';
   const others = texts.filter((each) => each.text !== title).map((each) => each.text.trim());
   const counts = PANES.map((each) => {

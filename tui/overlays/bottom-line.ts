@@ -1,15 +1,20 @@
+import { editComment, keepComment } from '../actions/comments.ts';
 import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
 import { replaceList, searchPreview } from '../actions/navigation.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
 import { editInput } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
+import { cleanText } from '../text/text.ts';
 
 /** Overlays that are a line of text at the bottom of the screen. */
-export type LineOverlay = Extract<Overlay, { kind: 'filter' | 'search' | 'reason' | 'unconfined' }>;
+export type LineOverlay = Extract<
+  Overlay,
+  { kind: 'filter' | 'search' | 'reason' | 'unconfined' | 'comment' }
+>;
 
 export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
-  ['filter', 'search', 'reason', 'unconfined'].includes(overlay.kind);
+  ['filter', 'search', 'reason', 'unconfined', 'comment'].includes(overlay.kind);
 
 export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
@@ -17,6 +22,11 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
       return getPane(overlay.pane).isSearchedByEngine === true
         ? { label: 'search', hint: 'words of a question, type:gotcha   Enter keep  Esc undo' }
         : { label: 'filter', hint: 'status:failed agent:claude !word   Enter keep  Esc undo' };
+    case 'comment':
+      return {
+        label: cleanText(`comment on ${overlay.path}:${overlay.line}`),
+        hint: 'Enter keep  C-e editor  Esc drop',
+      };
     case 'search':
       return { label: 'search', hint: 'Enter search  Esc back' };
     case 'reason':
@@ -42,12 +52,14 @@ export function handleLineKey(state: State, overlay: LineOverlay, key: string): 
   const closed = { ...state, overlay: null };
   if (key === 'esc')
     return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);
+  if (overlay.kind === 'comment' && key === 'ctrl+e') return editComment(state, overlay, overlay.input.value);
   if (key !== 'enter') {
     const input = editInput(overlay.input, key);
     return transitionTo(input === null ? state : setLineInput(state, overlay, input));
   }
   const value = overlay.input.value.trim();
   if (overlay.kind === 'filter') return transitionTo(closed);
+  if (overlay.kind === 'comment') return keepComment(closed, overlay, value);
   if (overlay.kind === 'search') return searchPreview(closed, value);
   const decision = state.data.decisions.get(overlay.decision);
   if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {

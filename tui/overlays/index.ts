@@ -1,15 +1,19 @@
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
+import { renderImpactLines } from '../panes/impact-lines.ts';
 import { insertText, isCharacterKey, showCaret } from '../state/input.ts';
 import type { Overlay, State } from '../state/model.ts';
 import { wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from './answer-ask.ts';
 import { handleLineKey, isLineOverlay, setLineInput } from './bottom-line.ts';
+import { handleBulkKey, renderBulkQuestion } from './bulk-question.ts';
 import { handleAgentKey, renderAgentLines } from './choose-agent.ts';
 import { renderEngineLines } from './engine-status.ts';
+import { handleFollowUpKey, renderFollowUp } from './follow-up.ts';
 import { handleFinderKey, renderFinderLines, setFinderQuery } from './key-finder.ts';
 import { handleNewTaskKey, insertInNewTask, renderNewTaskLines } from './new-task.ts';
+import { handlePreferencesKey, renderPreferences } from './preferences.ts';
 import { handleMessageKey, insertInMessage, renderMessageForm } from './write-message.ts';
 
 /** Handles a key while an overlay has the keyboard. */
@@ -27,7 +31,14 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
       return handleAnswerKey(state, overlay, key, at);
     case 'write':
       return handleMessageKey(state, overlay, key);
+    case 'preferences':
+      return handlePreferencesKey(state, overlay, key);
+    case 'bulk':
+      return handleBulkKey(state, overlay, key, at);
+    case 'follow-up':
+      return handleFollowUpKey(state, overlay, key, at);
     case 'text':
+    case 'impact':
     case 'engine': {
       const { top } = overlay;
       const cells = state.size.columns - 4;
@@ -39,20 +50,37 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
         });
       if (key === 'k' || key === 'up')
         return transitionTo({ ...state, overlay: { ...overlay, top: Math.max(0, Math.min(top, last) - 1) } });
-      return transitionTo(['esc', 'enter', 'q', 'i'].includes(key) ? { ...state, overlay: null } : state);
+      return transitionTo(
+        ['esc', 'enter', 'q', 'i', 'I'].includes(key) ? { ...state, overlay: null } : state,
+      );
     }
   }
 }
 
-/** All lines of an overlay that can only be read. */
-const renderReadOnlyLines = (
-  state: State,
-  overlay: Overlay & { kind: 'text' | 'engine' },
-  cells: number,
-): Line[] =>
-  overlay.kind === 'engine'
-    ? renderEngineLines(state, cells)
-    : overlay.lines.flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)]));
+type ReadOnlyKind = 'text' | 'impact' | 'engine';
+type ReadOnly = Overlay & { kind: ReadOnlyKind };
+
+/** Overlays that can only be read: their titles, and all of their lines. */
+const READ_ONLY: {
+  [K in ReadOnlyKind]: {
+    title(overlay: Overlay & { kind: K }): string;
+    render(state: State, overlay: Overlay & { kind: K }, cells: number): Line[];
+  };
+} = {
+  engine: { title: () => 'Engine', render: (state, _, cells) => renderEngineLines(state, cells) },
+  impact: {
+    title: ({ session }) => `Impact of ${session}`,
+    render: (state, { session }, cells) => renderImpactLines(state, session, cells),
+  },
+  text: {
+    title: ({ title }) => title,
+    render: (_, { lines }, cells) =>
+      lines.flatMap((line) => wrapText(line, cells).map((part): Line => [span(part)])),
+  },
+};
+
+const renderReadOnlyLines = (state: State, overlay: ReadOnly, cells: number): Line[] =>
+  READ_ONLY[overlay.kind].render(state, overlay as never, cells);
 
 /** Inserts characters that arrived together, typed fast or pasted. Overlays without a text field ignore them. */
 export function insertInOverlay(state: State, overlay: Overlay, text: string): State {
@@ -126,20 +154,33 @@ export function renderOverlay(
     case 'write':
       return {
         title: overlay.parent === null ? 'New message' : `Reply to ${overlay.parent.message_id}`,
-        lines: renderMessageForm(overlay, cells),
+        lines: renderMessageForm(overlay, state.data.sessions, cells),
         keys: '←→ choose  Tab next  Ctrl-E editor  Enter send  Esc drop it',
       };
+    case 'preferences':
+      return {
+        title: 'Preferences',
+        note: 'kept in ui.yaml of the machine home',
+        lines: renderPreferences(state, overlay, { cells, rows }),
+        keys: '↑ ↓ choose  Enter change  Esc close',
+      };
+    case 'bulk':
+      return renderBulkQuestion(state, overlay, { cells, rows });
     case 'text':
+    case 'impact':
     case 'engine': {
       const lines = renderReadOnlyLines(state, overlay, cells);
       const below = lines.length - overlay.top - rows;
       return {
-        title: overlay.kind === 'engine' ? 'Engine' : overlay.title,
+        title: READ_ONLY[overlay.kind].title(overlay as never),
         ...(below > 0 ? { note: `▼ ${below} more` } : {}),
         lines: lines.slice(overlay.top, overlay.top + rows),
         keys: '↑ ↓ scroll  Esc close',
       };
     }
+    case 'follow-up':
+      return renderFollowUp(overlay, { cells, rows });
+    case 'comment':
     case 'filter':
     case 'search':
     case 'reason':

@@ -1,22 +1,32 @@
 import type { Transition } from '../actions/transition.ts';
 import { transitionTo } from '../actions/transition.ts';
-import { type Binding, getDisabledReason, isBindingHere, KEY_GROUPS, KEYMAP } from '../keymap/index.ts';
+import { type Binding, getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS } from '../keymap/index.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
 import type { Input, Overlay, State } from '../state/model.ts';
 import { markHits, padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 
+/** A binding of so many panes belongs to none of them. */
+const MANY_PANES = 5;
+
 type Finder = Extract<Overlay, { kind: 'help' | 'palette' }>;
 
-/** The bindings that match the query. Help searches all of them, the palette those of the focused pane. */
+/**
+ * The bindings that match the query, those of the focused pane first. Help searches all of them, the palette those that
+ * work here.
+ */
 export function findBindings(state: State, { kind, input }: Finder): readonly Binding[] {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const keymap = getKeymap(state);
+  const isOwn = (each: Binding): boolean =>
+    each.panes?.includes(state.focus) === true && isBindingHere(each, state);
   const all =
-    kind === 'help' ? KEYMAP : KEYMAP.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
-  const ranked = KEY_GROUPS.flatMap((group) => all.filter((each) => each.group === group));
-  const ordered =
-    kind === 'help' ? ranked : [...all.filter((each) => each.panes), ...all.filter((each) => !each.panes)];
+    kind === 'help' ? keymap : keymap.filter((each) => isBindingHere(each, state) && each.id !== 'palette');
+  // A key of many panes, such as Enter, is not the pane's own.
+  const own = all.filter((each) => isOwn(each) && (each.panes?.length ?? 0) < MANY_PANES);
+  const others = all.filter((each) => !own.includes(each));
+  const ordered = [...own, ...KEY_GROUPS.flatMap((group) => others.filter((each) => each.group === group))];
   return ordered.filter((each) => {
     const text = `${each.group} ${each.label} ${each.about} ${each.keys.join(' ')}`.toLowerCase();
     return words.every((word) => text.includes(word));
@@ -71,6 +81,8 @@ export const formatKey = (key: string): string =>
     esc: 'Esc',
     tab: 'Tab',
     'shift+tab': 'S-Tab',
+    'shift+up': 'S-↑',
+    'shift+down': 'S-↓',
     pageup: 'PgUp',
     pagedown: 'PgDn',
     up: '↑',

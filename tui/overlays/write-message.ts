@@ -1,3 +1,4 @@
+import { READING_WORDS } from '../../engine/index.ts';
 import { sendWrittenMessage } from '../actions/bus.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { formatFirstLine } from '../panes/bus.ts';
@@ -52,9 +53,14 @@ export function insertInMessage(state: State, overlay: WriteMessage, text: strin
   return { ...state, overlay: next };
 }
 
-export function renderMessageForm(overlay: WriteMessage, cells: number): Line[] {
+export function renderMessageForm(
+  overlay: WriteMessage,
+  sessions: State['data']['sessions'],
+  cells: number,
+): Line[] {
   const { parent, targets, to, message, field, text, long } = overlay;
   const target = targets[to];
+  const reads = sessions.get(target?.session ?? '')?.reads_messages;
   const renderField = (index: number, name: string, value: string): Line =>
     renderFormField(name, value, field === index);
   const name = cleanText(`${target?.session ?? ''}${target?.about ? ` (${target.about})` : ''}`);
@@ -64,6 +70,7 @@ export function renderMessageForm(overlay: WriteMessage, cells: number): Line[] 
     renderField(TEXT, 'text', long !== null ? '' : field === TEXT ? showCaret(text) : text.value),
     ...(long === null ? [] : renderEditorText(long, cells)),
     [],
+    ...(reads === undefined ? [] : [[span(`  ${target?.session} ${READING_WORDS[reads]}`, 'dim')] as Line]),
     ...(parent === null
       ? []
       : wrapText(`answers ${parent.message_id}: ${formatFirstLine(parent.body)}`, cells - 2).map(

@@ -36,6 +36,7 @@ export const busPane = definePane<MessageRow>({
   digit: '5',
   title: 'Bus',
   dataParts: ['messages'],
+  markedAs: 'message',
   listRows: sortMessages,
   getRowId: (message) => String(message.message_id),
   findRow: (data, id) => data.messages.get(id),

@@ -41,6 +41,7 @@ export const decisionsPane = definePane<DecisionRow>({
   digit: '2',
   title: 'Decisions',
   dataParts: ['decisions'],
+  markedAs: 'decision',
   listRows: listPendingDecisions,
   getRowId: (decision) => decision.decision_id,
   findRow: (data, id) => data.decisions.get(id),

@@ -10,6 +10,7 @@ export const deliveriesPane = definePane<DeliveryRow>({
   digit: '8',
   title: 'Deliveries',
   dataParts: ['deliveries'],
+  markedAs: 'delivery',
   listRows: (data) => [...data.deliveries.values()].sort((one, other) => other.id - one.id),
   getRowId: (delivery) => String(delivery.id),
   findRow: (data, id) => data.deliveries.get(id),

@@ -26,6 +26,7 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, word: string, style
   passed: ['✓', 'passed', 'good'],
   failed: ['✗', 'failed', 'bad'],
   skipped: ['-', 'skipped', 'warn'],
+  check: ['·', 'check', 'dim'],
 };
 
 /** The state of evidence for a commit. A rerun of another commit makes it stale. */
@@ -78,7 +79,7 @@ export function renderEvidenceLines(
   cells: number,
   lead: readonly Fact[] = [],
 ): { lines: Line[]; commands: number } {
-  const { criteria, tests, symbols, reasons, rerun } = evidence;
+  const { criteria, tests, symbols, reasons, rerun, checks } = evidence;
   const missing = symbols.filter((each) => !each.exists);
   const reported = [
     ...renderFacts(
@@ -97,6 +98,7 @@ export function renderEvidenceLines(
     ),
     ...criteria.flatMap(({ status, criterion, note }) => renderSignedLines(status, criterion, note, cells)),
     ...tests.flatMap(({ result, command, note }) => renderSignedLines(result, command, note, cells)),
+    ...checks.flatMap((command) => renderSignedLines('check', command, null, cells)),
   ];
   const lines = [
     ...reported,

@@ -20,6 +20,7 @@ export const locksPane = definePane<LockRow>({
   parent: 'bus',
   title: 'Locks',
   dataParts: ['locks'],
+  markedAs: 'lock',
   listRows: ({ locks }) => [...locks].sort((one, other) => one.fence - other.fence),
   getRowId: (lock) => lock.path,
   findRow: (data, id) => data.locks.find((each) => each.path === id),

@@ -55,6 +55,7 @@ export const memoriesPane = definePane<MemoryRow>({
   parent: 'tasks',
   title: 'Memory',
   dataParts: ['memories'],
+  markedAs: 'memory',
   listRows: ({ memories }) => memories?.memories ?? [],
   getRowId: (row) => row.id,
   findRow: (data, id) => data.memories?.memories.find((each) => each.id === id),

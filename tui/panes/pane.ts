@@ -1,16 +1,20 @@
 import type { Fields } from '../state/filter.ts';
-import type { Data, PaneId, State } from '../state/model.ts';
+import type { Data, PaneId, State, Subject } from '../state/model.ts';
 import type { Line, Style } from '../text/theme.ts';
 
 export interface Column<R> {
   head: string;
-  /** In cells. The column without a width gets what the others leave. */
+  /** In cells. Columns without a width share what the others leave. */
   width?: number;
   align?: 'right';
   /** It changes all the time, so plain mode prints it with the row but not whenever it changes. */
   isLively?: true;
   /** The column is left out when the list has fewer cells than this. */
   minWidth?: number;
+  /** The column is left out when the list has more cells than this, since another one says it. */
+  maxWidth?: number;
+  /** What the list is sorted by, where that is not the text; null where nothing is known, which comes last. */
+  value?(row: R, state: State): number | string | null;
   text(row: R, state: State): string;
   style?(row: R, state: State): Style | undefined;
 }
@@ -23,6 +27,8 @@ export interface Preview {
   pinned?: readonly Line[];
   /** All lines; the frame shows a part of them. */
   lines: readonly Line[];
+  /** Which of the lines a row of the patch is. */
+  findPatchLine?(row: number): number;
   /** By binding: how many of the first lines must have been on the screen before its question may be asked. */
   essential?: Readonly<Record<string, number>>;
 }
@@ -40,6 +46,8 @@ export interface Pane<R> {
   /** All rows, in the order of the list. */
   listRows(data: Data): readonly R[];
   getRowId(row: R): string;
+  /** What its rows are, where several can be marked for one action. */
+  markedAs?: Subject['kind'];
   findRow(data: Data, id: string): R | undefined;
   fields: Fields<R>;
   /** The engine searches by the filter, and lists the best first: what it lists is not filtered again. */
@@ -59,6 +67,9 @@ export interface Pane<R> {
   note?(state: State): string | undefined;
   renderPreview(state: State, row: R, cells: number): Preview;
 }
+
+/** Where a row is told and not drawn, it has the columns of a list of this width. */
+export const TOLD_CELLS = 120;
 
 // The list of all panes must hold panes with different row types.
 export type AnyPane = Pane<never>;

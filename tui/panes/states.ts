@@ -28,6 +28,7 @@ export const describeSessionState = (session: SessionRow, now?: number): string 
   if (session.state === 'queued' && session.stop_reason === null)
     return isPausedRun(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
+  if (session.branch_state === 'discarded') return 'discarded';
   // A run without commits was not merged, whatever became of its branch.
   const isMerged = session.promoted_at !== null || session.branch_state === 'merged';
   if (isMerged && (session.commits ?? 0) > 0) return 'merged';
@@ -45,6 +46,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   dead: 'bad',
   done: 'good',
   merged: 'dim',
+  discarded: 'dim',
   delivered: 'dim',
   open: 'warn',
   blocked: 'warn',

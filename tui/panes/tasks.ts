@@ -20,11 +20,14 @@ import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
 const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
 
-/** Unfinished tasks in the order in which they came, then the finished ones, newest first. */
+const isArchived = (task: TaskRow): boolean => task.archived_at !== null;
+
+/** Unfinished tasks in the order in which they came, then the finished ones, newest first; no archived ones. */
 function sortTasks(tasks: ReadonlyMap<string, TaskRow>): TaskRow[] {
   const open: TaskRow[] = [];
   const ended: { at: number; row: TaskRow }[] = [];
   for (const row of tasks.values()) {
+    if (isArchived(row)) continue;
     if (isFinishedTask(row)) ended.push({ at: Date.parse(row.ended_at ?? row.created_at), row });
     else open.push(row);
   }
@@ -43,6 +46,7 @@ export const tasksPane = definePane<TaskRow>({
   digit: '1',
   title: 'Tasks',
   dataParts: ['tasks'],
+  markedAs: 'task',
   listRows: (data) => sortTasks(data.tasks),
   getRowId: (task) => task.task_id,
   findRow: (data, id) => data.tasks.get(id),
@@ -71,7 +75,8 @@ export const tasksPane = definePane<TaskRow>({
       style: (task) => (isFinishedTask(task) ? 'dim' : undefined),
     },
   ],
-  countUnfinished: (data: Data) => [...data.tasks.values()].filter((task) => !isFinishedTask(task)).length,
+  countUnfinished: (data: Data) =>
+    [...data.tasks.values()].filter((task) => !isFinishedTask(task) && !isArchived(task)).length,
   empty: [
     'No tasks yet.',
     '',
@@ -80,8 +85,9 @@ export const tasksPane = definePane<TaskRow>({
   ],
   note: ({ data, lists }) => {
     const shown = lists.tasks.ids.length;
-    const all = data.complete ? `${data.tasks.size}` : `${data.tasks.size}…`;
-    return shown === data.tasks.size ? `${all} in all` : `${shown} of ${all}`;
+    const listed = [...data.tasks.values()].filter((task) => !isArchived(task)).length;
+    const all = data.complete ? `${listed}` : `${listed}…`;
+    return shown === listed ? `${all} in all` : `${shown} of ${all}`;
   },
   renderPreview(state: State, row, cells) {
     const loaded = findDetail(state, 'task', row.task_id);

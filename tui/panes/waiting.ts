@@ -1,5 +1,7 @@
+import { formatCount } from '../../engine/index.ts';
 import type { DecisionRow, PaneId, State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import { makeDrawable } from '../text/text.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';
 import { getPane } from './index.ts';
 import { formatTimeLeft } from './time.ts';
@@ -45,3 +47,9 @@ export function listWaiting(state: State): Waiting[] {
 /** Whatever has waited longest. */
 export const findOldestWaiting = (state: State): Waiting | undefined =>
   listWaiting(state).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))[0];
+
+/** How much waits for a person, for the title of a terminal and for notices: `svc acme: 2 wait`. */
+export function describeWaitingCount(state: State): string {
+  const { length } = listWaiting(state);
+  return `svc ${makeDrawable(state.link.workspace)}: ${length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait')}`;
+}

@@ -5,48 +5,27 @@ import {
   outcomeOfSession,
   workLeftBy,
 } from '../../engine/index.ts';
-import type { Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
+import type { CommentRow, Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
 import { measureCells } from '../text/cells.ts';
-import { cleanText, makeDrawable, renderFacts, splitCleanLines, truncateText } from '../text/text.ts';
+import { cleanText, makeDrawable, renderFacts, truncateText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
-import { renderHeading, renderProblem } from './lines.ts';
+import { renderProblem } from './lines.ts';
+import { renderPatch } from './patch-lines.ts';
 
 const BAR_CELLS = 24;
-
-/** The style of a line of a unified diff, by its beginning. */
-function getPatchStyle(line: string): Style | undefined {
-  if (
-    /^(?:diff |index |--- |\+\+\+ |new file|deleted file|old mode|new mode|similarity|rename|Binary)/.test(
-      line,
-    )
-  )
-    return 'strong';
-  if (line.startsWith('@@')) return 'hunk';
-  if (line.startsWith('+')) return 'added';
-  if (line.startsWith('-')) return 'removed';
-  return line.startsWith('\\') ? 'dim' : undefined;
-}
-
-// A patch may have tens of thousands of lines, so it is split only once.
-const patchCache = new WeakMap<Work, readonly Line[]>();
-
-function renderPatchLines(work: Work): readonly Line[] {
-  const known = patchCache.get(work);
-  if (known) return known;
-  const lines = splitCleanLines(work.patch.text.trimEnd()).map(
-    (text): Line => [span(text, getPatchStyle(text))],
-  );
-  patchCache.set(work, lines);
-  return lines;
-}
 
 /** Why the checkout of the base cannot follow a promotion. */
 export const explainCheckout = ({ base, checkout }: Trial): string =>
   `the checkout of ${base} ${checkout.reason ?? `has changes in ${checkout.paths.slice(0, 5).join(', ')}`}`;
 
+const canGoOn = ({ state, worktree }: SessionRow): boolean => state === 'ended' && worktree !== null;
+
 /** Whether a promotion would go through. */
-function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [string, string, Style?])[] {
+function listTrialFacts(
+  { trial, tried_at: at }: Work,
+  row: SessionRow,
+): readonly (readonly [string, string, Style?])[] {
   const tried = `tried ${formatLocalTime(at).slice(11)}`;
   if ('problem' in trial) return [['trial', `${trial.problem} (${tried})`, 'warn']];
   if (trial.refused !== null)
@@ -55,7 +34,13 @@ function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [stri
   const facts: (readonly [string, string, Style?])[] =
     trial.conflicts.length === 0
       ? [['trial', `no conflicts, ${tried} (nothing was written)`, 'good']]
-      : [['trial', `conflicts in ${trial.conflicts.join(', ')}, ${tried}`, 'bad']];
+      : [
+          [
+            'trial',
+            `conflicts in ${trial.conflicts.join(', ')}, ${tried}${canGoOn(row) ? `; F has its worker merge ${trial.base} and resolve them` : ''}`,
+            'bad',
+          ],
+        ];
   if (trial.sensitive.length > 0) facts.push(['look at', describeSensitive(trial.sensitive), 'warn']);
   if (trial.checkout.state === 'dirty') {
     facts.push(['checkout', explainCheckout(trial), 'warn']);
@@ -67,7 +52,12 @@ function listTrialFacts({ trial, tried_at: at }: Work): readonly (readonly [stri
 export interface WorkContext {
   /** Null while it is being fetched, an error message if that failed. */
   evidence: Evidence | string | null;
+  comments: readonly CommentRow[];
+  /** The row of the patch that the cursor is on; null for none. */
+  cursor: number | null;
   locks: readonly LockRow[];
+  /** What the work reaches, while somebody asks whether to promote it. */
+  impact: readonly [string, string, Style?] | null;
   /** Facts about the run. */
   run: readonly Line[];
   /** What running the task again would do; empty if it cannot be run again. */
@@ -89,10 +79,11 @@ export function renderWorkLines(
   row: SessionRow,
   beside: WorkContext,
   cells: number,
-): { lines: Line[]; essential: Record<string, number> } {
-  const { evidence } = beside;
+): { lines: Line[]; essential: Record<string, number>; findPatchLine(row: number): number } {
+  const { evidence, comments } = beside;
   const head = getTrialHead(work);
   const { commits, files, patch } = work;
+  const shown = renderPatch(work, comments, beside.cursor, cells);
   const added = files.reduce((sum, each) => sum + each.insertions, 0);
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
   const isPromoted = row.promoted_at !== null;
@@ -101,8 +92,17 @@ export function renderWorkLines(
       'branch',
       `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
     ],
-    ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work)),
+    ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work, row)),
     ...listEvidenceFacts(beside, head),
+    ...(comments.length === 0
+      ? []
+      : [
+          [
+            'comments',
+            `${formatCount(comments.length, 'comment')} on its lines; F sends them to it`,
+            'warn',
+          ] as const,
+        ]),
   ];
   const reported =
     evidence === null || typeof evidence === 'string'
@@ -110,7 +110,12 @@ export function renderWorkLines(
       : renderEvidenceLines(evidence, beside.now, cells);
   const ofRun = [
     ...renderFacts(
-      [...essential, ['locks', describeLocksOf(beside.locks, row.session_id)], ['title', row.title]],
+      [
+        ...essential,
+        ...(beside.impact === null ? [] : [beside.impact]),
+        ['locks', describeLocksOf(beside.locks, row.session_id)],
+        ['title', row.title],
+      ],
       cells,
     ),
     ...beside.run,
@@ -133,16 +138,18 @@ export function renderWorkLines(
     ...renderStatLines(files, cells),
     ...(reported === null ? [] : [[]]),
   ];
+  const beforePatch = above.length + (reported?.lines.length ?? 0);
   const lines = [
     ...above,
     ...(reported?.lines ?? []),
-    ...(patch.text === '' ? [] : [[], renderHeading('patch'), ...renderPatchLines(work)]),
+    ...shown.lines,
     ...(patch.truncated
       ? [[span('the patch goes on: svc worktree diff shows all of it', 'warn')] as Line]
       : []),
   ];
   return {
     lines,
+    findPatchLine: (row) => beforePatch + shown.findLine(row),
     essential: {
       promote: renderFacts(essential, cells).length,
       ...(beside.again.length === 0 ? {} : { retry: ofRun.length, resume: ofRun.length }),

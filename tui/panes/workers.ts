@@ -1,29 +1,21 @@
 import { formatCount, workLeftBy } from '../../engine/index.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
-import { findDetail, getWorkersMode } from '../state/details.ts';
+import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
-import { listOpenAsks } from './asks.ts';
 import { describeLocksOf } from './evidence.ts';
+import { createImpactFact } from './impact-lines.ts';
 import { renderHeading, renderProblem } from './lines.ts';
 import { definePane, type Preview } from './pane.ts';
 import { renderAgreement } from './plan.ts';
-import { formatSessionTokens, renderChecklist, renderRunLines } from './run-facts.ts';
-import {
-  addResumeTime,
-  addWait,
-  canStillRun,
-  describeSessionState,
-  getStateStyle,
-  isPausedRun,
-  isUnreadableWork,
-} from './states.ts';
-import { formatQuietTime, formatTimeSince } from './time.ts';
+import { renderChecklist, renderRunLines } from './run-facts.ts';
+import { addResumeTime, canStillRun, describeSessionState, isPausedRun } from './states.ts';
 import { describeFailure, renderWorkLines } from './work-lines.ts';
+import { describeCurrentState, describeQuietRuns, WORKER_COLUMNS } from './worker-columns.ts';
 
 /** Live sessions in the order in which they came, then ended ones, newest first. */
 const sortSessions = (data: Data): SessionRow[] => {
@@ -48,36 +40,12 @@ export const isWaitingForReview = (session: SessionRow): boolean =>
   session.promoted_at === null &&
   session.branch_state === null;
 
-const formatChangedLines = (session: SessionRow): string =>
-  session.commits === null
-    ? isUnreadableWork(session)
-      ? '?'
-      : '-'
-    : `+${session.insertions ?? 0} -${session.deletions ?? 0}`;
-
-/** The state of a session, `blocked` while it waits for an answer. */
-const describeCurrentState = (session: SessionRow, { data, now }: Pick<State, 'data' | 'now'>): string =>
-  session.state === 'running' && listOpenAsks(data).some((each) => each.from_session === session.session_id)
-    ? 'blocked'
-    : describeSessionState(session, now);
-
-/** What the worker does now, or why it does nothing; then the title of its task. */
-function describeActivity(session: SessionRow, { now }: Pick<State, 'now'>): string {
-  const { title, pause } = session;
-  const present =
-    session.state === 'running'
-      ? session.activity
-      : isPausedRun(session, now)
-        ? (pause?.code ?? null)
-        : (session.failure?.code ?? null);
-  return present === null ? title : `${present} · ${title}`;
-}
-
 export const workersPane = definePane<SessionRow>({
   id: 'workers',
   digit: '4',
   title: 'Workers',
   dataParts: ['sessions'],
+  markedAs: 'session',
   listRows: sortSessions,
   getRowId: (session) => session.session_id,
   findRow: (data, id) => data.sessions.get(id),
@@ -91,54 +59,22 @@ export const workersPane = definePane<SessionRow>({
     project: (session) => session.project,
     title: (session) => session.title,
   },
-  columns: [
-    { head: 'id', width: 6, text: (session) => session.session_id },
-    { head: 'agent', width: 9, minWidth: 48, text: (session) => session.agent },
-    { head: 'task', width: 6, text: (session) => session.task_id },
-    {
-      head: 'state',
-      width: 10,
-      text: (session, state) => addWait(describeCurrentState(session, state), session.resume_at, state.now),
-      style: (session, state) => getStateStyle(describeCurrentState(session, state)),
-    },
-    { head: 'work', width: 9, minWidth: 100, align: 'right', text: formatChangedLines },
-    { head: 'tokens', width: 6, minWidth: 60, align: 'right', isLively: true, text: formatSessionTokens },
-    {
-      head: 'quiet',
-      width: 5,
-      minWidth: 54,
-      align: 'right',
-      isLively: true,
-      text: (session, { now }) =>
-        session.state === 'running'
-          ? formatQuietTime(session.log_written_at ?? session.started_at, now)
-          : '-',
-    },
-    {
-      head: 'age',
-      width: 4,
-      minWidth: 88,
-      align: 'right',
-      text: (session, { now }) => formatTimeSince(session.created_at, now),
-    },
-    {
-      head: 'doing',
-      isLively: true,
-      text: describeActivity,
-      style: (session) => (isLiveSession(session) ? undefined : 'dim'),
-    },
-  ],
+  columns: WORKER_COLUMNS,
   countUnfinished: (data) => [...data.sessions.values()].filter(isLiveSession).length,
   empty: [
     'No worker has run yet.',
     '',
     'An approved decision starts one in a git worktree of its own; so does r on a task.',
   ],
-  note: ({ data, lists }) => {
+  note: (state) => {
+    const { data, lists } = state;
     const review = [...data.sessions.values()].filter(isWaitingForReview).length;
     const runs = formatCount(lists.workers.ids.length, 'run');
     const cut = describeWindow('sessions', data.sessions.size);
-    return `${cut === undefined ? runs : `${cut} runs`}${review === 0 ? '' : `, ${review} to review`}`;
+    const all = cut === undefined ? runs : `${cut} runs`;
+    return [all, review === 0 ? '' : `${review} to review`, describeQuietRuns(state)]
+      .filter(Boolean)
+      .join(', ');
   },
   renderPreview: (state, row, cells) =>
     getWorkersMode(state) === 'log'
@@ -207,11 +143,31 @@ export function renderWorkPreview(state: State, row: SessionRow, cells: number):
   }
   const reported = findDetail(state, 'evidence', row.session_id);
   const evidence = reported?.detail ?? reported?.problem ?? null;
-  const beside = { evidence, locks: state.data.locks, now: state.now };
+  const comments = findDetail(state, 'comments', row.session_id)?.detail ?? [];
+  const cursor = findDiffCursor(state);
+  const beside = {
+    evidence,
+    comments,
+    cursor,
+    impact: isAsked ? createImpactFact(state, row.session_id) : null,
+    locks: state.data.locks,
+    now: state.now,
+  };
   const below = isLiveSession(row) ? [] : run;
-  const { lines, essential } = renderWorkLines(loaded.detail, row, { ...beside, run: below, again }, cells);
+  const { lines, essential, findPatchLine } = renderWorkLines(
+    loaded.detail,
+    row,
+    { ...beside, run: below, again },
+    cells,
+  );
   const shifted = Object.entries(essential).map(([key, count]) => [key, above.length + count]);
-  return { title, note, essential: Object.fromEntries(shifted), lines: [...above, ...lines] };
+  return {
+    title,
+    note,
+    essential: Object.fromEntries(shifted),
+    lines: [...above, ...lines],
+    findPatchLine: (row) => above.length + findPatchLine(row),
+  };
 }
 
 /** What running the task again, or resuming its session, agrees to. The whole prompt is shown with the task. */

@@ -1,6 +1,7 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
 import { isShowingLog } from '../actions/navigation.ts';
 import { renderQuestionLines } from '../layout/bottom-lines.ts';
+import { listColumns } from '../layout/fit-columns.ts';
 import { renderConsentLines, renderHeldLines } from '../layout/header.ts';
 import { renderHintLine } from '../layout/hint-line.ts';
 import { explainEmptyList } from '../layout/list-lines.ts';
@@ -8,7 +9,7 @@ import { describeLineOverlay, isLineOverlay } from '../overlays/bottom-line.ts';
 import { renderOverlay } from '../overlays/index.ts';
 import { describeEvent, describeEventSubjects } from '../panes/events.ts';
 import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
-import type { Pane } from '../panes/pane.ts';
+import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { PLAIN_MARKS } from '../panes/run-facts.ts';
 import { getLogEnd } from '../state/log.ts';
 import type { EventRow, PaneId, State } from '../state/model.ts';
@@ -91,7 +92,7 @@ function describeCursorRow(state: State, { isWhole }: { isWhole: boolean }): str
   const list = state.lists[state.focus];
   const row = getSelectedRow(state, state.focus);
   if (row === undefined) return `${pane.title}: ${explainEmptyList(pane, state)[0]}`;
-  const cells = pane.columns
+  const cells = listColumns(pane, TOLD_CELLS)
     .filter((column) => isWhole || !column.isLively)
     .map((column) => cleanText(column.text(row, state)))
     .filter((text) => text.trim() !== '');
@@ -130,9 +131,11 @@ const formatSpokenLine = (line: Line): string => {
     : text.replace(/^(\s*|.* · )([▣▷☐])(?= )/, (_, before, mark) => before + PLAIN_MARKS[mark]);
 };
 
-function describeOverlayChange({ overlay: before }: State, after: State): string[] {
+function describeOverlayChange(earlier: State, after: State): string[] {
   const { overlay, size } = after;
-  if (overlay === before) return [];
+  const { overlay: before } = earlier;
+  // What it shows may have been fetched meanwhile.
+  if (overlay === before && earlier.details === after.details) return [];
   if (overlay === null) return ['closed'];
   if (isLineOverlay(overlay)) return [`${describeLineOverlay(overlay).label}: ${overlay.input.value}`];
   const view = renderOverlay(after, overlay, { cells: size.columns, rows: MOST_ROWS });
@@ -140,7 +143,7 @@ function describeOverlayChange({ overlay: before }: State, after: State): string
   const lines = view.lines.map((line) => toPlainText(line).trimEnd());
   if (before?.kind !== overlay.kind) return [`${view.title}. ${view.keys}`, ...lines];
   // While the person types, only lines that have changed.
-  const known = renderOverlay(after, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
+  const known = renderOverlay(earlier, before, { cells: size.columns, rows: MOST_ROWS })?.lines ?? [];
   const told = new Set(known.map((line) => toPlainText(line).trimEnd()));
   return lines.filter((line) => !told.has(line));
 }

@@ -7,6 +7,7 @@ import {
   runSvcCommand,
 } from '../effects.ts';
 import type { DashboardEnd, DashboardOptions } from '../options.ts';
+import type { PreferenceFile } from '../preferences/preference-file.ts';
 import { createInitialState, createStore } from '../store.ts';
 import { createEngineSync } from '../sync/engine-sync.ts';
 import { describeChanges, describeCurrentKeys } from './describe-changes.ts';
@@ -19,7 +20,10 @@ const PASTE_ON = '\u001b[?2004h';
 const PASTE_OFF = '\u001b[?2004l';
 
 /** Opens the dashboard as lines of text. Without a terminal for input it prints changes until it is stopped. */
-export async function openPlainDashboard(options: DashboardOptions): Promise<DashboardEnd> {
+export async function openPlainDashboard(
+  options: DashboardOptions,
+  file: PreferenceFile,
+): Promise<DashboardEnd> {
   const { stdin, stdout } = options;
   const isInteractive = stdin.isTTY === true;
   let end: () => void = () => undefined;
@@ -30,20 +34,27 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
   });
 
   const handlers: EffectHandlers = {
-    call: (effect) => sync.performCall(effect),
+    call: (effect) => void sync.performCall(effect),
+    calls: (effect) => void sync.performCalls(effect.calls),
     edit: (effect) => void runEditor(effect, { ...options, store, borrowTerminal }),
     command: (effect) => void runSvcCommand(effect, { ...options, store, borrowTerminal }),
     'start-engine': () => sync.startEngine(),
     suspend: () => void process.kill(process.pid, 'SIGSTOP'),
     redraw: () => undefined,
     bell: () => void stdout.write('\u0007'),
+    notice: () => undefined,
+    copy: () => undefined,
+    save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
     quit: () => end(),
   };
   const size = { columns: stdout.columns || 100, rows: PAGE_ROWS };
-  const store = createStore(createInitialState({ size, now: Date.now(), bell: options.bell, plain: true }), {
-    run: (effect) => performEffect(handlers, effect),
-    crash: fail,
-  });
+  const store = createStore(
+    createInitialState({ size, now: Date.now(), preferences: file.preferences, plain: true }),
+    {
+      run: (effect) => performEffect(handlers, effect),
+      crash: fail,
+    },
+  );
   let printed = store.getState();
   store.subscribe(() => {
     const state = store.getState();
@@ -97,6 +108,7 @@ export async function openPlainDashboard(options: DashboardOptions): Promise<Das
     listenToKeys(false);
     process.off('SIGHUP', onSignal);
     await sync.close();
+    await file.close();
     stdout.off('error', onSignal);
   }
   return { farewell: store.getState().farewell };

@@ -30,7 +30,7 @@ export function nameReadlineKey(
 ): string[] {
   const known = NAMES[name];
   if (known !== undefined) return [known];
-  if (name === 'tab' && shift) return ['shift+tab'];
+  if (shift && /^(?:tab|up|down)$/.test(name)) return [`shift+${name}`];
   if (NAMED.has(name)) return [name];
   if (ctrl) return name === '' ? [] : [`ctrl+${name}`];
   if (meta || text === undefined || /^[\u0000-\u001f\u007f]/.test(text)) return [];

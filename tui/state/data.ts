@@ -33,6 +33,7 @@ export const EMPTY_DATA: Data = {
   locks: [],
   held: [],
   reports: new Map(),
+  commented: 0,
   events: [],
   notices: [],
   usage: null,
@@ -98,6 +99,10 @@ export function applyDataChange(before: Data, change: DataChange): { data: Data;
     locks: change.locks ?? base.locks,
     held: change.held ?? base.held,
     reports: recordReports(base.reports, change.events),
+    commented: Math.max(
+      base.commented,
+      ...(change.events ?? []).map(({ kind, seq }) => (kind.startsWith('comment_') ? seq : 0)),
+    ),
     events:
       change.events === undefined
         ? base.events

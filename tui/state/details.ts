@@ -1,8 +1,10 @@
-import type { Data, DetailKind, LoadedDetail, State, Subject } from './model.ts';
+import type { BulkQuestion, Data, DetailKind, LoadedDetail, PaneId, State, Subject } from './model.ts';
 import { isWideScreen } from './size.ts';
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
+/** A worker has its work, its evidence and its task. */
+const MOST_DETAILS_PER_ROW = 3;
 
 export function findDetail<K extends DetailKind>(
   state: State,
@@ -12,11 +14,20 @@ export function findDetail<K extends DetailKind>(
   return state.details.find((each) => each.kind === kind && each.id === id) as LoadedDetail<K> | undefined;
 }
 
-export const addDetail = (details: readonly LoadedDetail[], loaded: LoadedDetail): readonly LoadedDetail[] =>
-  [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(
+/** Adds a detail and drops the oldest, but none while a question about many rows is open. */
+export const addDetail = (
+  { details, overlay, lists }: State,
+  loaded: LoadedDetail,
+): readonly LoadedDetail[] => {
+  const asked = overlay?.kind === 'bulk' ? lists[overlay.pane].marks.size : 0;
+  return [loaded, ...details.filter((each) => each.kind !== loaded.kind || each.id !== loaded.id)].slice(
     0,
-    MOST_DETAILS,
+    MOST_DETAILS + asked * MOST_DETAILS_PER_ROW,
   );
+};
+
+/** Whether a detail may change whenever a branch moves. */
+export const isOfBranch = (kind: DetailKind): boolean => kind === 'work' || kind === 'comments';
 
 /** Drops details about work in a repository whose branches have moved. */
 export const dropWorkDetails = (
@@ -24,7 +35,7 @@ export const dropWorkDetails = (
   data: Data,
   repository: string,
 ): readonly LoadedDetail[] =>
-  details.filter(({ kind, id }) => kind !== 'work' || data.sessions.get(id)?.repository !== repository);
+  details.filter(({ kind, id }) => !isOfBranch(kind) || data.sessions.get(id)?.repository !== repository);
 
 /** A stamp that changes whenever a detail or an armed question about a subject goes out of date. Empty if it is gone. */
 export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
@@ -44,8 +55,9 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
         resume_at: resume,
         head_commit: head,
         promoted_at: promoted,
+        branch_state: branch,
       } = session;
-      return [state, stop, resume, head, promoted, data.reports.get(id)].join(' ');
+      return [state, stop, resume, head, promoted, branch, data.reports.get(id)].join(' ');
     }
     case 'lock': {
       const lock = data.locks.find((each) => each.path === id);
@@ -63,6 +75,10 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
     }
     case 'delivery':
       return data.deliveries.get(id)?.state ?? '';
+    case 'message': {
+      const message = data.messages.get(id);
+      return message === undefined ? '' : `${message.message_id} ${message.acked_at}`;
+    }
   }
 }
 
@@ -86,24 +102,66 @@ const wantDetail = (data: Data, kind: DetailKind, subject: Subject): WantedDetai
   stamp: getSubjectStamp(data, subject),
 });
 
+/** Comments are of a session and of those that it goes on with, so that any event about comments counts. */
+const wantComments = (data: Data, id: string): WantedDetails['details'][number] => ({
+  kind: 'comments',
+  id,
+  stamp: `${getSubjectStamp(data, { kind: 'session', id })} ${data.commented}`,
+});
+
+/** The row of the patch that the cursor is on, while the diff that it was put on is open; else null. */
+export function findDiffCursor(state: State): number | null {
+  const { diffCursor: cursor, focus, view, lists } = state;
+  if (cursor === null || focus !== 'workers' || view !== 'full' || getWorkersMode(state) !== 'work')
+    return null;
+  if (cursor.session !== lists.workers.selected) return null;
+  return findDetail(state, 'work', cursor.session)?.detail?.head === cursor.head ? cursor.at : null;
+}
+
 /** Whether the screen shows what workers do. */
 export const isShowingWorkers = ({ focus, size }: Pick<State, 'focus' | 'size'>): boolean =>
   focus === 'workers' || isWideScreen(size);
 
-/** The details of the selected row, and the log of the selected worker if it is visible. */
+/** The session whose impact is shown or about to be promoted; null for none. It is asked for then only. */
+export const findImpactSession = ({ overlay, armed }: Pick<State, 'overlay' | 'armed'>): string | null =>
+  overlay?.kind === 'impact' ? overlay.session : armed?.binding === 'promote' ? armed.subject.id : null;
+
+/** What the screen shows beyond rows. */
 export function listWantedDetails(state: State): WantedDetails {
-  const { data, focus, lists } = state;
+  const wanted = listDetailsOfSelection(state);
+  const id = findImpactSession(state);
+  if (id === null) return wanted;
+  return {
+    ...wanted,
+    details: [...wanted.details, wantDetail(state.data, 'impact', { kind: 'session', id })],
+  };
+}
+
+/** The details of the selected row, or of the marked ones while a question is about them, and the log of the selected worker. */
+function listDetailsOfSelection(state: State): WantedDetails {
+  const { focus, lists, overlay } = state;
   const log = isShowingWorkers(state) ? lists.workers.selected : null;
+  if (overlay?.kind === 'bulk') return { details: listBulkDetails(state, overlay), log };
   const id = lists[focus].selected;
-  if (id === null) return { details: [], log };
-  if (focus === 'tasks') {
+  return { details: id === null ? [] : listRowDetails(state, focus, id), log };
+}
+
+/** What the previews of the rows that a question is about need; nothing where the rows themselves are enough. */
+export const listBulkDetails = (
+  state: State,
+  { pane, needsDetails }: Pick<BulkQuestion, 'pane' | 'needsDetails'>,
+): WantedDetails['details'] =>
+  needsDetails ? [...state.lists[pane].marks.keys()].flatMap((id) => listRowDetails(state, pane, id)) : [];
+
+function listRowDetails(state: State, pane: PaneId, id: string): WantedDetails['details'] {
+  const { data } = state;
+  if (pane === 'tasks') {
     const session = data.tasks.get(id)?.session_id ?? null;
     const evidence = session === null ? [] : [wantDetail(data, 'evidence', { kind: 'session', id: session })];
-    return { details: [wantDetail(data, 'task', { kind: 'task', id }), ...evidence], log };
+    return [wantDetail(data, 'task', { kind: 'task', id }), ...evidence];
   }
-  if (focus === 'decisions')
-    return { details: [wantDetail(data, 'decision', { kind: 'decision', id })], log };
-  return { details: focus === 'workers' ? listWorkerDetails(state, id) : [], log };
+  if (pane === 'decisions') return [wantDetail(data, 'decision', { kind: 'decision', id })];
+  return pane === 'workers' ? listWorkerDetails(state, id) : [];
 }
 
 function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
@@ -117,6 +175,7 @@ function listWorkerDetails(state: State, id: string): WantedDetails['details'] {
     ...(isWorkShown
       ? [
           wantDetail(data, 'work', { kind: 'session', id }),
+          wantComments(data, id),
           wantDetail(data, 'evidence', { kind: 'session', id }),
         ]
       : []),

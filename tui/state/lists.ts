@@ -1,7 +1,17 @@
 import type { ListView } from './model.ts';
 import { clampNumber } from './numbers.ts';
 
-export const EMPTY_LIST: ListView = { filter: '', ids: [], selected: null, index: 0, top: 0 };
+export const EMPTY_LIST: ListView = {
+  filter: '',
+  ids: [],
+  selected: null,
+  index: 0,
+  top: 0,
+  marks: new Map(),
+  anchor: null,
+  sort: null,
+  order: null,
+};
 
 /**
  * Replaces the rows of a list. The selected row stays selected, at the same place on the screen, whatever arrived above
@@ -43,3 +53,5 @@ export function selectRow(list: ListView, id: string): ListView {
 function hasSameIds(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((id, index) => id === other[index]));
 }
+
+export const dropMarks = (list: ListView): ListView => ({ ...list, marks: new Map(), anchor: null });

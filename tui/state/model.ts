@@ -20,6 +20,10 @@ import type {
   Verification,
   Wire,
 } from '../../engine/index.ts';
+import type { Preferences } from '../preferences/preferences.ts';
+import type { PaneId } from './pane-ids.ts';
+
+export { PANE_IDS, type PaneId } from './pane-ids.ts';
 
 /** A task as `task.list` returns it. */
 export type TaskRow = Wire<ListedTask>;
@@ -45,6 +49,8 @@ export type UsageDay = Api['gateway.today']['output'];
 
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
+/** What a person has written beside a line of a diff (`comment.list`). */
+export type CommentRow = Api['comment.list']['output']['comments'][number];
 /** Whether a promotion would go through (`worktree.trial`). */
 export type Trial = Wire<SessionTrial>;
 /** Agents, templates and projects that a new task may name (`task.choices`). */
@@ -54,6 +60,8 @@ export type Choices = Wire<TaskChoices>;
 export interface Work {
   branch: string | null;
   base: string | null;
+  /** The commit that the patch ends at. */
+  head: string;
   commits: { id: string; subject: string; author: string; at: string }[];
   files: { path: string; insertions: number; deletions: number }[];
   patch: { text: string; truncated: boolean };
@@ -61,6 +69,9 @@ export interface Work {
   /** When git was asked for all of this. */
   tried_at: string;
 }
+
+/** What a session's changes reach (`impact`). */
+export type Impact = Api['impact']['output'];
 
 /** Counts of messages that nobody has acknowledged (`message.counts`). */
 export interface Unread {
@@ -89,6 +100,9 @@ export interface Details {
   decision: { decision: Wire<Decision>; task: TaskView; plan: Plan; changes: DecisionRow['changes'] };
   work: Work;
   evidence: Evidence;
+  impact: Impact;
+  /** By file and line. */
+  comments: readonly CommentRow[];
 }
 
 export type DetailKind = keyof Details;
@@ -100,6 +114,8 @@ export interface LoadedDetail<K extends DetailKind = DetailKind> {
   stamp: string;
   detail: Details[K] | null;
   problem: string | null;
+  /** How far the engine is, while it is being fetched. */
+  progress?: string;
 }
 
 /** Everything known from the engine. Maps are replaced, never mutated. */
@@ -119,6 +135,8 @@ export interface Data {
   held: readonly HeldRow[];
   /** For each session, the number of the newest event about its evidence. */
   reports: ReadonlyMap<string, number>;
+  /** Number of the newest event about comments on diffs. */
+  commented: number;
   /** Oldest first. */
   events: readonly EventRow[];
   notices: readonly Notice[];
@@ -132,22 +150,6 @@ export interface Data {
   complete: boolean;
 }
 
-/** In the order of their digits. The last three have no digit: two belong to Bus, and M opens the memories. */
-export const PANE_IDS = [
-  'tasks',
-  'decisions',
-  'asks',
-  'workers',
-  'bus',
-  'usage',
-  'events',
-  'deliveries',
-  'peers',
-  'locks',
-  'memories',
-] as const;
-export type PaneId = (typeof PANE_IDS)[number];
-
 /** A list on the screen. The cursor belongs to a row, not to a position. */
 export interface ListView {
   filter: string;
@@ -156,6 +158,20 @@ export interface ListView {
   index: number;
   /** Index of the first visible row. */
   top: number;
+  /** Rows marked for one action on all of them, by id: the stamp of the row when it was marked (`getSubjectStamp`). */
+  marks: ReadonlyMap<string, string>;
+  /** The row that was marked last, from which a range begins. */
+  anchor: string | null;
+  /** The column that a person has sorted by; null for the pane's own order. */
+  sort: Sort | null;
+  /** All ids as they were sorted last. What changes or arrives afterwards moves no row; null in the pane's own order. */
+  order: readonly string[] | null;
+}
+
+export interface Sort {
+  /** The heading of the column. */
+  column: string;
+  descending: boolean;
 }
 
 /** The last lines of a session's log. Line numbers count from the first line that was read. */
@@ -179,6 +195,14 @@ export interface Scroll {
   left: number;
 }
 
+/** The line of a session's diff that keys act on. It holds as long as the diff ends at the same commit. */
+export interface DiffCursor {
+  session: string;
+  head: string;
+  /** Index into the rows of the patch. */
+  at: number;
+}
+
 export interface Search {
   of: string;
   query: string;
@@ -198,7 +222,7 @@ export interface Armed {
 }
 
 export interface Subject {
-  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory';
+  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory' | 'message';
   id: string;
 }
 
@@ -217,11 +241,49 @@ export type Overlay =
   /** Asks for the id of a stranger's task that would run without a sandbox. */
   | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
+  | WriteComment
+  | SendFollowUp
   | AnswerAsk
   | WriteMessage
   | NewTask
+  | BulkQuestion
   | { kind: 'text'; title: string; lines: readonly string[]; top: number }
+  | { kind: 'impact'; session: string; top: number }
+  | { kind: 'preferences'; index: number }
   | { kind: 'engine'; top: number };
+
+/** One question about every marked row of a list. */
+export interface BulkQuestion {
+  kind: 'bulk';
+  pane: PaneId;
+  binding: string;
+  /** It says what previews say, so their details are fetched. */
+  needsDetails: boolean;
+  /** When it was opened. */
+  at: number;
+  /** Index of the first visible line. */
+  top: number;
+  /** How many lines have been on the screen. */
+  seen: number;
+  /** By id, what the question said of each row when all of it was known; null before that. A row that says something else is left out. */
+  asked: ReadonlyMap<string, string> | null;
+}
+
+/** Calls about many rows that are under way, so that their answers become one message. */
+export interface BulkRun {
+  label: string;
+  /** Subjects that have not been answered yet. */
+  waiting: readonly string[];
+  done: readonly string[];
+  refused: readonly LeftOut[];
+  leftOut: readonly LeftOut[];
+}
+
+/** A marked row that an action did not reach, and why. */
+export interface LeftOut {
+  id: string;
+  reason: string;
+}
 
 export interface NewTask {
   kind: 'new-task';
@@ -235,6 +297,32 @@ export interface NewTask {
   criteria: string;
   context: string;
   ledger: Input;
+}
+
+/** A comment on a line of a diff that is being written. */
+export interface WriteComment {
+  kind: 'comment';
+  session: string;
+  /** The commit that the diff ended at. */
+  head: string;
+  path: string;
+  side: 'new' | 'old';
+  line: number;
+  input: Input;
+}
+
+/** What an ended session would be sent on with, to be read before it is sent. */
+export interface SendFollowUp {
+  kind: 'follow-up';
+  session: string;
+  text: string;
+  /** Ids of the comments that the text has taken in. */
+  comments: readonly number[];
+  /** Index of the first visible line. */
+  top: number;
+  openedAt: number;
+  /** The session's when it was opened. */
+  stamp: string;
 }
 
 /** An opened ask. `ask` is the row at that moment, so that the answer goes to what was read. */
@@ -294,9 +382,12 @@ export interface State {
   focus: PaneId;
   /** `full`: the preview of the selected item fills the screen. */
   view: 'list' | 'full';
+  /** The list of the focused pane has the screen to itself. */
+  isZoomed: boolean;
   /** Whether the preview of a worker shows its log or its work. */
   workers: 'log' | 'work';
   scroll: Scroll;
+  diffCursor: DiffCursor | null;
   search: Search | null;
   log: LogView;
   details: readonly LoadedDetail[];
@@ -307,9 +398,11 @@ export interface State {
   message: Message | null;
   /** Ids of the subjects of calls that the engine has not answered yet. */
   busy: readonly string[];
+  /** Null when no action on many rows is under way. */
+  bulk: BulkRun | null;
   /** When the program, rather than a key, last moved a selection. */
   movedAt: number;
-  bell: boolean;
+  preferences: Preferences;
   /** There is no screen; changes are printed as lines. */
   isPlain: boolean;
   /** Lines to print on the terminal after the dashboard has closed. */

@@ -21,7 +21,9 @@ const USAGE_POLLS = 5;
 
 export interface EngineSync {
   /** Sends a call that the reducer requested, and sends the answer to the store. */
-  performCall(effect: Extract<Effect, { do: 'call' }>): void;
+  performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void>;
+  /** Sends calls one after the other: what one changes, such as the base of a merge, the next one finds. */
+  performCalls(effects: readonly Extract<Effect, { do: 'call' }>[]): Promise<void>;
   /** Starts the engine after it has gone. */
   startEngine(): void;
   close(): Promise<void>;
@@ -167,18 +169,21 @@ export function createEngineSync(options: {
     setInterval(() => void pollPending().catch(() => undefined), POLL_MS),
   ];
 
+  async function performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void> {
+    const { operation, input, busy } = effect;
+    try {
+      const answer = await connection.client().callByName(operation, input);
+      sendWhileOpen({ type: 'answered', effect, answer });
+    } catch (error) {
+      const { message, hint } = asSvcError(error);
+      sendWhileOpen({ type: 'refused', busy, text: message, hint });
+    }
+  }
+
   return {
-    performCall(effect) {
-      const { operation, input, busy } = effect;
-      Promise.resolve()
-        .then(() => connection.client().callByName(operation, input))
-        .then(
-          (answer) => sendWhileOpen({ type: 'answered', effect, answer }),
-          (error: unknown) => {
-            const { message, hint } = asSvcError(error);
-            sendWhileOpen({ type: 'refused', busy, text: message, hint });
-          },
-        );
+    performCall,
+    async performCalls(effects) {
+      for (const effect of effects) await performCall(effect);
     },
     startEngine: () => connection.startEngine(),
     async close() {

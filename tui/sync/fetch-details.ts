@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
-import { findDetail, listWantedDetails, type WantedDetails } from '../state/details.ts';
+import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '../state/details.ts';
 import type { Details, LoadedDetail, State } from '../state/model.ts';
 
 /** The cursor must rest this long before details are fetched: a held key flies over a list. */
@@ -29,13 +30,17 @@ export function fetchDetails(options: {
     const { kind, id, stamp } = detail;
     const asked = pendingKeys;
     asked.add(getDetailKey(detail));
-    const loaded = await loadDetail(options.client(), kind, id)
+    const before = findDetail(options.getState(), kind, id);
+    // What was known stays on the screen meanwhile.
+    const tell = (progress: string): void =>
+      options.onLoaded({ detail: null, problem: null, ...before, kind, id, stamp: '', progress });
+    const loaded = await loadDetail(options.client(), { kind, id, tell })
       .then(
         (value) => ({ detail: value, problem: null }),
         (error: unknown) => ({ detail: null, problem: asSvcError(error).message }),
       )
       .finally(() => asked.delete(getDetailKey(detail)));
-    if (kind === 'work' && asked !== pendingKeys) return;
+    if (isOfBranch(kind) && asked !== pendingKeys) return;
     options.onLoaded(
       keepUnchangedWork({ kind, id, stamp, ...loaded }, findDetail(options.getState(), kind, id)),
     );
@@ -84,6 +89,8 @@ function keepUnchangedWork(loaded: LoadedDetail, before: LoadedDetail | undefine
 
 /** Whether a detail only changes with an event. One with a problem may change by itself. */
 function isDetailSettled(loaded: LoadedDetail | undefined): boolean {
+  // An impact is asked for once; its key asks anew.
+  if (loaded?.kind === 'impact') return true;
   if (!loaded?.detail) return loaded?.problem == null;
   if ('plan' in loaded.detail) return loaded.detail.plan.problem === null;
   if (!('trial' in loaded.detail)) return true;
@@ -91,10 +98,12 @@ function isDetailSettled(loaded: LoadedDetail | undefined): boolean {
   return !('problem' in trial) && trial.checkout.state !== 'dirty';
 }
 
+/** As many callers of an impact are listed. */
+const MOST_REACHED = 300;
+
 async function loadDetail(
   client: EngineClient,
-  kind: LoadedDetail['kind'],
-  id: string,
+  { kind, id, tell }: { kind: LoadedDetail['kind']; id: string; tell(progress: string): void },
 ): Promise<Details[LoadedDetail['kind']]> {
   switch (kind) {
     case 'task': {
@@ -108,6 +117,13 @@ async function loadDetail(
       return client.call('decision.show', { id });
     case 'evidence':
       return client.call('verify.status', { session: id });
+    case 'impact': {
+      // However long that takes; an answer by itself would wait some seconds only.
+      await client.run('graph.index', { session: id }, { key: randomUUID(), onProgress: tell });
+      return client.call('impact', { session: id, limit: MOST_REACHED });
+    }
+    case 'comments':
+      return (await client.call('comment.list', { session: id })).comments;
     case 'work': {
       const triedAt = new Date().toISOString();
       const [diff, trial] = await Promise.all([

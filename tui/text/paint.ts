@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
 import { cleanText, makeDrawable } from './text.ts';
-import { type Format, type Line, THEME } from './theme.ts';
+import type { Line, Theme } from './theme.ts';
 
 export interface PaintOptions {
-  colours: boolean;
+  /** Null where there is to be no colour. */
+  theme: Theme | null;
   /** Nothing is drawn to the right of these lines, so characters of unsure width are shown as they are. */
   isWhole?: boolean | undefined;
 }
@@ -12,15 +13,15 @@ export interface PaintOptions {
  * Turns lines into text for the terminal. It cleans everything once more, so that even if a pane forgets to, no text from
  * outside moves the cursor, sets a colour or takes more cells than we count.
  */
-export function paintLines(lines: readonly Line[], { colours, isWhole = false }: PaintOptions): string {
+export function paintLines(lines: readonly Line[], { theme, isWhole = false }: PaintOptions): string {
   return lines
     .map((line) =>
       line
         .map(({ text, style = 'plain' }) => {
           const shown = isWhole ? cleanText(text) : makeDrawable(text);
-          const format: Format = [...THEME[style]];
-          if (!colours || shown === '' || format.length === 0) return shown;
-          return styleText(format, shown, { validateStream: false });
+          const looks = theme?.[style] ?? [];
+          if (shown === '' || looks.length === 0) return shown;
+          return styleText([...looks], shown, { validateStream: false });
         })
         .join(''),
     )

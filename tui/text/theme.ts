@@ -1,12 +1,23 @@
-import type { styleText } from 'node:util';
-
-export type Format = Parameters<typeof styleText>[0];
+const HUES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const BRIGHT = [
+  'blackBright',
+  'redBright',
+  'greenBright',
+  'yellowBright',
+  'blueBright',
+  'magentaBright',
+  'cyanBright',
+  'whiteBright',
+] as const;
+/** What a terminal can draw with its own sixteen colours, as `styleText` names it. */
+export const LOOKS = ['bold', 'dim', 'italic', 'underline', 'inverse', ...HUES, ...BRIGHT] as const;
+export type Look = (typeof LOOKS)[number];
 
 /**
  * Styles are named by meaning, not by look. Only the 16 ANSI colours are used, which fit light and dark themes. No style
  * is the only sign of anything: a word or a glyph stands beside it.
  */
-export const THEME = {
+const STANDARD = {
   plain: [],
   dim: ['dim'],
   strong: ['bold'],
@@ -25,9 +36,29 @@ export const THEME = {
   removed: ['red'],
   hunk: ['cyan'],
   question: ['bold', 'yellow'],
-} as const satisfies Record<string, Format>;
+} as const satisfies Record<string, readonly Look[]>;
 
-export type Style = keyof typeof THEME;
+export type Style = keyof typeof STANDARD;
+export type Theme = Readonly<Record<Style, readonly Look[]>>;
+
+export const STYLES = Object.keys(STANDARD) as Style[];
+export const THEME_NAMES = ['standard', 'colour-blind'] as const;
+export type ThemeName = (typeof THEME_NAMES)[number];
+
+/** The built-in themes. In the second, red and green, which many eyes do not tell apart, are blue and bold yellow. */
+export const THEMES: Readonly<Record<ThemeName, Theme>> = {
+  standard: STANDARD,
+  'colour-blind': {
+    ...STANDARD,
+    good: ['blueBright'],
+    added: ['blueBright'],
+    bad: ['bold', 'yellowBright'],
+    removed: ['yellow'],
+    warn: ['magenta'],
+    question: ['bold', 'magenta'],
+    hit: ['inverse', 'magenta'],
+  },
+};
 
 /** A piece of a line with one style. */
 export interface Span {

@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { hasSureWidth, measureCells } from '../text/cells.ts';
 import { fitLine, makeDrawable, makeLineDrawable, truncateText } from '../text/text.ts';
-import { type Line, span, toPlainText } from '../text/theme.ts';
+import { type Line, span, type Theme, toPlainText } from '../text/theme.ts';
 import { TextLines } from './lines.tsx';
 
 const SINGLE = { corners: ['╭', '╮', '╰', '╯'], across: '─', down: '│' } as const;
@@ -28,7 +28,7 @@ export interface FrameContent {
 interface Props extends FrameContent {
   width: number;
   height: number;
-  colours: boolean;
+  theme: Theme | null;
   /** Shown instead of the lines. */
   children?: ReactNode;
 }
@@ -46,7 +46,7 @@ export function Frame({
   isWhole = false,
   width: cells,
   height,
-  colours,
+  theme,
   children,
 }: Props): ReactNode {
   const { corners, across, down } = focused ? DOUBLE : SINGLE;
@@ -71,18 +71,15 @@ export function Frame({
   );
   return (
     <Box flexDirection="column" width={cells} height={height}>
-      <TextLines lines={[top]} colours={colours} />
+      <TextLines lines={[top]} theme={theme} />
       <Box height={inside}>
-        <TextLines lines={side} colours={colours} />
+        <TextLines lines={side} theme={theme} />
         <Box width={cells - 2} paddingX={1} overflow="hidden">
-          {children ?? <TextLines lines={shown} {...{ colours, isWhole }} />}
+          {children ?? <TextLines lines={shown} {...{ theme, isWhole }} />}
         </Box>
-        <TextLines lines={rightSide} colours={colours} />
+        <TextLines lines={rightSide} theme={theme} />
       </Box>
-      <TextLines
-        lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]}
-        colours={colours}
-      />
+      <TextLines lines={[[span(bottomLeft + across.repeat(cells - 2) + bottomRight, edge)]]} theme={theme} />
     </Box>
   );
 }

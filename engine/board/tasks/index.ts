@@ -5,10 +5,12 @@ import { findByPrefix, formatIdArray, parseId } from '../../base/ids.ts';
 import { sentence } from '../../base/sentence.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
+import { createTaskArchive, type TaskArchive } from './archive.ts';
 import {
   NEW_TASK_COLUMNS,
   SUMMARY_COLUMNS,
   type SummaryRow,
+  TASK_STATUSES,
   type Task,
   type TaskRow,
   type TaskSource,
@@ -49,21 +51,23 @@ export interface TaskEnd {
 export interface TaskFilter {
   status?: TaskStatus | undefined;
   ids?: readonly string[] | undefined;
+  /** Archived ones; those that are not when left out. */
+  archived?: boolean | undefined;
   /** A task id: only older ones. */
   before?: string | undefined;
   limit?: number | undefined;
 }
 
 /** Owns tasks and their states. Methods that change something are compare-and-set, called inside `storage.write`. */
-export interface Tasks {
+export interface Tasks extends TaskArchive {
   get(taskId: string): Task;
   /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
   resolve(prefix: string): Task;
-  /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out. */
+  /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
   list(filter: TaskFilter): TaskSummary[];
   counts(): Record<TaskStatus, number>;
-  /** Tasks of that status; all without one. */
-  count(status?: TaskStatus): number;
+  /** Tasks of that status, or all without one, that are not archived; with `archived`, those that are. */
+  count(status?: TaskStatus, archived?: boolean): number;
   create(task: NewTask): Task;
   /** Moves a task that is not dispatched to another project. */
   move(taskId: string, project: string | null, by: By): Task;
@@ -109,27 +113,32 @@ export function createTasks({
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const newest = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} WHERE id < ? ORDER BY id DESC LIMIT +?`,
+    `${SELECT_SUMMARY} WHERE id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
+  );
+  const newestArchived = db.prepare<unknown[], SummaryRow>(
+    `${SELECT_SUMMARY} INDEXED BY task_archived WHERE archived_at IS NOT NULL AND id < ? AND status = coalesce(?, status)
+     ORDER BY id DESC LIMIT +?`,
   );
   const newestOf = db.prepare<unknown[], SummaryRow>(
-    `${SELECT_SUMMARY} WHERE status = +? AND id < ? ORDER BY id DESC LIMIT +?`,
+    `${SELECT_SUMMARY} WHERE status = +? AND id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
   );
   const newestAmong = db.prepare<unknown[], SummaryRow>(
     `${SELECT_SUMMARY} WHERE id IN (SELECT value FROM json_each(?)) AND status = coalesce(?, status) AND id < ?
      ORDER BY id DESC LIMIT +?`,
   );
   const countByStatus = db.prepare<unknown[], { status: TaskStatus; n: number }>(
-    "SELECT state AS status, n FROM state_count WHERE of = 'task'",
+    'SELECT state AS status, n FROM state_count WHERE of = ?',
   );
   const insert = db.prepare(
     `INSERT INTO task (${NEW_TASK_COLUMNS.join(', ')}) VALUES (${NEW_TASK_COLUMNS.map(() => '?').join(', ')})`,
   );
-  const assignTo = db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?
+  const assignTo =
+    db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?, archived_at = NULL
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const editOf = db.prepare(`UPDATE task SET body = ?, title = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
   const queueFor = db.prepare(
-    `UPDATE task SET session_id = ? WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
+    `UPDATE task SET session_id = ?, archived_at = NULL WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
   );
   const startOf = db.prepare(
     `UPDATE task SET status = 'running', resume_at = NULL, started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND session_id = ?`,
@@ -147,7 +156,7 @@ export function createTasks({
     summary = coalesce(?, summary) WHERE id = ? AND status IN (SELECT value FROM json_each(?))`);
   const retryOf =
     db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
-    attempt = attempt + 1, session_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
+    attempt = attempt + 1, archived_at = NULL, session_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
     failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'
     AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = task.session_id AND s.state <> 'ended')`);
 
@@ -160,30 +169,33 @@ export function createTasks({
     return toTask(row);
   }
 
-  function countTasks(): Record<TaskStatus, number> {
+  function countTasks(of: 'task' | 'archived'): Record<TaskStatus, number> {
     const counts = { open: 0, assigned: 0, running: 0, done: 0, failed: 0 };
-    for (const { status, n } of countByStatus.all()) counts[status] = n;
+    for (const { status, n } of countByStatus.all(of)) counts[status] = n;
     return counts;
   }
 
   return {
+    ...createTaskArchive({ storage, events, clock }),
     get: getTask,
     resolve: (prefix) =>
       toTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list({ status, ids, before, limit = ids?.length ?? 100 }) {
+    list({ status, ids, archived = false, before, limit = ids?.length ?? 100 }) {
       const end = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', before);
       if (ids !== undefined)
         return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toSummary);
+      if (archived) return newestArchived.all(end, status ?? null, limit).map(toSummary);
       return (status === undefined ? newest.all(end, limit) : newestOf.all(status, end, limit)).map(
         toSummary,
       );
     },
-    counts: countTasks,
-    count(status) {
-      const found = countTasks();
-      return status === undefined ? Object.values(found).reduce((sum, n) => sum + n, 0) : found[status];
+    counts: () => countTasks('task'),
+    count(status, archived = false) {
+      const [all, put] = [countTasks('task'), countTasks('archived')];
+      const statuses = status === undefined ? TASK_STATUSES : [status];
+      return statuses.reduce((sum, each) => sum + (archived ? put[each] : all[each] - put[each]), 0);
     },
     create(task) {
       const now = clock.now();
@@ -208,6 +220,7 @@ export function createTasks({
         timeout_sec: task.timeoutSec ?? null,
         priority: task.priority ?? 0,
         resume_at: null,
+        archived_at: null,
         created_at: now,
         assigned_at: agent === null ? null : now,
         started_at: null,

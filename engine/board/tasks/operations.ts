@@ -106,6 +106,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
         limit: z.int().min(1).max(100_000).optional().describe('default 50'),
         status: z.enum(TASK_STATUSES).optional(),
         ids: ids.meta(unlisted),
+        archived: z.boolean().optional().meta(unlisted),
         /** The task that a page begins after. */
         before: id.optional().meta(unlisted),
       }),
@@ -138,7 +139,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
         return {
           tasks: toWire(rows),
           projects: [...agents.listNames().projects],
-          more: isPart ? undefined : tasks.count(filter.status) - rows.length,
+          more: isPart ? undefined : tasks.count(filter.status, filter.archived) - rows.length,
         };
       },
     }),
@@ -147,8 +148,8 @@ export function taskOperations(deps: BoardOperationsDeps) {
       about: 'How many tasks there are, or how many of one status.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ status: z.enum(TASK_STATUSES).optional() }),
-      run: ({ status }) => tasks.count(status),
+      input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), archived: z.boolean().optional() }),
+      run: ({ status, archived }) => tasks.count(status, archived),
     }),
     operation({
       name: 'task.show',

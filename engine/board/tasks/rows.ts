@@ -36,6 +36,8 @@ export interface Task {
   timeoutSec: number | null;
   /** When its paused session resumes. */
   resumeAt: string | null;
+  /** When it was archived; null while lists show it. */
+  archivedAt: string | null;
   /** Of the waiting tasks, the higher priority goes first. */
   priority: -1 | 0 | 1;
   createdAt: string;
@@ -70,6 +72,7 @@ export interface TaskRow {
   timeout_sec: number | null;
   priority: -1 | 0 | 1;
   resume_at: number | null;
+  archived_at: number | null;
   created_at: number;
   assigned_at: number | null;
   started_at: number | null;
@@ -117,6 +120,7 @@ export const SUMMARY_COLUMNS = [
   'attempt',
   'timeout_sec',
   'resume_at',
+  'archived_at',
   'priority',
   'created_at',
   'assigned_at',
@@ -175,6 +179,7 @@ export function toSummary(row: SummaryRow): TaskSummary {
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
     resumeAt: formatTime(row.resume_at),
+    archivedAt: formatTime(row.archived_at),
     priority: row.priority,
     createdAt: rfc3339(row.created_at),
     assignedAt: formatTime(row.assigned_at),

@@ -6,6 +6,7 @@ import type { Tasks } from '../tasks/index.ts';
 import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';
 import {
   type Evidence,
+  NOBODY,
   toEvidence,
   type Verification,
   type VerificationRow,
@@ -48,7 +49,7 @@ export interface Verify {
   stateOf(session: Session): VerificationState;
   /** The same as a line for the handoff: `reported (the worker's own word)`. */
   sentenceOf(session: Session): string;
-  /** Under strict, schedules a rerun of its tests. Call inside the transaction that ends the session. */
+  /** Schedules a rerun of its tests and of the repository's checks, where the profile has that. Call inside the transaction that ends the session. */
   sessionEnded(session: Session): void;
   /** Records by `write` what a session claims. The `uncommitted` files will be committed after it. */
   report<T>(claims: Claims, by: By, write: (work: () => Reported) => Promise<T>): Promise<T>;
@@ -117,6 +118,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     const task = evidence?.taskId ?? taskId;
     const acceptance = task === null ? [] : deps.tasks.get(task).acceptanceCriteria;
     const criteria = addUnreported(acceptance, evidence?.criteria ?? []);
+    const isOfNobody = evidence?.reportedBy === NOBODY;
     return {
       sessionId,
       taskId: task,
@@ -126,11 +128,12 @@ export function createVerify(deps: VerifyDeps): Verify {
       tests: evidence?.tests ?? [],
       symbols: evidence?.symbols ?? [],
       headCommit: evidence?.headCommit ?? null,
-      reportedAt: evidence?.reportedAt ?? null,
-      reportedBy: evidence?.reportedBy ?? null,
+      reportedAt: isOfNobody ? null : (evidence?.reportedAt ?? null),
+      reportedBy: isOfNobody ? null : (evidence?.reportedBy ?? null),
       rerun: evidence?.rerun ?? null,
       rerunState: evidence?.rerunState ?? null,
       rerunProblem: evidence?.rerunProblem ?? null,
+      checks: deps.checks(),
     };
   }
 
@@ -168,7 +171,18 @@ export function createVerify(deps: VerifyDeps): Verify {
     clearDue.run(sessionId);
   }
 
-  const reruns = createReruns(deps, { newestOf: findEvidence, headOf: findHead, judged: judgeNow });
+  function reportNothing({ sessionId, taskId }: Session, head: Head): Evidence {
+    const nothing = { summary: null, criteria: [], tests: [], symbols: [], reportedBy: NOBODY };
+    insertClaims({ sessionId, taskId, ...nothing }, head);
+    return findEvidence(sessionId)!;
+  }
+
+  const reruns = createReruns(deps, {
+    newestOf: findEvidence,
+    reportNothing,
+    headOf: findHead,
+    judged: judgeNow,
+  });
 
   return {
     subject: resolveSubject,
@@ -176,7 +190,7 @@ export function createVerify(deps: VerifyDeps): Verify {
     stateOf: (session) => judgeAtEnd(session).state,
     sentenceOf(session) {
       const { state, rerunState } = judgeAtEnd(session);
-      if (state === 'none') return state;
+      if (state === 'none' && rerunState === null) return state;
       const next = rerunState === null ? '' : '; svc runs the tests again now, and tells what came of it';
       return `${state} (${VERIFICATION_WORDS[state]}${next})`;
     },

@@ -11,12 +11,19 @@ import { hasRun } from './state.ts';
 /** A session whose evidence is rerun, with the tests that it ran. */
 export interface ToRunAgain {
   session: Session;
-  evidence: Evidence;
+  /** Null when nothing was reported. */
+  evidence: Evidence | null;
   tests: TestResult[];
+  /** The repository's own, which are run besides. */
+  checks: string[];
 }
 
-/** Throws `conflict` while the session runs, `not_found` when there is no test to run or no branch to run it on. */
-export function checkMayRunAgain(session: Session, evidence: Evidence | null): ToRunAgain {
+/** Throws `conflict` while the session runs, `not_found` when there is nothing to run or no branch to run it on. */
+export function checkMayRunAgain(
+  session: Session,
+  evidence: Evidence | null,
+  ownChecks: readonly string[],
+): ToRunAgain {
   const { sessionId, state, taskId, cwd, branch, repository } = session;
   if (state !== 'ended') {
     throw new SvcError('conflict', `${sessionId} is still ${state}; its branch may move while tests run`, {
@@ -24,9 +31,11 @@ export function checkMayRunAgain(session: Session, evidence: Evidence | null): T
     });
   }
   const tests = (evidence?.tests ?? []).filter(hasRun);
-  if (evidence === null || tests.length === 0) {
+  const hasPassed = new Set(tests.flatMap(({ command, result }) => (result === 'passed' ? [command] : [])));
+  const checks = ownChecks.filter((command) => !hasPassed.has(command));
+  if (tests.length === 0 && checks.length === 0) {
     throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
-      hint: sentence`{verify.status ${sessionId}} shows what it reported`,
+      hint: sentence`{verify.status ${sessionId}} shows what it reported; guard.checks names the repository's own checks`,
     });
   }
   if (branch === null || repository === null) {
@@ -38,7 +47,7 @@ export function checkMayRunAgain(session: Session, evidence: Evidence | null): T
       },
     );
   }
-  return { session, evidence, tests };
+  return { session, evidence, tests, checks };
 }
 
 export interface RunDeps {

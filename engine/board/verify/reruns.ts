@@ -29,8 +29,10 @@ export interface RerunsDeps {
   checkWork(session: Session, head: string, checkout: string): Promise<RerunResult | null>;
   /** Throws `consent_missing` until somebody has agreed to svc.yaml. */
   requireConsent(): void;
-  /** `guard.profile` is strict: svc reruns the tests of every session that ended well by itself. */
-  isStrict(): boolean;
+  /** `guard.checks`: commands of the repository that are run besides the reported ones, and have to pass. */
+  checks(): readonly string[];
+  /** For what svc runs a session that ended well again by itself: reported tests as well, only checks, or nothing. */
+  rerunsFor(): 'tests' | 'checks' | 'off';
   /** Sends the result of a rerun to the recipients of the session's handoff. Called inside `storage.write`. */
   tell(session: Session, text: string): void;
   log: { warn(facts: object, text: string): void };
@@ -39,6 +41,8 @@ export interface RerunsDeps {
 /** What reruns need to know of the evidence. */
 export interface EvidenceReader {
   newestOf(sessionId: string): Evidence | null;
+  /** Writes the report of nobody, for a session that reported nothing. Call inside `storage.write`. */
+  reportNothing(session: Session, head: Head): Evidence;
   headOf(session: Session): Promise<Head>;
   judged(sessionId: string): Promise<Verification>;
 }
@@ -54,7 +58,7 @@ export interface RerunRequest {
 export interface Reruns {
   /** Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already, and `cancelled`. */
   run(name: string, request: RerunRequest): Promise<Verification>;
-  /** Under strict, schedules a rerun for a session that ended well. Call inside the transaction that ends it. */
+  /** Schedules a rerun for a session that ended well, as `rerunsFor` has it. Call inside the transaction that ends it. */
   setDue(session: Session): void;
   /** Ends reruns that a killed engine left running, then continues with those that are due. */
   start(): void;
@@ -90,8 +94,11 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   const recordRerun = ({ sessionId, taskId }: Session, by: By, data: Record<string, unknown>): void =>
     void events.append({ kind: 'verification_rerun', sessionId, taskId, ...by, data });
 
+  const findWork = (session: Session): ToRunAgain =>
+    checkMayRunAgain(session, evidence.newestOf(session.sessionId), deps.checks());
+
   async function runAll(what: ToRunAgain, request: RerunRequest): Promise<void> {
-    const { session, evidence: reported } = what;
+    const { session } = what;
     const head = await evidence.headOf(session);
     if (head == null)
       throw new SvcError('git_failed', `where the branch of ${session.sessionId} ends cannot be read`, {
@@ -99,9 +106,11 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       });
     const mark = randomUUID();
     // Recorded before anything runs, so that after a crash the next engine knows what to end.
-    await storage.write(() => {
-      setMark.run(mark, reported.id);
+    const reported = await storage.write(() => {
+      const found = what.evidence ?? evidence.reportNothing(session, head);
+      setMark.run(mark, found.id);
       recordRerun(session, request.by, { state: 'running' });
+      return found;
     });
     try {
       const results = await runTests(what, head, mark, request);
@@ -120,7 +129,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
   }
 
   async function runTests(
-    { session, tests }: ToRunAgain,
+    { session, tests, checks }: ToRunAgain,
     head: string,
     mark: string,
     { timeoutSec, signal: asked, progress }: RerunRequest,
@@ -137,9 +146,14 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
         confine: (command: SessionCommand) => deps.confine({ ...session, worktree: folder }, command),
         isConfined: session.profile === 'strict',
       };
-      for (const [at, test] of tests.entries()) {
-        progress(`runs ${at + 1} of ${tests.length}: ${test.command}`);
-        results.push(await runAgain(test, { cwd, ...limits }, running));
+      const all = [
+        ...tests,
+        ...checks.map((command) => ({ command, result: 'passed' as const, isCheck: true })),
+      ];
+      for (const [at, test] of all.entries()) {
+        progress(`runs ${at + 1} of ${all.length}: ${test.command}`);
+        const ran = await runAgain(test, { cwd, ...limits }, running);
+        results.push('isCheck' in test ? { ...ran, isCheck: true } : ran);
       }
       progress('looks for copies of code and texts in another language');
       const found = await deps.checkWork(session, head, folder);
@@ -158,7 +172,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
     sessionsUnderRerun.add(sessionId);
     try {
       deps.requireConsent();
-      const what = checkMayRunAgain(session, evidence.newestOf(sessionId));
+      const what = findWork(session);
       const request = { timeoutSec: DUE_TIMEOUT_SEC, signal: closing.signal, progress: () => undefined };
       await runAll(what, { ...request, by: SVC });
     } catch (error) {
@@ -206,7 +220,7 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       deps.requireConsent();
       const session = sessions.resolve(name);
       const { sessionId } = session;
-      checkMayRunAgain(session, evidence.newestOf(sessionId));
+      findWork(session);
       if (sessionsUnderRerun.has(sessionId)) {
         throw new SvcError('conflict', `the tests of ${sessionId} are being run again already`, {
           hint: sentence`{verify.status ${sessionId}} has the result when they are done`,
@@ -215,19 +229,22 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       sessionsUnderRerun.add(sessionId);
       try {
         // By the time of its turn, something else may have been reported.
-        await enqueue(() =>
-          runAll(checkMayRunAgain(sessions.get(sessionId), evidence.newestOf(sessionId)), request),
-        );
+        await enqueue(() => runAll(findWork(sessions.get(sessionId)), request));
       } finally {
         sessionsUnderRerun.delete(sessionId);
       }
       return evidence.judged(sessionId);
     },
     setDue(session) {
+      const wanted = deps.rerunsFor();
+      if (wanted === 'off' || session.failure !== null || session.branch === null) return;
       const reported = evidence.newestOf(session.sessionId);
-      if (!deps.isStrict() || session.failure !== null || session.branch === null) return;
-      if (reported === null || !reported.tests.some(hasRun)) return;
-      setDue.run(clock.now(), reported.id);
+      const hasTests = wanted === 'tests' && reported !== null && reported.tests.some(hasRun);
+      // Where nothing was changed, they would check the base.
+      const hasChecks = deps.checks().length > 0 && session.commits !== 0;
+      if (!hasTests && !hasChecks) return;
+      const { id } = reported ?? evidence.reportNothing(session, session.headCommit);
+      setDue.run(clock.now(), id);
       hasDue = true;
     },
     start() {

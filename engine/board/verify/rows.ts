@@ -30,6 +30,8 @@ export interface RerunResult {
   agrees: boolean;
   /** The last lines of its output. */
   output: string;
+  /** It is a check of the repository's own, which has to pass. */
+  isCheck?: boolean;
 }
 
 /**
@@ -63,7 +65,12 @@ export interface Verification {
   rerunState: RerunState;
   /** Why svc could not rerun them by itself; null when there was no problem. */
   rerunProblem: string | null;
+  /** Checks of the repository's own that a rerun runs besides. */
+  checks: readonly string[];
 }
+
+/** Who gives the empty report of a session that reported nothing, for a rerun of the repository's own checks. */
+export const NOBODY = 'svc';
 
 /** A report as it is stored; the newest of a session counts. */
 export interface Evidence {

@@ -1,4 +1,10 @@
-import type { CriterionResult, Evidence, TestResult, VerificationState } from './rows.ts';
+import {
+  type CriterionResult,
+  type Evidence,
+  NOBODY,
+  type TestResult,
+  type VerificationState,
+} from './rows.ts';
 
 /** The current head of a session's branch: undefined without a repository, null when it cannot be read. */
 export type Head = string | null | undefined;
@@ -35,12 +41,15 @@ const shortenCommit = (commit: string): string => commit.slice(0, 10);
 export const VERIFICATION_WORDS: Readonly<Record<VerificationState, string>> = {
   none: 'nothing was reported',
   reported: "the worker's own word",
-  verified: 'svc ran the reported tests again at this commit, and they agree',
-  disagrees: 'svc ran the reported tests again, and they do not end as reported',
+  verified: 'svc ran the tests itself at this commit, and they ended as they should',
+  disagrees: 'svc ran the tests itself, and they did not end as they should',
   stale: 'the branch has moved since',
 };
 
-type Judged = Pick<Evidence, 'tests' | 'symbols' | 'headCommit' | 'rerun' | 'rerunState' | 'rerunProblem'>;
+type Judged = Pick<
+  Evidence,
+  'tests' | 'symbols' | 'headCommit' | 'reportedBy' | 'rerun' | 'rerunState' | 'rerunProblem'
+>;
 
 /**
  * Judges evidence (R12) against all `criteria` of the task. Only a rerun by svc at `head` itself makes it more than the
@@ -60,20 +69,23 @@ export function judgeEvidence(
   const reasons = [...disagreeing, ...missing, ...moved, ...explainNoRerun(evidence)];
   if (disagreeing.length > 0 && movedSinceRerun.length === 0) return { state: 'disagrees', reasons };
   if (moved.length > 0) return { state: 'stale', reasons };
-  return { state: reasons.length === 0 ? 'verified' : 'reported', reasons };
+  const word = evidence.reportedBy === NOBODY ? 'none' : 'reported';
+  return { state: reasons.length === 0 ? 'verified' : word, reasons };
 }
 
 const listDisagreements = (rerun: Judged['rerun']): string[] =>
   (rerun?.results ?? [])
     .filter((each) => !each.agrees)
-    .map(({ command, exitCode }) => {
+    .map(({ command, exitCode, isCheck }) => {
       const end = exitCode === null ? 'was ended without an exit code' : `ended with exit code ${exitCode}`;
+      if (isCheck === true) return `the repository's own check ${end}: ${shortenText(command)}`;
       return `run again it ${end}, which is not what was reported: ${shortenText(command)}`;
     });
 
 /** Lists what a complete report would have. */
-function listEvidenceGaps({ tests, symbols }: Judged, criteria: readonly CriterionResult[]): string[] {
-  const isEmpty = criteria.length === 0 && !tests.some(hasRun);
+function listEvidenceGaps({ tests, symbols, rerun }: Judged, criteria: readonly CriterionResult[]): string[] {
+  const isChecked = rerun?.results.some(({ isCheck }) => isCheck === true) ?? false;
+  const isEmpty = criteria.length === 0 && !tests.some(hasRun) && !isChecked;
   return [
     ...criteria
       .filter(({ status }) => status !== 'met')
@@ -99,8 +111,8 @@ function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): str
   if (rerunState === 'running') return ['svc is running the reported tests again'];
   if (rerunState === 'waiting') return ['svc runs the reported tests again, and has not come to it yet'];
   if (rerun !== null) return [];
-  if (!tests.some(hasRun)) return ['no test that ran was reported, and so there is nothing to run again'];
   if (rerunProblem !== null) return [`the tests could not be run again: ${rerunProblem}`];
+  if (!tests.some(hasRun)) return ['no test that ran was reported, and so there is nothing to run again'];
   return ['svc has not run the reported tests again'];
 }
 

@@ -41,6 +41,13 @@ export function formatHandoff(session: Session, outcome: SessionOutcome, now: nu
   ].join('\n');
 }
 
+/** Adds a fact to a handoff that has been sent. */
+export function addToHandoff(body: string, name: string, value: string): string {
+  const end = body.indexOf('\n\nNext: ');
+  const line = `\n- ${name}: ${toPrintable(value).slice(0, MOST_OF_LINE).toWellFormed()}`;
+  return end < 0 ? body : body.slice(0, end) + line + body.slice(end);
+}
+
 const MOST_OF_LINE = 1000;
 
 /** The agent's own words where it gave any; they are untrusted, so printable and cut to one line. */

@@ -47,6 +47,8 @@ export interface Messages {
   get(id: number): MessageRow;
   /** Writes one message per recipient and returns them in that order. Call inside `storage.write`. */
   send(message: NewMessage, to: readonly Recipient[], by: By): MessageRow[];
+  /** Rewrites what has been sent from a session, of one kind. Call inside `storage.write`. */
+  amend(from: { session: string; kind: MessageKind }, change: (body: string) => string, by: By): void;
   /** Those that tell of `origin`. */
   ofOrigin(origin: string): MessageRow[];
   /** The oldest unread ones first, then the newest read; at most `limit`. With how many there are of each. */
@@ -93,6 +95,10 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     (kind, body, payload_path, from_session, from_agent, from_name, to_session, to_worker, to_agent,
      parent_id, task_id, call_key, created_at, delivery, next_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING *`);
+  const sentFrom = db.prepare<unknown[], MessageRow>(
+    'SELECT * FROM message WHERE from_session = ? AND kind = ? ORDER BY id',
+  );
+  const setBody = db.prepare('UPDATE message SET body = ? WHERE id = ?');
   const unreadOf = db.prepare<unknown[], MessageRow>(
     `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} ORDER BY id LIMIT +?`,
   );
@@ -213,6 +219,15 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
 
   return {
     get,
+    amend({ session, kind }, change, by) {
+      for (const { id, body } of sentFrom.all(session, kind)) {
+        const changed = change(body);
+        if (changed === body) continue;
+        setBody.run(changed, id);
+        const data = { messageId: id, kind };
+        events.append({ kind: 'message_amended', sessionId: asWorkerSession(session), ...by, data });
+      }
+    },
     send(message, to, by) {
       const now = clock.now();
       const rows = to.map(

@@ -16,6 +16,8 @@ export function readChatUsage(usage: unknown): TokenUsage | null {
 // Inside a string of JSON these quotes would have backslashes before them.
 const HAS_USAGE = /"usage"\s*:\s*\{/;
 const HAS_REASON = /"finish_reason"\s*:\s*"/;
+/** Of a choice beyond the first, or of a call of a tool. */
+const HAS_OTHER = /"index"\s*:\s*[1-9]/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
 const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
 
@@ -28,23 +30,39 @@ export const isUsageOnly = (bytes: Buffer): boolean => {
 function createChatMeter(): Meter {
   let usage: TokenUsage | null = null;
   let isDone = false;
-  let hasReason = false;
   let hasFailed = false;
+  /** Answers of the stream, by their index, and whether each has ended; a client may have asked for several. */
+  const choices = new Map<number, boolean>();
+
+  function noteChoices(bytes: Buffer): void {
+    const listed = parseEventData(bytes)?.choices;
+    for (const choice of Array.isArray(listed) ? listed : []) {
+      if (!isJsonObject(choice)) continue;
+      const { index: given, finish_reason: reason } = choice;
+      const index = typeof given === 'number' ? given : 0;
+      // Some servers have an empty word for it until there is one.
+      const hasEnded = typeof reason === 'string' && reason !== '';
+      choices.set(index, hasEnded || choices.get(index) === true);
+    }
+  }
+
   return {
     readEvent(bytes) {
       const text = bytes.toString('latin1');
       // A stream may tell its usage again and again: the last number counts, and it ends nothing.
       if (HAS_USAGE.test(text)) usage = readChatUsage(parseEventData(bytes)?.usage) ?? usage;
-      hasReason ||= HAS_REASON.test(text);
+      if (choices.size === 0 || HAS_REASON.test(text) || HAS_OTHER.test(text)) noteChoices(bytes);
       isDone ||= IS_DONE.test(text);
       hasFailed ||= IS_ERROR.test(text);
     },
     readAnswer(body) {
-      if (isJsonObject(body)) usage = readChatUsage(body.usage);
+      if (!isJsonObject(body)) return;
+      usage = readChatUsage(body.usage);
+      hasFailed = isJsonObject(body.error) && body.choices === undefined && body.data === undefined;
     },
     usage: () => usage,
     // Not every service that speaks this protocol says [DONE].
-    isComplete: () => isDone || hasReason,
+    isComplete: () => isDone || (choices.size > 0 && [...choices.values()].every(Boolean)),
     isOver: () => isDone,
     hasFailed: () => hasFailed,
   };

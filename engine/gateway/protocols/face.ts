@@ -14,7 +14,7 @@ export interface Meter {
   isComplete(): boolean;
   /** Nothing comes after what the stream has had: it is whole although its connection may break. */
   isOver(): boolean;
-  /** The stream has told of an error itself, which is its end as well. */
+  /** The stream has told of an error itself, which is its end as well; or the whole answer is one. */
   hasFailed(): boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ProtocolFace {
 
 /** The data of an event as JSON; null when it is none. */
 export function parseEventData(bytes: Buffer): Record<string, unknown> | null {
-  const text = bytes.toString('utf8');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
   try {
     const value: unknown = JSON.parse(lines.map((line) => line.slice(5)).join('\n'));

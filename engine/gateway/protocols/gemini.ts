@@ -19,6 +19,13 @@ const HAS_USAGE = /"usageMetadata"\s*:\s*\{/;
 const HAS_REASON = /"(?:finishReason|blockReason)"\s*:\s*"/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*\{/m;
 
+/** Arguments of a call are an object here, and may have any words in them. */
+function saysReason(data: Record<string, unknown> | null): boolean {
+  const { candidates, promptFeedback } = data ?? {};
+  const said = [promptFeedback, ...(Array.isArray(candidates) ? candidates : [])].filter(isJsonObject);
+  return said.some(({ finishReason, blockReason }) => typeof (finishReason ?? blockReason) === 'string');
+}
+
 function createGeminiMeter(): Meter {
   /** Each chunk has it; only the last one is read. */
   let last: Buffer | null = null;
@@ -29,13 +36,15 @@ function createGeminiMeter(): Meter {
     readEvent(bytes) {
       const text = bytes.toString('latin1');
       if (HAS_USAGE.test(text)) last = bytes;
-      isComplete ||= HAS_REASON.test(text);
+      isComplete ||= HAS_REASON.test(text) && saysReason(parseEventData(bytes));
       hasFailed ||= IS_ERROR.test(text);
     },
     readAnswer(body) {
       // Without `alt=sse` a stream is a list of answers.
       const whole: unknown = Array.isArray(body) ? body.at(-1) : body;
-      if (isJsonObject(whole)) answered = readGeminiUsage(whole.usageMetadata);
+      if (!isJsonObject(whole)) return;
+      answered = readGeminiUsage(whole.usageMetadata);
+      hasFailed = isJsonObject(whole.error);
     },
     usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
     isComplete: () => isComplete,

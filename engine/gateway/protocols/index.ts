@@ -70,11 +70,22 @@ function decodeName(name: string): string {
   }
 }
 
+/** Whose a path is by its beginning. */
+const STARTS: Readonly<Record<string, Protocol>> = {
+  v1beta: 'gemini',
+  'v1/messages': 'messages',
+  'v1/responses': 'responses',
+  'v1/chat': 'chat',
+  'v1/embeddings': 'chat',
+};
+
 /** In whose shape a request that is served by nothing here is answered. */
 export function guessProtocol(path: string, headers: NodeJS.Dict<string | string[]>): Protocol {
-  if (path.startsWith('/v1beta') || isOfGoogle(headers)) return 'gemini';
-  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined) return 'messages';
-  return path.startsWith('/v1/responses') ? 'responses' : 'chat';
+  const [, start = ''] = /^\/(v1beta|v1\/[a-z]+)(?:\/|$)/.exec(path) ?? [];
+  const named = GEMINI_CALL.test(path) ? 'gemini' : Object.hasOwn(STARTS, start) ? STARTS[start] : undefined;
+  if (named !== undefined) return named;
+  if (isOfGoogle(headers)) return 'gemini';
+  return headers['anthropic-version'] === undefined ? 'chat' : 'messages';
 }
 
 /** Its libraries ask for `/v1/models` as well, which others have too. */

@@ -34,7 +34,9 @@ function createMessagesMeter(): Meter {
       else if (data?.type === 'error') hasFailed = true;
     },
     readAnswer(body) {
-      if (isJsonObject(body)) usage = mergeUsage(null, body.usage);
+      if (!isJsonObject(body)) return;
+      usage = mergeUsage(null, body.usage);
+      hasFailed = body.type === 'error';
     },
     usage: () => usage,
     isComplete: () => isComplete,

@@ -26,7 +26,9 @@ function createResponsesMeter(): Meter {
       if (isJsonObject(data?.response)) usage = readResponsesUsage(data.response.usage) ?? usage;
     },
     readAnswer(body) {
-      if (isJsonObject(body)) usage = readResponsesUsage(body.usage);
+      if (!isJsonObject(body)) return;
+      usage = readResponsesUsage(body.usage);
+      hasFailed = isJsonObject(body.error) && body.output === undefined;
     },
     usage: () => usage,
     isComplete: () => isComplete,

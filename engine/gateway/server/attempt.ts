@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { SseEvent } from '../protocol.ts';
 import { FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
 import type { TokenUsage } from '../tokens.ts';
-import type { Translation } from '../translate/index.ts';
+import { readFault, type Translation } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import type { Call } from './call.ts';
 import { buildClientHeaders } from './credentials.ts';
@@ -291,22 +291,26 @@ export function tryUpstream(
 
     function endAnswer(body: Buffer) {
       const parsed = parseAnswer(body);
-      if (parsed === undefined)
+      if (typeof parsed !== 'object' || parsed === null)
         return failed(
           {
             status: 502,
             code: 'upstream_invalid',
-            message: `the answer of ${provider.name} is cut, or not JSON`,
+            message: `the answer of ${provider.name} is cut, or no JSON object`,
           },
           { mayRepeat: true },
         );
+      meter.readAnswer(parsed);
+      if (meter.hasFailed()) {
+        status = readFault(null, parsed).status;
+        return endError(body);
+      }
       // Whoever asked for a stream reads no other answer, and would take this for an empty one.
       if (call.isStream && !call.isListed) {
         const message =
           readErrorMessage(parsed) ?? `${provider.name} was asked for a stream and does not stream`;
-        return failed({ status: 502, code: 'upstream_invalid', message });
+        return failed({ status: 502, code: 'upstream_invalid', message: hideSecret(message, secret) });
       }
-      meter.readAnswer(parsed);
       let out: Buffer = body;
       try {
         if (translator !== null) out = Buffer.from(JSON.stringify(translator.response(parsed as object)));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { KEY_PREFIX } from '../keys/virtual-key.ts';
 import type { Call } from './call.ts';
 
 /** An answer as its client got it. */
@@ -20,12 +21,25 @@ export interface AnswerCache {
 const MOST_BYTES = 64 * 1024 ** 2;
 /** Larger answers are not kept. */
 export const MOST_ANSWER_BYTES = 4 * 1024 ** 2;
-/** Headers that change what is answered. */
-const MATTER = ['anthropic-beta', 'anthropic-version', 'openai-beta', 'accept'];
+/** Headers that change what is answered, and those by which a service knows a client that has an account of its own there. */
+const MATTER = [
+  'anthropic-beta',
+  'anthropic-version',
+  'openai-beta',
+  'accept',
+  'openai-organization',
+  'openai-project',
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+];
 
 /** Over all that decides about the answer: the whole request, not its last message. */
 export function keyOfCall({ body, request, credentials, route, asked, isStream }: Call): string {
-  const headers = MATTER.map((name) => request.headers[name] ?? '');
+  // Virtual keys open the same door.
+  const headers = MATTER.map((name) => String(request.headers[name] ?? '')).map((value) =>
+    value.includes(KEY_PREFIX) ? '' : value,
+  );
   return createHash('sha256')
     .update(
       JSON.stringify([

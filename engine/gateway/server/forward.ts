@@ -6,7 +6,9 @@ import { type Attempted, tryUpstream } from './attempt.ts';
 import { type Call, type ClientPresence, estimateUsage, setUsage } from './call.ts';
 import { buildUpstreamHeaders } from './credentials.ts';
 import type { HeldBytes } from './held-bytes.ts';
+import { parseHoldingTexts } from './held-texts.ts';
 import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from './json-members.ts';
+import { answerCount } from './local.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
 
@@ -75,11 +77,7 @@ export async function forwardCall(
     try {
       prepared = prepareRequest(call, candidate);
     } catch (error) {
-      sendFailure(response, face, {
-        status: 400,
-        code: 'not_translatable',
-        message: (error as Error).message,
-      });
+      sendFailure(response, face, { status: 400, ...describeRefusal(error) });
       return { status: 400, outcome: 'failed' };
     }
     const isLast = queue.length === 0;
@@ -150,6 +148,13 @@ export async function forwardCall(
   return relayFailure(call, last);
 }
 
+function describeRefusal(error: unknown): { code: string; message: string } {
+  if (error instanceof SyntaxError) return { code: 'body_invalid', message: 'the body is not a JSON object' };
+  if (error instanceof RangeError)
+    return { code: 'body_invalid', message: 'the body is nested too deeply to be translated' };
+  return { code: 'not_translatable', message: (error as Error).message };
+}
+
 function pauseUnlessGone(client: ClientPresence, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(goOn, ms);
@@ -162,6 +167,9 @@ function pauseUnlessGone(client: ClientPresence, ms: number): Promise<void> {
   });
 }
 
+/** Of an upstream that has the protocol but does not count for it. */
+const COUNTS_NOTHING = new Set([404, 405, 501]);
+
 function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> | null): Forwarded {
   const { response, face } = call;
   if (last === null) {
@@ -169,6 +177,10 @@ function relayFailure(call: Call, last: Extract<Attempted, { kind: 'failed' }> |
     return { status: 503, outcome: 'failed' };
   }
   const { failure, relayed, headers } = last;
+  if (call.route.kind === 'count' && COUNTS_NOTHING.has(failure.status)) {
+    answerCount(call);
+    return { status: 200, outcome: 'ok' };
+  }
   if (relayed === null) sendFailure(response, face, failure, headers);
   else sendBody(response, failure.status, relayed, headers);
   return { status: failure.status, outcome: 'failed' };
@@ -236,10 +248,11 @@ function prepareRequest(call: Call, { provider, model, protocol }: Candidate): P
   }
   if (route.kind !== 'generate') throw new Error(`${provider.name} does not speak the protocol of this call`);
   const translator = createTranslation(route.protocol, protocol);
-  const asked = JSON.parse(call.body.toString('utf8')) as object;
+  const texts = parseHoldingTexts(call.body, { protocol: route.protocol, members: call.members });
+  const asked = texts.body as object;
   // Gemini says in the path that the answer is a stream.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
-  const body = Buffer.from(JSON.stringify(translator.request(from, model)));
+  const body = texts.write(translator.request(from, model));
   return { request: { method: 'POST', path, headers, body }, stripsUsage: false, translator };
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { HeldBytes } from './held-bytes.ts';
@@ -16,6 +16,8 @@ export class RefusedRequest extends Error {
 
 const tooLarge = (most: number): RefusedRequest =>
   new RefusedRequest(413, 'body_too_large', `a request may have ${most} bytes`);
+const tooSlow = (ms: number): RefusedRequest =>
+  new RefusedRequest(408, 'request_timeout', `nothing of the request came for ${Math.round(ms / 1000)} s`);
 const tooBusy = (): RefusedRequest =>
   new RefusedRequest(503, 'busy', 'too many large requests are being answered; try again');
 
@@ -25,25 +27,31 @@ const tooBusy = (): RefusedRequest =>
  */
 export function createBodyReader({
   mostBytes: most,
+  idleMs,
   held,
 }: {
   mostBytes: number;
+  /** Between two pieces of a request. */
+  idleMs: number;
   held: HeldBytes;
-}): (request: IncomingMessage) => Promise<Buffer> {
+}): (request: IncomingMessage, response: Pick<ServerResponse, 'writeContinue'>) => Promise<Buffer> {
   function collectBody(request: IncomingMessage): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let size = 0;
       let isOver = false;
+      const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
       function fail(error: Error): void {
         if (isOver) return;
         isOver = true;
+        clearTimeout(timer);
         held.give(size);
         chunks.length = 0;
         reject(error);
       }
       request.on('data', (chunk: Buffer) => {
         if (isOver) return;
+        timer.refresh();
         if (!held.take(chunk.length)) return fail(tooBusy());
         size += chunk.length;
         chunks.push(chunk);
@@ -52,6 +60,7 @@ export function createBodyReader({
       request.once('end', () => {
         if (isOver) return;
         isOver = true;
+        clearTimeout(timer);
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
       });
       request.once('error', fail);
@@ -59,9 +68,11 @@ export function createBodyReader({
     });
   }
 
-  return async (request) => {
+  return async (request, response) => {
     const { headers } = request;
     if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most);
+    // Who waits to be asked for the rest is asked now that it is known to be wanted.
+    if (headers.expect !== undefined) response.writeContinue();
     const body = await collectBody(request);
     const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
     if (encoding === 'identity' || encoding === '') return body;

@@ -36,6 +36,8 @@ import type { Upstreams } from './upstream.ts';
 
 /** How much a gateway takes. */
 export interface ServeLimits extends ForwardLimits {
+  /** Between two pieces of a request. */
+  silentClientMs: number;
   /** Of one request, bytes. */
   mostRequestBytes: number;
   /** Of all requests, and answers that are not streams, together, bytes. */
@@ -52,6 +54,7 @@ export const SERVE_LIMITS: ServeLimits = {
   pauseMs: 250,
   keepAliveMs: 15_000,
   slowClientMs: 120_000,
+  silentClientMs: 120_000,
   mostBytes: 64 * 1024 ** 2,
   mostRequestBytes: 64 * 1024 ** 2,
   mostHeldBytes: 512 * 1024 ** 2,
@@ -97,7 +100,11 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   const { settings, holders, books, budget, routing, limits, log, now } = deps;
   const active = new Set<Call>();
   const held = createHeldBytes(limits.mostHeldBytes);
-  const readBody = createBodyReader({ mostBytes: limits.mostRequestBytes, held });
+  const readBody = createBodyReader({
+    mostBytes: limits.mostRequestBytes,
+    idleMs: limits.silentClientMs,
+    held,
+  });
   const tag = tagWorkspace(deps.dataId);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -116,7 +123,8 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         response,
         face,
         { status, code, message },
-        { ...more, ...(status === 413 ? { connection: 'close' } : {}) },
+        // Of the request there may be more that nobody reads.
+        { ...more, ...(STOPPED.has(status) || headers.expect !== undefined ? { connection: 'close' } : {}) },
       );
     };
     const stranger = findStranger(request, deps.host);
@@ -154,7 +162,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     });
     let body: Buffer;
     try {
-      body = await readBody(request);
+      body = await readBody(request, response);
     } catch (error) {
       if (error instanceof RefusedRequest) return refuse(error.status, error.code, error.message);
       // The client has gone before it had said all.
@@ -177,7 +185,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         row: undefined as never,
       };
       call.row = beginRow(books, now(), call);
-      if (read.members.some(({ key, start }) => key === 'previous_response_id' && body[start] !== NULL_BYTE))
+      if (namesEarlierAnswer(call))
         return refuse(
           400,
           'unsupported',
@@ -299,7 +307,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   }
 
   const http = createLimitedServer(HTTP_LIMITS);
-  http.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  function answer(request: IncomingMessage, response: ServerResponse): void {
     response.on('error', () => undefined);
     serve(request, response).catch((error: unknown) => {
       log.error(
@@ -315,12 +323,21 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
           message: 'the gateway failed; its log says why',
         });
     });
-  });
+  }
+  http.on('request', answer);
+  http.on('checkContinue', answer);
   return { http, active: () => active.size };
 }
 
+/** Of requests that were not read to their end. */
+const STOPPED = new Set([408, 413]);
+
 /** `n`, of null. */
 const NULL_BYTE = 0x6e;
+
+const namesEarlierAnswer = ({ route, members, body }: Call): boolean =>
+  route.protocol === 'responses' &&
+  members.some(({ key, start }) => key === 'previous_response_id' && body[start] !== NULL_BYTE);
 
 const keyMessage = (key: string | null): string =>
   key === null

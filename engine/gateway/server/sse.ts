@@ -50,12 +50,14 @@ export function createEventSplitter(): EventSplitter {
 
 /** Reads an event; null for one without data, such as a comment. */
 export function parseEvent(bytes: Buffer): SseEvent | null {
+  const text = bytes.toString('utf8');
+  // As most are: one line of data, with nothing before it.
+  const end = text.indexOf('\n');
+  if (text.startsWith('data: ') && end === text.length - 2 && text.endsWith('\n'))
+    return { event: null, data: text.slice(6, end) };
   let event: string | null = null;
   const data: string[] = [];
-  for (const line of bytes
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)) {
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
     if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
     else if (line.startsWith('event:')) event = line.slice(6).trim();
   }
@@ -64,10 +66,7 @@ export function parseEvent(bytes: Buffer): SseEvent | null {
 
 /** Writes an event as it goes over the wire. */
 export const formatEvent = ({ event, data }: SseEvent): string =>
-  `${event === null ? '' : `event: ${event}\n`}${data
-    .split('\n')
-    .map((line) => `data: ${line}\n`)
-    .join('')}\n`;
+  `${event === null ? '' : `event: ${event}\n`}data: ${data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data}\n\n`;
 
 /** How the events of an answer go over the wire to its client. */
 export interface EventWriter {

@@ -30,6 +30,7 @@ import { settleAnswer } from './settle-answer.ts';
 import { createToolNames } from './tool-names.ts';
 
 export { dropSealedReasoning } from './drop-seals.ts';
+export { readFault } from './faults.ts';
 export { SEAL_MARK } from './reasoning.ts';
 
 const DIALECTS: Record<Protocol, Dialect> = { chat, responses, messages, gemini };

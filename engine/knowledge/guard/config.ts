@@ -9,6 +9,19 @@ export const guardSchema = z.strictObject({
       'Set of guards that hooks apply, see docs/guard.md; strict also confines workers and promotes only what svc has verified.',
     unset: 'lite',
   }),
+  checks: z
+    .array(z.string().trim().min(1).max(2000))
+    .max(50)
+    .default([])
+    .meta({
+      consent: true,
+      notation: '[]string',
+      nil: true,
+      description:
+        'Commands of the repository that have to pass, such as its package scripts, make targets and pre-commit: svc runs them in a clean checkout as evidence of a session’s work; bring and strict after each run.',
+      unset: 'no checks',
+      example: ['npm test', 'make lint', 'pre-commit run --all-files'],
+    }),
   dup: z
     .strictObject({
       mode: z.enum(['', 'advisory', 'block', 'off']).default('').meta({

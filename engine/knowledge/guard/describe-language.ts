@@ -1,14 +1,19 @@
 import { formatCount, toPrintable } from '../../base/text.ts';
 import type { LanguageFinding } from './language/check-language.ts';
+import { hasNearLanguages } from './language/detect.ts';
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'language' });
 
 const nameLanguage = (code: string): string => NAMES.of(code) ?? code;
 
+/** Some languages cannot be told from each other. */
+const nameFound = (code: string): string =>
+  `${nameLanguage(code)}${hasNearLanguages(code) ? ' or a language near it' : ''}`;
+
 /** Says in a line what is in another language: `src/a.ts:4: the comment is German, and the project writes English: “…”`. */
 export const describeLanguage = ({ path, line, kind, found, wanted, excerpt }: LanguageFinding): string =>
   toPrintable(
-    `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameLanguage(found)}, and the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
+    `${path}:${line}: ${kind === 'prose' ? 'the text' : `the ${kind}`} is ${nameFound(found)}, and the project writes ${nameLanguage(wanted)}: “${excerpt}”`,
   );
 
 const MOST_TOLD = 5;

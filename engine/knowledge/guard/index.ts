@@ -62,6 +62,9 @@ export type Guard = ReturnType<typeof createGuard>;
 /** How long an agent waits for the comparison before it writes, ms; the thread stops by itself a little earlier. */
 const DEADLINE_MS = 40;
 const BUDGET_MS = 32;
+/** What an agent is told of a write that was not looked through. */
+const PARTIAL =
+  'Not all of this write could be looked through in time: `svc guard check` does that, once it is made.';
 /** Of finished work. */
 const MOST_LINES = 20;
 
@@ -113,37 +116,31 @@ export function createGuard({
     return { copies, languages, wanted: { copies: copies !== 'off', languages: gates } };
   }
 
+  /** What cannot be code or a document of a project needs no thread. */
+  function isLookedAt(path: string): boolean {
+    return createLanguageTable(settings().parsers)(path) !== null || isDocument(path);
+  }
+
   async function checkInTime(writes: readonly PlannedWrite[], wanted: WantedChecks): Promise<WriteReport> {
-    const reports = [...groupWrites(writes)].map(([root, group]) =>
-      thread.call('check', { root, writes: group, wanted, budgetMs: BUDGET_MS }),
+    const reports = await Promise.all(
+      [...groupWrites(writes.filter(({ path }) => isLookedAt(path)))].map(([root, group]) =>
+        thread.callInTime('check', { root, writes: group, wanted, budgetMs: BUDGET_MS }, DEADLINE_MS),
+      ),
     );
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<WriteReport[]>((resolve) => {
-      timer = setTimeout(
-        () => resolve([{ copies: [], languages: [], isPartial: true, files: 0 }]),
-        DEADLINE_MS,
-      );
-    });
-    // What comes too late is nobody's business any more.
-    for (const report of reports)
-      report.catch((error: unknown) => log.warn({ error }, 'code was not compared'));
-    const done = await Promise.race([Promise.all(reports), late]).finally(() => clearTimeout(timer));
     return {
-      copies: done.flatMap(({ copies }) => copies),
-      languages: done.flatMap(({ languages }) => languages),
-      isPartial: done.some(({ isPartial }) => isPartial),
-      files: done.reduce((sum, { files }) => sum + files, 0),
+      copies: reports.flatMap((report) => report?.copies ?? []),
+      languages: reports.flatMap((report) => report?.languages ?? []),
+      isPartial: reports.some((report) => report?.isPartial ?? true),
+      files: reports.reduce((sum, report) => sum + (report?.files ?? 0), 0),
     };
   }
 
   function checkRange(request: CheckRequest): Promise<CheckResult> {
-    const languageOf = createLanguageTable(settings().parsers);
-    const isWanted = (path: string): boolean => languageOf(path) !== null || isDocument(path);
-    return checkProject(thread, request, { env, isWanted });
+    return checkProject(thread, request, { env, isWanted: isLookedAt });
   }
 
-  /** Has the files read that a tool may have changed, and those of a folder that somebody works in for the first time. */
-  function readAhead(cwd: string, touched: readonly string[]): void {
+  /** Has the files read that a tool may have changed, and those of a folder that somebody begins to work in. */
+  function readTouched(cwd: string, touched: readonly string[]): void {
     const writes = [...groupWrites(touched.map((path) => ({ path })))];
     const here = paths.findSourceFolder(cwd)?.folder;
     const asked = writes.length > 0 || here === undefined ? writes : [[here, []] as const];
@@ -155,6 +152,10 @@ export function createGuard({
 
   return {
     close: thread.close,
+    /** Has the files below a folder read in which a run begins, so that its first write finds them read. */
+    readAhead(cwd: string): void {
+      if (chooseChecks().wanted.copies) readTouched(cwd, []);
+    },
     /**
      * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
      * found, or the profile looks for nothing. Where findings would be refused, work that could not be looked through is too.
@@ -228,11 +229,11 @@ export function createGuard({
       name: 'guard',
       async look({ event, writes = [], paths: touched, cwd }) {
         const { copies: mode, languages: languageMode, wanted } = chooseChecks();
-        if (wanted.copies && (event === 'post-tool' || event === 'session-start')) readAhead(cwd, touched);
+        if (wanted.copies && (event === 'post-tool' || event === 'session-start')) readTouched(cwd, touched);
         const { prose, code } = wanted.languages;
         const isAny = wanted.copies || prose !== null || code !== null;
         if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
-        const { copies, languages } = await checkInTime(writes, wanted);
+        const { copies, languages, isPartial } = await checkInTime(writes, wanted);
         const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
         const deny = [
           ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),
@@ -243,6 +244,7 @@ export function createGuard({
           context: [
             ...(copies.length > 0 ? [tellOfCopies(copies, false)] : []),
             ...(languages.length > 0 ? [tellOfLanguages(languages, false)] : []),
+            ...(isPartial ? [PARTIAL] : []),
           ],
         };
       },

@@ -21,7 +21,9 @@ export interface GuardProfile {
   copies: GuardMode;
   /** `workspace.locale` and `workspace.code_lang`, where they are set. */
   languages: GuardMode;
-  /** Workers run in a sandbox, svc runs their tests again, and only verified work is promoted. */
+  /** For what svc runs finished work again by itself, in a clean checkout: reported tests and `guard.checks`, or only these. */
+  reruns: 'tests' | 'checks' | 'off';
+  /** Workers run in a sandbox, and only verified work is promoted. */
   confined: boolean;
 }
 
@@ -33,14 +35,16 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     sharedCode: false,
     copies: 'off',
     languages: 'off',
+    reruns: 'off',
     confined: false,
   },
   bring: {
-    about: 'only what the repository brings itself: its own git hooks and checks',
+    about: 'only what the repository brings itself: its git hooks, and its checks as evidence',
     locks: false,
     sharedCode: false,
     copies: 'off',
     languages: 'off',
+    reruns: 'checks',
     confined: false,
   },
   lite: {
@@ -49,6 +53,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     sharedCode: false,
     copies: 'advisory',
     languages: 'advisory',
+    reruns: 'off',
     confined: false,
   },
   shared: {
@@ -57,6 +62,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     sharedCode: true,
     copies: 'advisory',
     languages: 'advisory',
+    reruns: 'off',
     confined: false,
   },
   strict: {
@@ -65,6 +71,7 @@ export const GUARD_PROFILES: Readonly<Record<ProfileName, GuardProfile>> = {
     sharedCode: true,
     copies: 'block',
     languages: 'block',
+    reruns: 'tests',
     confined: true,
   },
 };

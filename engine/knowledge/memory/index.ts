@@ -23,6 +23,8 @@ export interface MemoryDeps {
   sessionOf(sessionId: string): { taskId: string; agent: string; model: string | null } | null;
   task(taskId: string): { source: string; stranger: string | null };
   paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>;
+  /** Those names that no index of the code knows; null when there is none. */
+  listUnknownNames(names: readonly string[]): string[] | null;
   log: { warn(facts: object, text: string): void };
 }
 
@@ -49,7 +51,7 @@ const SWEEP_EVERY_MS = 60 * 60_000;
 const OUTSIDE = new Set(['codehost', 'chat']);
 
 /** Owns what is remembered beyond a session. */
-export function createMemory(deps: MemoryDeps) {
+export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
   const { storage, events, clock, settings } = deps;
   let opened: Promise<OpenMemory> | undefined;
   /** Exports and imports, one after another. */

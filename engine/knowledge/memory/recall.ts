@@ -42,15 +42,18 @@ const FIELDS = [
 const K = 1.2;
 const B = 0.5;
 /** What another word counts for: one that may mean the same, a part of a compound, one with a word inside it, one spelled nearly so. */
-const SYNONYM = 0.55;
+const SYNONYM = 0.6;
 const PART = 0.75;
 const INSIDE = 0.6;
 const MISTYPED = 0.7;
+/** How much rarer than the word itself another may count, and what further ones of them add. */
+const RARER = 2;
+const ALSO = 0.2;
 /** A row that holds all that is asked for goes before one that says a part of it often. */
 const COVERAGE = 0.6;
 /** What two words count more for that stand together in the question and in the row, as a share of the lesser; within so many terms. */
 const TOGETHER = 0.5;
-const NEIGHBOURS = 6;
+const NEIGHBOURS = 4;
 /** Decisions and traps are what one looks for. */
 const TYPE_BOOST: Readonly<Record<string, number>> = { decision: 1.04, gotcha: 1.04 };
 const RECENCY = 0.04;
@@ -261,12 +264,18 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
       }
       before = null;
       let other = 0;
+      let together = 0;
+      let covers = 0;
       for (const { term, weight: share, count: its } of near) {
-        const rare = rarityOf(Math.max(its, count), rows) * weight * share;
-        other = Math.max(other, saturate(fieldScore(words, [term])) * rare);
+        const rare = Math.min(rarityOf(its, rows), RARER * rarityOf(count, rows)) * weight * share;
+        const said = saturate(fieldScore(words, [term])) * rare;
+        together += said;
+        if (said <= other) continue;
+        other = said;
+        covers = share;
       }
-      sum += other;
-      covered += other / (K + 1);
+      sum += other + ALSO * (together - other);
+      covered += rarity * covers;
     }
     if (sum === 0) return 0;
     const age = Math.max(0, clock.now() - row.changed_at);
@@ -304,9 +313,9 @@ export function createRecall({ storage, clock }: { storage: Storage; clock: Cloc
 
 const longest = (forms: readonly string[]): string =>
   forms.reduce((best, each) => (each.length > best.length ? each : best), '');
-/** The shortest form of at least four letters: what bent words have in common. */
+/** The shortest form of at least five letters: what bent words have in common. */
 const shortest = (forms: readonly string[]): string =>
-  forms.reduce((best, each) => (each.length >= 4 && each.length < best.length ? each : best), longest(forms));
+  forms.reduce((best, each) => (each.length >= 5 && each.length < best.length ? each : best), longest(forms));
 
 const saturate = (value: number): number => (value * (K + 1)) / (value + K);
 

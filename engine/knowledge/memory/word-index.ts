@@ -1,10 +1,10 @@
 import type { Db } from '../../storage/index.ts';
-import { indexText } from '../search/index.ts';
+import { indexTexts } from '../search/index.ts';
 import { readDescription } from './okf/concept.ts';
 import type { MemoryRow } from './rows.ts';
 
 /** Changes when the same text would be indexed otherwise. */
-const VERSION = '2';
+const VERSION = '3';
 /** Terms of one row that can be looked up by a part of them, and of which rows are counted. */
 const LONGEST_TERM = 64;
 
@@ -40,9 +40,7 @@ export function createWordIndex(db: Db) {
   function add({ number, title, type, tags, text, okf_frontmatter }: MemoryRow): void {
     const about = okf_frontmatter === null ? null : readDescription(okf_frontmatter);
     const labels = [type, ...(JSON.parse(tags) as string[])].join(' ');
-    const fields = [title, labels, about === null ? text : `${text}\n${about}`].map((field) =>
-      indexText(field),
-    );
+    const fields = indexTexts([title, labels, about === null ? text : `${text}\n${about}`]);
     addWords.run(number, ...fields);
     countTerms(fields, 1);
   }

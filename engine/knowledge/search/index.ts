@@ -1,3 +1,3 @@
 export { nearWords } from './near-words.ts';
 export { quoteForMatch, readQuery } from './query.ts';
-export { createTextIndexer, foldText, indexText, listKeys } from './terms.ts';
+export { createTextIndexer, foldText, indexTexts, listKeys } from './terms.ts';

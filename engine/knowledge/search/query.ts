@@ -1,7 +1,7 @@
-import { stemEnglish } from './stem.ts';
+import { isLightWord } from './light-words.ts';
 import { STOP_WORDS } from './stop-words.ts';
-import { listSynonyms, listSynonymsWithin } from './synonyms.ts';
-import { type Found, foldText, listKeys, listTerms } from './terms.ts';
+import { findPhrases, listSynonyms, listSynonymsWithin } from './synonyms.ts';
+import { type Found, foldText, listKeys, listPlain, listTerms } from './terms.ts';
 
 /** One thing that is looked for. */
 export interface QueryTerm {
@@ -21,7 +21,10 @@ const WEIGHTS: Record<Found['kind'], number> = {
   pair: 1,
   syllables: 0.4,
   character: 0.3,
+  ending: 0.35,
 };
+/** What a common word counts beside one that names something. */
+const LIGHT = 0.5;
 /** Of a text that is given as a query, such as a task's. */
 const LONGEST_QUERY = 16_384;
 
@@ -41,14 +44,25 @@ export function readQuery(text: string, mostTerms = 48): QueryTerm[] {
   for (const { word, forms, kind } of used) {
     if (terms.has(word) || (kind === 'part' && word.length < 2)) continue;
     if (terms.size >= mostTerms) break;
-    terms.set(word, { word, forms, near: listNear(listSynonyms(word, stemEnglish)), weight: WEIGHTS[kind] });
+    terms.set(word, {
+      word,
+      forms,
+      near: listNear(listSynonyms(word)),
+      weight: WEIGHTS[kind] * (isLightWord(word) ? LIGHT : 1),
+    });
   }
-  for (const { word, others } of listSynonymsWithin(foldText(read), stemEnglish)) {
+  for (const { word, others } of listSynonymsWithin(foldText(read))) {
     const term = listKeys(word)
       .map((key) => terms.get(key))
       .find((each) => each !== undefined);
     if (term !== undefined) terms.set(term.word, { ...term, near: [...term.near, ...listNear(others)] });
   }
+  const plain = listPlain(found);
+  for (const { last, length, key, others } of findPhrases(plain.map(({ word }) => word)))
+    for (const { word } of plain.slice(last + 1 - length, last + 1)) {
+      const term = terms.get(word);
+      if (term !== undefined) terms.set(word, { ...term, near: [...term.near, key, ...listNear(others)] });
+    }
   return [...terms.values()];
 }
 

@@ -5,6 +5,8 @@ const HAS_VOWEL = /[aeiouy]/;
 const ENDS_DOUBLE = /([^aeioulsz])\1$/;
 /** Consonant, vowel, consonant other than w, x and y: such a word had an e (hop-ing is of hope, and hopp-ing of hop). */
 const ENDS_SHORT = /^(?:[^aeiou]*)[aeiouy][^aeiouwxy]$/;
+/** The same at the end of a longer one: there an e stays. */
+const ENDS_OPEN = /[^aeiou][aeiouy][^aeiouwxy]$/;
 /** How often a vowel is followed by a consonant. */
 const measure = (text: string): number => text.match(/[aeiouy]+[^aeiouy]+/g)?.length ?? 0;
 
@@ -78,7 +80,10 @@ export function stemEnglish(word: string): string {
     const before = stem.slice(0, last.index);
     if (measure(before) > 1 && (last[0] !== 'ion' || /[st]$/.test(before))) stem = before;
   }
-  if (stem.endsWith('e') && measure(stem.slice(0, -1)) > 1) stem = stem.slice(0, -1);
+  if (stem.endsWith('e')) {
+    const before = stem.slice(0, -1);
+    if (measure(before) > 1 || (measure(before) === 1 && !ENDS_OPEN.test(before))) stem = before;
+  }
   return stem.replace(/ll$/, measure(stem) > 1 ? 'l' : 'll');
 }
 

@@ -1,4 +1,6 @@
+import { looksEnglish } from './english.ts';
 import { stemEnglish, stemOther } from './stem.ts';
+import { findPhrases } from './synonyms.ts';
 
 /** A text as it is compared: compatible forms made one (NFKC), lower case, without the marks of Latin letters. */
 export const foldText = (text: string): string =>
@@ -41,26 +43,38 @@ export interface Found {
   word: string;
   /** All forms under which it is indexed, `word` among them. */
   forms: string[];
-  kind: 'word' | 'part' | 'joined' | 'pair' | 'character' | 'syllables';
+  kind: 'word' | 'part' | 'joined' | 'pair' | 'character' | 'syllables' | 'ending';
 }
 
 const PURE_WORD = /^[a-z]+$/;
 
+/** How a word is bent; of a text that is English, no other way is tried, since `broker` and `broken` have the same stem in German. */
+type Stems = (word: string) => readonly string[];
+const stemAnyLanguage: Stems = (word) => [stemEnglish(word), stemOther(word)];
+const stemOnlyEnglish: Stems = (word) => [stemEnglish(word)];
+
 /** A word and its stems. */
-function listForms(raw: string): string[] {
+function listForms(raw: string, stems: Stems = stemAnyLanguage): string[] {
   const word = foldText(raw);
   const forms = new Set([word]);
   for (const each of [word, ...(/[äöü]/i.test(raw) ? [foldText(spellOut(raw))] : [])]) {
     forms.add(each);
     if (!PURE_WORD.test(each)) continue;
-    forms.add(stemEnglish(each));
-    forms.add(stemOther(each));
+    for (const stem of stems(each)) forms.add(stem);
   }
   return [...forms];
 }
 
 /** Foreign words of Japanese stand in a script of their own, and so are words as they are. */
 const KATAKANA = /[\p{sc=Katakana}\u30fc]{3,}/gu;
+
+const SYLLABLES = /^[\p{sc=Katakana}\u30fc]{2}$/u;
+/** Hiragana bends words and stands between them. */
+const HAS_ENDING = /\p{sc=Hiragana}/u;
+function kindOfPair(pair: string): Found['kind'] {
+  if (SYLLABLES.test(pair)) return 'syllables';
+  return HAS_ENDING.test(pair) ? 'ending' : 'pair';
+}
 
 /** Pairs of neighbours and single characters: a word of such a script is a pair or more. */
 function findUnspaced(run: string): Found[] {
@@ -70,12 +84,10 @@ function findUnspaced(run: string): Found[] {
     const next = characters[at + 1];
     const single: Found = { word: character, forms: [character], kind: 'character' };
     if (next === undefined) return [single];
-    const isSyllables = KATAKANA.test(`${character}${next}ー`);
-    KATAKANA.lastIndex = 0;
     const pair: Found = {
       word: character + next,
       forms: [character + next],
-      kind: isSyllables ? 'syllables' : 'pair',
+      kind: kindOfPair(character + next),
     };
     return [single, pair];
   });
@@ -94,27 +106,29 @@ export function listKeys(word: string): string[] {
   return [folded.length === 3 ? folded.slice(1) : folded.slice(0, 2)];
 }
 
-function findInWord(word: string): Found[] {
+function findInWord(word: string, stems: Stems): Found[] {
   if (word.length > LONGEST_WORD) return [];
   const parts = splitCase(word);
   const whole = word.replaceAll('_', '');
   if (parts.length < 2)
-    return parts.map((each): Found => ({ word: foldText(each), forms: listForms(each), kind: 'word' }));
+    return parts.map(
+      (each): Found => ({ word: foldText(each), forms: listForms(each, stems), kind: 'word' }),
+    );
   return [
-    { word: foldText(whole), forms: [foldText(whole)], kind: 'joined' },
-    ...parts.map((each): Found => ({ word: foldText(each), forms: listForms(each), kind: 'part' })),
+    { word: foldText(whole), forms: listForms(whole, stems), kind: 'joined' },
+    ...parts.map((each): Found => ({ word: foldText(each), forms: listForms(each, stems), kind: 'part' })),
   ];
 }
 
 /** What one compound of a text, made compatible (NFKC), can be found by. */
-function findInCompound(compound: string): Found[] {
+function findInCompound(compound: string, stems: Stems = stemAnyLanguage): Found[] {
   const found: Found[] = [];
   const runs = (compound.match(RUN) ?? []).flatMap((run) => run.match(SPACED_PART) ?? []);
   const spaced = runs.filter((run) => !IS_UNSPACED.test(run));
   const joined = foldText(spaced.join('').replaceAll('_', ''));
   if (spaced.length > 1 && spaced.length === runs.length && joined.length <= LONGEST_WORD)
     found.push({ word: joined, forms: [joined], kind: 'joined' });
-  for (const run of runs) found.push(...(IS_UNSPACED.test(run) ? findUnspaced(run) : findInWord(run)));
+  for (const run of runs) found.push(...(IS_UNSPACED.test(run) ? findUnspaced(run) : findInWord(run, stems)));
   return found;
 }
 
@@ -122,14 +136,29 @@ function findInCompound(compound: string): Found[] {
  * Everything by which a text can be found, in its order: words with their stems, the parts of identifiers and what they are
  * joined, pairs and characters of scripts without spaces.
  */
-export const listTerms = (text: string): Found[] =>
-  [...text.normalize('NFKC').matchAll(COMPOUND)].flatMap(([compound]) => findInCompound(compound));
+export const listTerms = (text: string, stems: Stems = stemAnyLanguage): Found[] =>
+  [...text.normalize('NFKC').matchAll(COMPOUND)].flatMap(([compound]) => findInCompound(compound, stems));
 
-/** What is put into an index instead of a text: all forms of all its words. At most `mostChars` of the text are read. */
-export const indexText = (text: string, mostChars = 65_536): string =>
-  listTerms(text.slice(0, mostChars))
-    .flatMap(({ forms }) => forms)
-    .join(' ');
+/** The words among terms, of which phrases are made, with their places. */
+export const listPlain = (terms: readonly Found[]): { word: string; at: number }[] =>
+  terms.flatMap(({ word, kind }, at) => (kind === 'word' || kind === 'part' ? [{ word, at }] : []));
+
+/** Of a text, at most so much is read. */
+const MOST_CHARS = 65_536;
+
+/** What is put into an index instead of the texts of one row: all forms of all their words, and the phrases that are known. */
+export function indexTexts<const T extends readonly string[]>(texts: T): { [K in keyof T]: string } {
+  const read = texts.map((text) => text.slice(0, MOST_CHARS));
+  const stems = looksEnglish(read.join('\n')) ? stemOnlyEnglish : stemAnyLanguage;
+  return read.map((text) => {
+    const terms = listTerms(text, stems);
+    const forms = terms.map((each) => [...each.forms]);
+    const plain = listPlain(terms);
+    for (const { last, key } of findPhrases(plain.map(({ word }) => word)))
+      forms[plain[last]?.at ?? 0]?.push(key);
+    return forms.flat().join(' ');
+  }) as { [K in keyof T]: string };
+}
 
 /** Words that an indexer remembers. */
 const MOST_REMEMBERED = 50_000;

@@ -1,6 +1,6 @@
 import type { Language } from './languages.ts';
 
-/** A grammar as it lies beside the built program. */
+/** A grammar as it lies beside the built programs. */
 export interface GrammarFile {
   /** Where npm has put it: a path below node_modules. */
   from: string;
@@ -89,6 +89,3 @@ export const GRAMMAR_FILES: Readonly<Record<Language, GrammarFile>> = {
     sample: 'f() { g "$1"; }\n',
   },
 };
-
-/** The folder of the grammars, beside this module as it was built. */
-export const GRAMMARS_FOLDER = 'grammars';

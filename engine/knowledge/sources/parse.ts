@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Language as Grammar, Parser } from 'web-tree-sitter';
+import { Language as Grammar, Parser, type Tree } from 'web-tree-sitter';
 import { SvcError } from '../../base/errors.ts';
-import { GRAMMAR_FILES, GRAMMARS_FOLDER } from './grammar-files.ts';
+import { locateGrammar } from '../../base/own-package.ts';
+import { GRAMMAR_FILES } from './grammar-files.ts';
 import type { Language } from './languages.ts';
-import { createFlattener, type GrammarNames, type SyntaxTree } from './syntax-tree.ts';
+import { repairText } from './repair-text.ts';
+import { createFlattener, type GrammarNames, type SyntaxTree, type TreeWalker } from './syntax-tree.ts';
 
 interface LoadedGrammar {
   grammar: Grammar;
@@ -24,33 +26,61 @@ export interface SourceParser {
 /** Texts that drive a parser into a corner take seconds. */
 export const LONGEST_PARSE_MS = 2000;
 
-/** Creates a parser for all languages, which takes 10 MB and as much again for each large grammar. */
+let walker: Promise<TreeWalker> | undefined;
+/** Those of this thread, for all of its parsers: what a grammar takes of the module's memory is never given back. */
+const loaded = new Map<Language, LoadedGrammar>();
+/** One after another: a grammar that is loaded while another one is loading takes its place in memory. */
+let loading: Promise<unknown> = Promise.resolve();
+
+/** Starts the parser's module, of which a thread has one, and finds its functions. */
+async function startModule(): Promise<TreeWalker> {
+  const module = {};
+  await Parser.init(module);
+  return module as TreeWalker;
+}
+
+/** Creates a parser for all languages. The first of a thread takes 10 MB, and each large grammar as much again, once. */
 export async function createSourceParser(): Promise<SourceParser> {
-  await Parser.init();
+  walker ??= startModule();
+  const flatten = createFlattener(await walker);
   const parser = new Parser();
-  const flatten = createFlattener();
-  const loaded = new Map<Language, LoadedGrammar>();
+
+  /** The tree of a text; null when that takes too long. */
+  function parseText(text: string, until: number): Tree | null {
+    let calls = 0;
+    // It is called every few steps, and the clock costs more than they do.
+    const isLate = (): boolean => {
+      calls += 1;
+      return calls % 64 === 0 && performance.now() > until;
+    };
+    const tree = parser.parse(text, null, { progressCallback: isLate });
+    // Or the next text would be taken for the rest of this one.
+    if (tree === null) parser.reset();
+    return tree;
+  }
 
   /** Parses and copies a tree; every tree is freed here. */
   function parseWith(known: LoadedGrammar, text: string): SyntaxTree | null {
     parser.setLanguage(known.grammar);
     const until = performance.now() + LONGEST_PARSE_MS;
-    const tree = parser.parse(text, null, { progressCallback: () => performance.now() > until });
-    if (tree === null) {
-      // Or the next text would be taken for the rest of this one.
-      parser.reset();
-      return null;
-    }
+    const tree = parseText(text, until);
+    if (tree === null) return null;
+    const repaired = tree.rootNode.hasError ? repairText(known.language, text) : null;
+    const other = repaired === null ? null : parseText(repaired, until);
     try {
-      return flatten(tree, text, known);
+      if (other === null) return flatten(tree, text, known);
+      const { errors } = flatten(tree, text, known);
+      const better = flatten(other, text, known);
+      return better.errors < errors ? better : flatten(tree, text, known);
     } finally {
       tree.delete();
+      other?.delete();
     }
   }
 
   async function loadGrammar(language: Language): Promise<LoadedGrammar> {
     const { sha256, sample } = GRAMMAR_FILES[language];
-    const bytes = readFileSync(new URL(`${GRAMMARS_FOLDER}/${language}.wasm`, import.meta.url));
+    const bytes = readFileSync(locateGrammar(language));
     if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damaged(language, 'was changed');
     const grammar = await Grammar.load(bytes);
     const kinds = Array.from({ length: grammar.nodeTypeCount }, (_, id) => grammar.nodeTypeForId(id) ?? '');
@@ -66,9 +96,14 @@ export async function createSourceParser(): Promise<SourceParser> {
   }
 
   return {
-    async load(languages) {
-      for (const language of new Set(languages))
-        if (!loaded.has(language)) loaded.set(language, await loadGrammar(language));
+    load(languages) {
+      const loadMissing = async (): Promise<void> => {
+        for (const language of new Set(languages))
+          if (!loaded.has(language)) loaded.set(language, await loadGrammar(language));
+      };
+      const all = loading.then(loadMissing);
+      loading = all.catch(() => {});
+      return all;
     },
     parse(language, text) {
       const known = loaded.get(language);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MOST_SOURCE_BYTES } from './list-sources.ts';
@@ -18,32 +18,43 @@ export interface SourceText {
  * source may have. Bytes that are no UTF-8 become replacement characters.
  * @param root the project's folder, links followed
  * @param path relative to it
+ * @param folders folders that were found a moment ago to be reached through no link; more are added
  */
-export function readSource(root: string, path: string): SourceText | SkipReason | 'gone' {
-  const read = readRegularFile(root, path, MOST_SOURCE_BYTES);
+export function readSource(
+  root: string,
+  path: string,
+  folders?: Set<string>,
+): SourceText | SkipReason | 'gone' {
+  const read = readRegularFile(root, path, MOST_SOURCE_BYTES, folders);
   if (typeof read === 'string') return read;
   const { bytes, mtimeMs } = read;
   if (bytes.includes(0)) return 'binary';
-  const text = new TextDecoder('utf-8').decode(bytes);
-  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-  return judgeText(text) ?? { text, hash, size: bytes.length, mtimeMs };
+  const text = DECODER.decode(bytes);
+  return judgeText(text) ?? { text, hash: hash('sha256', bytes).slice(0, 32), size: bytes.length, mtimeMs };
 }
+
+const DECODER = new TextDecoder('utf-8');
 
 /** Reads a small text of a project in the same way; null when there is none. */
 export function readText(root: string, path: string, mostBytes: number): string | null {
   const read = readRegularFile(root, path, mostBytes);
-  return typeof read === 'string' ? null : new TextDecoder('utf-8').decode(read.bytes);
+  return typeof read === 'string' ? null : DECODER.decode(read.bytes);
 }
 
 function readRegularFile(
   root: string,
   path: string,
   mostBytes: number,
+  folders = new Set<string>(),
 ): { bytes: Buffer; mtimeMs: number } | SkipReason | 'gone' {
   const whole = join(root, path);
   let file: number;
   try {
-    if (realpathSync.native(dirname(whole)) !== dirname(whole)) return 'link';
+    const folder = dirname(whole);
+    if (!folders.has(folder)) {
+      if (realpathSync.native(folder) !== folder) return 'link';
+      folders.add(folder);
+    }
     file = openSync(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -9,7 +9,8 @@ export interface GrammarNames {
 
 /**
  * A syntax tree as arrays, in the order in which nodes begin: node 0 is the whole text, and what is below node `n` is
- * `n + 1` to `after[n] - 1`. Only named nodes are kept. Nothing of it is in the parser's memory.
+ * `n + 1` to `after[n] - 1`. Only named nodes are kept. Nothing of it is in the parser's memory; the arrays are longer than
+ * `count`, and hold until the next text is parsed.
  */
 export interface SyntaxTree {
   language: Language;
@@ -34,21 +35,51 @@ export interface SyntaxTree {
 /** What lies deeper is left out, so that who walks a tree may call itself at each level. */
 export const MOST_DEPTH = 500;
 
-/** Scratch space that is reused from text to text. */
-export function createFlattener() {
-  let room = 1 << 16;
-  let kind = new Uint16Array(room);
-  let field = new Uint8Array(room);
-  let start = new Uint32Array(room);
-  let end = new Uint32Array(room);
-  let after = new Uint32Array(room);
+/** As many as most texts have. */
+const USUAL_NODES = 1 << 14;
 
-  function grow(): void {
-    room *= 2;
+/**
+ * The functions of the parser's module that walk a tree. Its own `TreeCursor` copies its state in and out of the module's
+ * memory at every step; between these calls it stays there, which takes a third of the time.
+ */
+export interface TreeWalker {
+  _ts_tree_root_node_wasm(tree: number): void;
+  _ts_tree_cursor_new_wasm(tree: number): void;
+  _ts_tree_cursor_delete_wasm(tree: number): void;
+  _ts_tree_cursor_goto_first_child_wasm(tree: number): number;
+  _ts_tree_cursor_goto_next_sibling_wasm(tree: number): number;
+  _ts_tree_cursor_goto_parent_wasm(tree: number): number;
+  _ts_tree_cursor_current_node_type_id_wasm(tree: number): number;
+  _ts_tree_cursor_current_field_id_wasm(tree: number): number;
+  _ts_tree_cursor_start_index_wasm(tree: number): number;
+  _ts_tree_cursor_end_index_wasm(tree: number): number;
+}
+
+/** Makes the function that copies trees out of the parser's memory, with scratch space that is reused. */
+export function createFlattener(walker: TreeWalker) {
+  const {
+    _ts_tree_cursor_goto_first_child_wasm: gotoFirstChild,
+    _ts_tree_cursor_goto_next_sibling_wasm: gotoNextSibling,
+    _ts_tree_cursor_goto_parent_wasm: gotoParent,
+    _ts_tree_cursor_current_node_type_id_wasm: readKind,
+    _ts_tree_cursor_current_field_id_wasm: readField,
+    _ts_tree_cursor_start_index_wasm: readStart,
+    _ts_tree_cursor_end_index_wasm: readEnd,
+  } = walker;
+  let room = 0;
+  let kind = new Uint16Array();
+  let field = new Uint8Array();
+  let start = new Uint32Array();
+  let end = new Uint32Array();
+  let after = new Uint32Array();
+
+  function resize(nodes: number): void {
+    const kept = Math.min(room, nodes);
     const copy = <T extends Uint16Array | Uint8Array | Uint32Array>(from: T, to: T): T => {
-      to.set(from);
+      to.set(from.subarray(0, kept));
       return to;
     };
+    room = nodes;
     kind = copy(kind, new Uint16Array(room));
     field = copy(field, new Uint8Array(room));
     start = copy(start, new Uint32Array(room));
@@ -56,63 +87,55 @@ export function createFlattener() {
     after = copy(after, new Uint32Array(room));
   }
 
-  /** Copies a tree out of the parser's memory; the caller frees it. */
+  /** Copies a tree; the caller frees it. What is returned holds until the next tree is copied. */
   return function flatten(
     tree: Tree,
     text: string,
     { language, names, isNamed }: { language: Language; names: GrammarNames; isNamed: readonly boolean[] },
   ): SyntaxTree {
-    const cursor = tree.walk();
+    const address = (tree as unknown as { readonly 0: number })[0];
     const errorKind = names.kinds.length - 1;
     let count = 0;
     let errors = 0;
     let isCut = false;
     const open: number[] = [];
+    // The space that a large text took is given back.
+    if (room !== USUAL_NODES) resize(USUAL_NODES);
+    walker._ts_tree_root_node_wasm(address);
+    walker._ts_tree_cursor_new_wasm(address);
     try {
       for (let isUp = false; ; ) {
         if (!isUp) {
-          const type = cursor.nodeTypeId;
+          const type = readKind(address);
           const isError = type === 0xffff;
           const isKept = isError || isNamed[type] === true;
           if (isKept) {
-            if (count === room) grow();
+            if (count === room) resize(2 * room);
             if (isError) errors += 1;
             kind[count] = isError ? errorKind : type;
-            field[count] = cursor.currentFieldId;
-            start[count] = cursor.startIndex;
-            end[count] = cursor.endIndex;
+            field[count] = readField(address);
+            start[count] = readStart(address);
+            end[count] = readEnd(address);
             open.push(count);
             count += 1;
           } else open.push(-1);
-          if (open.length < MOST_DEPTH && cursor.gotoFirstChild()) continue;
           if (open.length >= MOST_DEPTH) isCut = true;
+          else if (gotoFirstChild(address) === 1) continue;
         }
         const closed = open.pop() ?? -1;
         if (closed >= 0) after[closed] = count;
         if (open.length === 0) break;
-        if (cursor.gotoNextSibling()) isUp = false;
+        if (gotoNextSibling(address) === 1) isUp = false;
         else {
-          cursor.gotoParent();
+          gotoParent(address);
           isUp = true;
         }
       }
     } finally {
-      cursor.delete();
+      walker._ts_tree_cursor_delete_wasm(address);
     }
     if (errors === 0 && tree.rootNode.hasError) errors = 1;
-    return {
-      language,
-      text,
-      names,
-      count,
-      kind: kind.slice(0, count),
-      field: field.slice(0, count),
-      start: start.slice(0, count),
-      end: end.slice(0, count),
-      after: after.slice(0, count),
-      errors,
-      isCut,
-    };
+    return { language, text, names, count, kind, field, start, end, after, errors, isCut };
   };
 }
 

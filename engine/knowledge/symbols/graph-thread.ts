@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
-import { parentPort } from 'node:worker_threads';
+import { answerThreadCalls } from '../../base/thread-calls.ts';
 import {
   createIndexer,
   type Indexer,
@@ -19,25 +19,20 @@ export interface GraphView {
   without: readonly string[];
 }
 
-export interface GraphRequest {
-  id: number;
-  view: GraphView;
-  env: NodeJS.ProcessEnv;
-  /** How long the answer waits for the index to be brought up to date, ms. */
-  patienceMs: number;
-  work: { question: GraphQuestion } | { index: { isFull: boolean } };
+/** What is asked of the thread. */
+export interface GraphCalls {
+  /** An answer, which waits so long for the index to be brought up to date, ms. */
+  ask: {
+    takes: { view: GraphView; env: NodeJS.ProcessEnv; patienceMs: number; question: GraphQuestion };
+    answers: { answer: GraphAnswer; stale: Staleness };
+    tells: IndexProgress;
+  };
+  /** Brings an index up to date, however long it takes. */
+  index: { takes: { view: GraphView; isFull: boolean }; answers: RefreshResult; tells: IndexProgress };
 }
 
 /** Why an answer may not be of the files as they are now; null when it is. */
 export type Staleness = { indexing: IndexProgress } | { changing: string[] } | null;
-
-export type GraphReply =
-  | { id: number; progress: IndexProgress }
-  | { id: number; failed: string }
-  | { id: number; answer: GraphAnswer; stale: Staleness }
-  | { id: number; indexed: RefreshResult };
-
-const port = parentPort!;
 
 /** An index that was brought up to date less long ago is not compared with the whole folder again. */
 const FRESH_MS = 1500;
@@ -124,40 +119,49 @@ const waitFor = (work: Promise<unknown>, ms: number): Promise<boolean> => {
 
 async function answer({
   view: wanted,
-  work,
+  question,
   patienceMs,
   env,
-}: GraphRequest): Promise<{ answer: GraphAnswer; stale: Staleness }> {
+}: GraphCalls['ask']['takes']): Promise<GraphCalls['ask']['answers']> {
   const view = await openView(wanted);
-  const question = (work as { question: GraphQuestion }).question;
-  if (view.refreshing === null && performance.now() - view.at > FRESH_MS)
-    startRefresh(view, false).catch(() => undefined);
-  if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
-    const { answer: early } = await answerQuestion(view.indexer, question, env);
-    return { answer: early, stale: { indexing: view.progress } };
-  }
+  const begin = performance.now();
+  const isNew = (path: string): boolean =>
+    !view.indexer.hasFile(path) && view.indexer.languageOf(path) !== null;
+  let maxAgeMs = FRESH_MS;
   for (let tries = 1; ; tries += 1) {
+    if (view.refreshing === null && performance.now() - view.at > maxAgeMs)
+      startRefresh(view, false).catch(() => undefined);
+    if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
+      const { answer: early } = await answerQuestion(view.indexer, question, env);
+      return { answer: early, stale: { indexing: view.progress } };
+    }
     const { answer: made, names } = await answerQuestion(view.indexer, question, env);
+    if (view.at < begin && [...names].some(isNew)) {
+      maxAgeMs = 0;
+      continue;
+    }
     const changed = view.refreshing === null ? await view.indexer.refreshKnown(names) : 0;
     if (changed === 0) return { answer: made, stale: null };
     if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) } };
   }
 }
 
-port.on('message', async (request: GraphRequest) => {
-  const { id, work } = request;
-  const send = (reply: GraphReply): void => port.postMessage(reply);
-  try {
-    if ('question' in work) return send({ id, ...(await answer(request)) });
-    const view = await openView(request.view);
-    const listener = (progress: IndexProgress): void => send({ id, progress });
-    view.listeners.add(listener);
-    try {
-      send({ id, indexed: await startRefresh(view, work.index.isFull) });
-    } finally {
-      view.listeners.delete(listener);
-    }
-  } catch (error) {
-    send({ id, failed: error instanceof Error ? error.message : String(error) });
-  }
+/** Tells how far an index is, for as long as somebody waits. */
+async function listenWhile<T>(
+  view: OpenView,
+  listener: (progress: IndexProgress) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  view.listeners.add(listener);
+  return work().finally(() => view.listeners.delete(listener));
+}
+
+answerThreadCalls<GraphCalls>({
+  async ask(asked, tell) {
+    return listenWhile(await openView(asked.view), tell, () => answer(asked));
+  },
+  async index({ view: wanted, isFull }, tell) {
+    const view = await openView(wanted);
+    return listenWhile(view, tell, () => startRefresh(view, isFull));
+  },
 });

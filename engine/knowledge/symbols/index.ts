@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { SvcError } from '../../base/errors.ts';
+import { locateProgram } from '../../base/own-package.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
-import type { GraphReply, GraphRequest, GraphView, Staleness } from './graph-thread.ts';
+import { createThreadClient } from '../../base/thread-calls.ts';
+import type { GraphCalls, GraphView, Staleness } from './graph-thread.ts';
 import type { IndexProgress, RefreshResult } from './index-files/indexer.ts';
+import { listUnknownNames } from './known-names.ts';
 import type { GraphAnswer, GraphQuestion } from './query/answer.ts';
 
 export interface GraphDeps {
@@ -38,82 +39,48 @@ export interface AskedGraph {
   stale: Staleness;
 }
 
+export interface AskOptions {
+  /** How long the answer waits for files to be read, ms. */
+  patienceMs?: number;
+  /** Told while files are read. */
+  progress?(progress: IndexProgress): void;
+}
+
 export type Graph = ReturnType<typeof createGraph>;
 
-/** A thread that nobody has asked for so long ends, with all that it holds. */
-const IDLE_MS = 120_000;
 /** How long an answer waits for files to be read. */
 const PATIENCE_MS = 8000;
-const MOST_MB = 384;
+/** What the thread may hold, beside what parsers take; a small young generation is half of what indexing takes at its most. */
+export const GRAPH_THREAD_LIMITS = {
+  maxOldGenerationSizeMb: 384,
+  maxYoungGenerationSizeMb: 16,
+  stackSizeMb: 8,
+} as const;
 /** Indexes of worktrees that are kept. */
 const MOST_WORKTREES = 8;
 
-interface Waiting {
-  done(reply: Extract<GraphReply, { answer: unknown } | { indexed: unknown }>): void;
-  fail(error: unknown): void;
-  progress(progress: IndexProgress): void;
-}
-
-type Work = GraphRequest['work'];
-
 /** Owns the indexes of the workspace's code, in a thread that is there while somebody asks. */
 export function createGraph(deps: GraphDeps) {
-  const waiting = new Map<number, Waiting>();
-  let thread: Worker | null = null;
-  let idle: NodeJS.Timeout | undefined;
-  let last = 0;
-
-  function startThread(): Worker {
-    const made = new Worker(new URL('./graph-thread.js', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 8 },
-      env: { ...deps.env } as NodeJS.ProcessEnv,
-    });
-    made.unref();
-    made.on('message', (reply: GraphReply) => {
-      const asked = waiting.get(reply.id);
-      if ('progress' in reply) return asked?.progress(reply.progress);
-      waiting.delete(reply.id);
-      if ('failed' in reply) asked?.fail(new SvcError('internal', `the code graph failed: ${reply.failed}`));
-      else asked?.done(reply);
-    });
-    const end = (why: unknown): void => {
-      if (thread !== made) return;
-      thread = null;
-      for (const each of waiting.values())
-        each.fail(
-          new SvcError(
-            'internal',
-            `the code graph's thread ended: ${why instanceof Error ? why.message : why}`,
-          ),
-        );
-      waiting.clear();
-    };
-    made.on('error', end);
-    made.on('exit', end);
-    return made;
-  }
-
-  function rest(): void {
-    clearTimeout(idle);
-    idle = setTimeout(() => {
-      if (waiting.size > 0) return rest();
-      const ending = thread;
-      thread = null;
-      void ending?.terminate();
-    }, IDLE_MS);
-    idle.unref();
-  }
+  const thread = createThreadClient<GraphCalls>({
+    program: locateProgram('graph-thread'),
+    name: 'the code graph',
+    idleMs: 120_000,
+    // What is being indexed is indexed anew.
+    closingMs: 0,
+    limits: GRAPH_THREAD_LIMITS,
+    env: deps.env,
+  });
 
   const indexFolder = (): string => join(deps.data, 'graph');
+
+  const findIndexFile = (project: string | null): string =>
+    join(indexFolder(), `${project === null ? 'workspace' : `project-${encodeURIComponent(project)}`}.db`);
 
   function viewOf({ project, session }: GraphPlace): GraphView {
     const { parsers, without } = deps.settings();
     const worker = session === undefined ? null : deps.sessionOf(session);
     const owner = worker === null ? project : worker.project;
-    const base = join(
-      indexFolder(),
-      `${owner === null ? 'workspace' : `project-${encodeURIComponent(owner)}`}.db`,
-    );
+    const base = findIndexFile(owner);
     makePrivateFolder(deps.data, indexFolder());
     // A session that works in the project's own folder, or is none of a worker, sees the project.
     if (worker?.cwd == null || !existsSync(worker.cwd) || worker.cwd === deps.folder(owner))
@@ -136,32 +103,21 @@ export function createGraph(deps: GraphDeps) {
       for (const suffix of ['', '-wal', '-shm']) rmSync(join(indexFolder(), name + suffix), { force: true });
   }
 
-  function send(
+  async function ask(
     place: GraphPlace,
-    work: Work,
-    progress: (progress: IndexProgress) => void = () => {},
-    patienceMs = PATIENCE_MS,
-  ): Promise<Parameters<Waiting['done']>[0]> {
-    const view = viewOf(place);
-    thread ??= startThread();
-    rest();
-    last += 1;
-    const request: GraphRequest = { id: last, view, env: deps.env, patienceMs, work };
-    return new Promise((done, fail) => {
-      waiting.set(request.id, { done, fail, progress });
-      thread!.postMessage(request);
-    });
-  }
-
-  async function ask(place: GraphPlace, question: GraphQuestion, patienceMs?: number): Promise<AskedGraph> {
-    const reply = await send(place, { question }, undefined, patienceMs);
-    return reply as Extract<GraphReply, { answer: unknown }>;
+    question: GraphQuestion,
+    { patienceMs = PATIENCE_MS, progress }: AskOptions = {},
+  ): Promise<AskedGraph> {
+    const asked = { view: viewOf(place), env: deps.env, patienceMs, question };
+    return thread.call('ask', asked, progress);
   }
 
   const sharedPaths = (project: string | null): readonly string[] =>
     deps.settings().shared.get(project) ?? [];
 
   return {
+    /** Whether a project was indexed before. */
+    isIndexed: (project: string | null): boolean => existsSync(findIndexFile(project)),
     /** Shared paths of a project, relative to its folder; empty for none. */
     sharedPaths,
     /** Asks about a project, or a session's worktree. What has changed since is read first, for a while. */
@@ -179,23 +135,15 @@ export function createGraph(deps: GraphDeps) {
         ? { path: answer.symbol.path, line: answer.symbol.line }
         : `no symbol is called ${symbol}`;
     },
+    /** Those of the names that no index of a project knows as it is on the disk; null when there is none, and none is made for it. */
+    listUnknownNames: (names: readonly string[]) => listUnknownNames(indexFolder(), names),
     /** Brings an index up to date, however long it takes. */
-    async index(
+    index: async (
       place: GraphPlace,
       isFull: boolean,
       progress: (progress: IndexProgress) => void,
-    ): Promise<RefreshResult> {
-      const reply = await send(place, { index: { isFull } }, progress);
-      return (reply as Extract<GraphReply, { indexed: unknown }>).indexed;
-    },
-    async close(): Promise<void> {
-      clearTimeout(idle);
-      const ending = thread;
-      thread = null;
-      for (const each of waiting.values()) each.fail(new SvcError('cancelled', 'the engine stops'));
-      waiting.clear();
-      await ending?.terminate();
-    },
+    ): Promise<RefreshResult> => thread.call('index', { view: viewOf(place), isFull }, progress),
+    close: thread.close,
   };
 }
 

@@ -1,19 +1,21 @@
 import { z } from 'zod';
 import type { Caller } from '../../api/operation.ts';
-import { operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatCount, toPrintable } from '../../base/text.ts';
 import type { AskedGraph, Graph, GraphPlace } from './index.ts';
+import type { IndexProgress } from './index-files/indexer.ts';
+import { indexOperations } from './index-operations.ts';
+import { describeIndexing, type ReadImpact } from './read-impact.ts';
 import {
   describeState,
   labelSymbol,
   pickAnswer,
   sayState,
   sayTrace,
-  toWireImpact,
   toWireSymbol,
   toWireTrace,
+  type WireImpact,
   type WireSymbol,
 } from './wire.ts';
 
@@ -23,6 +25,7 @@ export interface GraphOperationDeps {
   projects(): readonly string[];
   /** Throws `unknown_project`. */
   projectId(id: string): string | null;
+  readImpact: ReadImpact;
 }
 
 const session = z.string().min(1).max(200).optional().describe('Answer from its worktree.');
@@ -37,7 +40,7 @@ const state = {
 };
 
 /** What clients may ask of the graph of the code. */
-export function graphOperations({ graph, projects, projectId }: GraphOperationDeps) {
+export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
   /** The tree that a caller means: the session that it names, its own, or its project. */
   const placeOf = (caller: Caller, named: string | undefined): GraphPlace => ({
@@ -184,7 +187,7 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
     tool({
       name: 'impact',
       about:
-        'What a change reaches: symbols of the paths, else of git_range, else of what is changed now, with who refers to them over two steps, and tests.',
+        'What a change reaches: symbols of the paths, else of git_range, else of what the session has changed, with who refers to them over two steps, and tests.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -201,9 +204,12 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
         more: z.int(),
         files: quiet,
         not_indexed: quiet,
+        removed: quiet,
+        summary: quiet,
+        is_stale: quiet,
       }),
       say: sayWith((result) => {
-        const { symbols, reached, tests, more } = result as unknown as ReturnType<typeof toWireImpact>;
+        const { symbols, reached, tests, more } = result as unknown as WireImpact;
         return [
           `changed: ${symbols.map((each) => toPrintable(each)).join('; ')}`,
           ...reached.map(
@@ -214,33 +220,11 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
           ...(more > 0 ? [`and ${more} more`] : []),
         ];
       }),
-      async run(input, caller) {
-        const asked = await graph.ask(placeOf(caller, input.session), {
-          ask: 'impact',
-          paths: input.paths !== undefined && input.paths.length > 0 ? input.paths : null,
-          range: input.git_range ?? null,
-        });
-        const impact = pickAnswer(asked, 'impact')?.impact;
-        if (impact === undefined)
-          return {
-            ...describeState(asked),
-            files: 0,
-            symbols: [],
-            reached: [],
-            tests: [],
-            not_indexed: [],
-            more: 0,
-          };
-        const wire = toWireImpact(impact, input.limit);
-        const empty = wire.files === 0 ? (wire.not_indexed.length > 0 ? 'not_indexed' : 'no_changes') : null;
-        const none = wire.reached.length === 0 ? 'no_callers' : null;
-        const why =
-          empty === 'no_changes'
-            ? 'nothing is changed'
-            : empty === 'not_indexed'
-              ? `not indexed: ${wire.not_indexed.join(', ')}`
-              : none && 'nothing else refers to what is declared there';
-        return { ...describeState(asked, empty ?? none, why), ...wire };
+      async run(input, caller, call) {
+        const { paths, git_range: range, limit } = input;
+        const question = { paths: paths?.length ? paths : null, range: range ?? null, limit };
+        const progress = (at: IndexProgress): void => call.progress(describeIndexing(at));
+        return readImpact(placeOf(caller, input.session), question, { progress });
       },
     }),
     tool({
@@ -381,62 +365,7 @@ export function graphOperations({ graph, projects, projectId }: GraphOperationDe
         };
       },
     }),
-    operation({
-      name: 'graph.index',
-      about: 'Bring the index of the code up to date.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({
-        full: z.boolean().default(false),
-        session: z.string().optional(),
-        project: z.string().optional(),
-      }),
-      async run(input, caller, call) {
-        const project = input.project === undefined ? caller.project : projectId(input.project);
-        const { read, removed, resolved, ms } = await graph.index(
-          { project, session: input.session },
-          input.full,
-          (at) =>
-            call.progress(
-              `${at.phase === 'read' ? 'files read' : 'references resolved'}: ${at.done} of ${at.total}`,
-            ),
-        );
-        return { read, removed, resolved, ms: Math.round(ms) };
-      },
-    }),
-    operation({
-      name: 'graph.status',
-      about: 'What the index of the code holds, and what it leaves out.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),
-      async run(input, caller) {
-        const project = input.project === undefined ? caller.project : projectId(input.project);
-        const asked = await graph.ask({ project, session: input.session }, { ask: 'status' });
-        return { ...pickAnswer(asked, 'status')!.status, note: describeState(asked).note };
-      },
-    }),
-    operation({
-      name: 'graph.symbol',
-      about: 'Symbols of a project by a part of their name.',
-      seat: 'any',
-      changes: false,
-      input: z.strictObject({
-        query: z.string().min(1).max(1000),
-        limit: z.int().min(1).max(1000).default(20),
-        session: z.string().optional(),
-      }),
-      async run(input, caller) {
-        const asked = await graph.ask(placeOf(caller, input.session), {
-          ask: 'search',
-          query: input.query,
-          limit: input.limit,
-          only: null,
-        });
-        const symbols = (pickAnswer(asked, 'symbols')?.symbols ?? []).map((each) => toWireSymbol(each));
-        return { ...describeState(asked, symbols.length === 0 ? 'not_found' : null), symbols };
-      },
-    }),
+    ...indexOperations({ graph, projectId, placeOf }),
   ];
 }
 

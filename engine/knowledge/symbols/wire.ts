@@ -1,7 +1,7 @@
 import { formatCount, toPrintable } from '../../base/text.ts';
 import type { AskedGraph } from './index.ts';
 import type { GraphAnswer, Nothing } from './query/answer.ts';
-import type { Impact } from './query/impact.ts';
+import type { Impact, Reached } from './query/impact.ts';
 import type { Trace, TraceStep } from './query/trace.ts';
 import type { SymbolRow } from './store/rows.ts';
 
@@ -160,11 +160,13 @@ export interface WireImpact {
   tests: string[];
   not_indexed: string[];
   more: number;
+  /** How much there is in all, whatever is listed, in a line. */
+  summary: string;
 }
 
 /** What a change reaches, as it goes out. */
 export function toWireImpact(
-  { files, unknown, declared, reached }: Impact,
+  { files, unknown, declared, told, reached }: Impact,
   limit: number | undefined,
 ): WireImpact {
   const names = new Map([...declared, ...reached.map(({ symbol }) => symbol)].map((each) => [each.id, each]));
@@ -174,8 +176,8 @@ export function toWireImpact(
     return limit !== undefined || size <= MOST_CHARACTERS;
   };
   const symbols = takeWhile(
-    declared.filter(({ parent }) => parent <= 0).map((each) => `${labelSymbol(each)}`),
-    (text) => fits(text) && size < MOST_CHARACTERS / 3,
+    told.slice(0, limit).map(labelSymbol),
+    (text) => fits(text) && (limit !== undefined || size < MOST_CHARACTERS / 3),
   );
   const sorted = [...reached].sort(
     (one, other) =>
@@ -193,17 +195,27 @@ export function toWireImpact(
   const shown = takeWhile(rows.slice(0, limit), (row) =>
     fits(`${row.symbol}${row.through}${' '.repeat(90)}`),
   );
+  const tests = [...new Set(reached.filter(({ isTest }) => isTest).map(({ symbol }) => symbol.path))];
+  const callers = reached.filter(({ isTest }) => !isTest);
   return {
     files: files.length,
     symbols,
     reached: shown,
-    tests: [...new Set(reached.filter(({ isTest }) => isTest).map(({ symbol }) => symbol.path))]
-      .sort()
-      .slice(0, 40),
+    tests: tests.sort().slice(0, 40),
     not_indexed: unknown.slice(0, 20),
-    more:
-      reached.length - shown.length + declared.filter(({ parent }) => parent <= 0).length - symbols.length,
+    more: reached.length - shown.length + told.length - symbols.length,
+    summary: summarizeImpact(told.length, callers, tests.length),
   };
+}
+
+/** Below it, an edge was found by a name alone. */
+const WEAK = 0.5;
+
+/** `changes 3 symbols, reached from 5 callers over two steps (1 by name only), 2 test files`. */
+function summarizeImpact(symbols: number, callers: readonly Reached[], tests: number): string {
+  const weak = callers.filter(({ confidence }) => confidence < WEAK).length;
+  const unsure = weak === 0 ? '' : ` (${weak} by name only)`;
+  return `changes ${formatCount(symbols, 'symbol')}, reached from ${formatCount(callers.length, 'caller')} over two steps${unsure}, ${formatCount(tests, 'test file')}`;
 }
 
 const formatEdge = ({ kind, line, confidence, candidates }: WireEdge): string =>

@@ -3,6 +3,7 @@ export { createLocalRunner } from './local-runner.ts';
 export { createProjectReader } from './project-reader.ts';
 export {
   type CollectOrder,
+  type Committed,
   type Kept,
   type LogPart,
   NOTHING_KEPT,

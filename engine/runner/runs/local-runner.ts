@@ -8,6 +8,7 @@ import {
   type RunningProcess,
   readLogTime,
 } from '../processes/index.ts';
+import { createCommittedCounter } from './count-committed.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { findAgentSession } from './find-agent-session.ts';
 import { logFile, runFolder } from './folders.ts';
@@ -200,6 +201,8 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
         return null;
       }
     },
+
+    countCommitted: createCommittedCounter(worktrees),
 
     readLog: async (order) => readSessionLog(deps, order),
     listLogTimes: async (sessionIds) => listSessionLogTimes(deps, sessionIds),

@@ -222,6 +222,21 @@ export interface CommitLine {
   subject: string;
 }
 
+/** A session whose branch is looked at while it runs. */
+export interface CommittedOrder {
+  sessionId: string;
+  repository: string;
+  branch: string;
+  baseCommit: string;
+}
+
+/** What differs between the commit that a worktree was made from and the branch as it is now. */
+export interface Committed {
+  files: number;
+  insertions: number;
+  deletions: number;
+}
+
 /**
  * Runs workers on one machine. What crosses is plain data, so that another machine can do the same: the caller decides
  * and records, the runner has the folders, processes, repositories and sandboxes. In the order of a run's life: `place`,
@@ -257,6 +272,8 @@ export interface Runner {
   discard(run: RunName): Promise<void>;
   /** Lists what a session has committed so far, newest first; null when that cannot be read. */
   listCommits(placement: Placement): Promise<CommitLine[] | null>;
+  /** Counts what sessions have committed so far, by session; without those whose branch cannot be read. */
+  countCommitted(orders: readonly CommittedOrder[]): Promise<Record<string, Committed>>;
   /** Reads a part of a session's log; one that there is not yet is empty. */
   readLog(order: LogOrder): Promise<LogPart>;
   /** When the logs of sessions were last written to, RFC 3339, by session; without those that have none yet. */

@@ -38,18 +38,17 @@ export const dirtyCheckoutError = ({
     data: { path, paths },
   });
 
-/** Finds the checkout of a branch. Throws `worktree_unsafe`. */
-export async function findBranchCheckout(git: Git, root: string, base: string): Promise<Checkout> {
-  return (await findBranchCheckoutAndGitDir(git, root, base)).checkout;
+export interface FoundCheckout {
+  checkout: Checkout;
+  /** The checkout's git folder; null where it cannot be updated. */
+  gitDir: string | null;
+  /** Tracked files with uncommitted changes. They are in the way only of an update that touches them. */
+  changed: string[];
 }
 
-/** `findBranchCheckout`, and the checkout's git folder if it is clean. */
-export async function findBranchCheckoutAndGitDir(
-  git: Git,
-  root: string,
-  base: string,
-): Promise<{ checkout: Checkout; gitDir: string | null }> {
-  const without = (checkout: Checkout) => ({ checkout, gitDir: null });
+/** Finds the checkout of a branch. Throws `worktree_unsafe`. */
+export async function findBranchCheckout(git: Git, root: string, base: string): Promise<FoundCheckout> {
+  const without = (checkout: Checkout): FoundCheckout => ({ checkout, gitDir: null, changed: [] });
   const ref = branchRef(base);
   let found: string | null = null;
   for (const entry of await listWorktrees(git, root)) {
@@ -75,10 +74,37 @@ export async function findBranchCheckoutAndGitDir(
     '--untracked-files=no',
     NOT_INSIDE,
   ]);
-  const paths = splitRecords(stdout).map((record) => record.slice(3));
-  if (paths.length > 0)
-    return without(blockedCheckout(found, `has changes in ${listFirstPaths(paths)}`, paths));
-  return { checkout: { state: 'clean', path: found, paths: [], reason: null }, gitDir };
+  const records = splitRecords(stdout);
+  const unmerged = records.filter(isUnmerged).map(toPath);
+  if (unmerged.length > 0)
+    return without(blockedCheckout(found, `has conflicts in ${listFirstPaths(unmerged)}`, unmerged));
+  const checkout: Checkout = { state: 'clean', path: found, paths: [], reason: null };
+  return { checkout, gitDir, changed: records.map(toPath) };
+}
+
+const toPath = (record: string): string => record.slice(3);
+const isUnmerged = (record: string): boolean => /^(?:U.|.U|AA|DD) /.test(record);
+
+/** The folders above a path, and the path itself. */
+const listAbove = (path: string): string[] =>
+  path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/'));
+
+/** Marks the checkout dirty if an update would touch files with uncommitted changes. */
+export function checkTouchedFiles(
+  { checkout, changed }: Pick<FoundCheckout, 'checkout' | 'changed'>,
+  touched: readonly string[],
+): Checkout {
+  const { path, state } = checkout;
+  if (path === null || state !== 'clean' || changed.length === 0) return checkout;
+  const files = new Set(touched);
+  const filesAndFolders = new Set(touched.flatMap(listAbove));
+  // A file in the place of a folder, and the other way round, is in the way as well.
+  const paths = changed.filter(
+    (each) => filesAndFolders.has(each) || listAbove(each).some((above) => files.has(above)),
+  );
+  return paths.length === 0
+    ? checkout
+    : blockedCheckout(path, `has changes in ${listFirstPaths(paths)}`, paths);
 }
 
 /** Whether a branch is checked out right now. Reading HEAD is enough where git keeps it as a one-line file. */

@@ -29,6 +29,25 @@ export async function listChanges(
   });
 }
 
+export interface ChangeCounts {
+  files: number;
+  insertions: number;
+  deletions: number;
+}
+
+const sumChanges = (files: readonly { insertions: number; deletions: number }[]): ChangeCounts => ({
+  files: files.length,
+  insertions: files.reduce((sum, file) => sum + file.insertions, 0),
+  deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+});
+
+/** Counts what differs between two commits. */
+export const countChanges = async (
+  git: Git,
+  { repository, from, to }: { repository: string; from: string; to: string },
+): Promise<ChangeCounts> =>
+  from === to ? sumChanges([]) : sumChanges(await listChanges(git, repository, from, to));
+
 export const UNREAD = { commits: null, head: null, files: null, insertions: null, deletions: null };
 
 /** Facts found while ending a worktree, so that counting need not ask git again. */
@@ -77,13 +96,7 @@ export async function countWork(
       if (isUntouched) return isVerified ? { ...NONE, head } : { ...UNREAD, head };
       const commits = await git.text(cwd, ['rev-list', '--count', ...tips, `^${baseCommit}`]);
       const files = await listChanges(git, cwd, baseCommit, head ?? savedRefs[0]!);
-      return {
-        commits: Number(commits),
-        head,
-        files: files.length,
-        insertions: files.reduce((sum, file) => sum + file.insertions, 0),
-        deletions: files.reduce((sum, file) => sum + file.deletions, 0),
-      };
+      return { commits: Number(commits), head, ...sumChanges(files) };
     } catch (error) {
       problem = asSvcError(error).message;
     }

@@ -1,5 +1,6 @@
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { Session } from '../../sessions/index.ts';
 import { listChanges } from './count-work.ts';
 import { findForeignCommits } from './foreign-commits.ts';
 import { type Git, splitRecords } from './git.ts';
@@ -17,11 +18,34 @@ export interface DiffRequest {
 }
 
 export interface Diff {
+  /** The commits between which it is. */
+  from: string;
+  head: string;
   /** Newest first. `at` is RFC 3339 UTC. */
   commits: { id: string; subject: string; author: string; at: string }[];
   files: { path: string; insertions: number; deletions: number }[];
   /** The change as one patch, at most this many bytes of it, ending with a whole line. */
   patch(maxBytes: number): Promise<{ text: string; truncated: boolean }>;
+}
+
+/** What to ask for to see the work of a session. Throws `not_found` for one that has nothing to compare. */
+export function requireDiffRequest({
+  sessionId,
+  repository,
+  headCommit,
+  baseCommit,
+  branch,
+  base,
+}: Pick<Session, 'sessionId' | 'repository' | 'headCommit' | 'baseCommit' | 'branch' | 'base'>): DiffRequest {
+  if (repository === null || baseCommit === null || (branch === null && headCommit === null))
+    throw new SvcError('not_found', `${sessionId} has nothing to compare`);
+  return {
+    repository,
+    baseCommit,
+    ...(branch === null || base === null ? {} : { into: base }),
+    // The recorded commit still exists after the branch was promoted and pruned.
+    ...(headCommit === null ? { branch: branch as string } : { head: headCommit }),
+  };
 }
 
 /** What a session has changed since its base. */
@@ -48,6 +72,8 @@ export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> 
     return { id, subject: subject.join(' ').trimEnd(), author, at: rfc3339(Number(at) * 1000) };
   });
   return {
+    from: base,
+    head: tip,
     commits,
     files,
     async patch(maxBytes) {
@@ -80,4 +106,21 @@ async function findOwnWork(
   if (foreign !== null) return { from: foreign.newest, target };
   const { code, stdout } = await git.run(repository, ['merge-base', target, tip], { allowFail: true });
   return code === 0 ? { from: stdout.split('\n')[0]!, target } : null;
+}
+
+/** A file as a commit has it; null where that has no such file, or one that is longer than `maxBytes`. */
+export async function readFileAt(
+  git: Git,
+  {
+    repository,
+    commit,
+    path,
+    maxBytes,
+  }: { repository: string; commit: string; path: string; maxBytes: number },
+): Promise<string | null> {
+  const { code, stdout, truncated } = await git.run(repository, ['cat-file', 'blob', `${commit}:${path}`], {
+    allowFail: true,
+    maxBytes,
+  });
+  return code !== 0 || truncated ? null : stdout;
 }

@@ -2,7 +2,7 @@ import { cpSync, type Dirent, lstatSync, mkdirSync, readdirSync, renameSync, rmS
 import { dirname, join } from 'node:path';
 import { NOT_WORK } from './nested.ts';
 
-/** Above this total size, ignored files are kept when their worktree is removed. */
+/** Above this total size, ignored files are kept when their worktree is removed with work that is merged. */
 const MOST_LOST_BYTES = 4 * 1024 * 1024;
 const MOST_ENTRIES = 200_000;
 
@@ -35,21 +35,36 @@ function readFolderEntries(folder: string): Dirent[] {
 }
 
 /**
- * Says which ignored files go with a worktree, and moves them into `aside` when they exceed a few megabytes, since no
- * commit holds them. Returns one sentence, or none.
+ * Says which ignored files go with a worktree, and moves them into `aside` when they exceed `mostLost` bytes, a few
+ * megabytes, since no commit holds them. Returns one sentence, or none.
  */
 export function keepIgnoredFiles(
   worktree: string,
   ignored: readonly string[],
   aside: string | null,
+  mostLost = MOST_LOST_BYTES,
 ): string[] {
   const names = selectIgnoredWork(ignored);
   if (names.length === 0) return [];
   const bytes = names.reduce((sum, name) => sum + measureSize(join(worktree, name)), 0);
   const named = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
-  if (bytes <= MOST_LOST_BYTES || aside === null) return [`ignored files went with the worktree: ${named}`];
+  if (bytes <= mostLost || aside === null) return [`ignored files went with the worktree: ${named}`];
   for (const name of names) moveTo(join(worktree, name), join(aside, name));
-  return [`ignored files of ${Math.round(bytes / 1024 / 1024)} MB are kept in ${aside}: ${named}`];
+  return [`ignored files of ${formatSize(bytes)} are kept in ${aside}: ${named}`];
+}
+
+const formatSize = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${Math.round(bytes / 1024 / 1024)} MB`;
+
+/** Moves kept ignored files back into their worktree, but for those whose place is taken. */
+export function returnIgnoredFiles(worktree: string, kept: string): void {
+  for (const { name } of readFolderEntries(kept)) {
+    const [from, to] = [join(kept, name), join(worktree, name)];
+    const found = lstatSync(to, { throwIfNoEntry: false });
+    if (found === undefined) moveTo(from, to);
+    else if (found.isDirectory() && lstatSync(from).isDirectory()) returnIgnoredFiles(to, from);
+  }
+  if (readFolderEntries(kept).length === 0) rmSync(kept, { recursive: true, force: true });
 }
 
 function moveTo(from: string, to: string): void {

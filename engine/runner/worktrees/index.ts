@@ -3,6 +3,7 @@ import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
 import { readCheckedOut } from './checked-out.ts';
 import { listUncommitted } from './contents.ts';
+import { type ChangeCounts, countChanges } from './count-work.ts';
 import {
   type CreatedWorktree,
   type CreateRequest,
@@ -12,7 +13,8 @@ import {
   type OriginRequest,
 } from './create.ts';
 import { addDetachedCheckout, type DetachedCheckout, removeDetachedCheckout } from './detached-checkout.ts';
-import { type Diff, type DiffRequest, diffBranch } from './diff.ts';
+import { type Diff, type DiffRequest, diffBranch, readFileAt } from './diff.ts';
+import { type DiscardRequest, type DiscardResult, discardWorktree } from './discard.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish.ts';
 import { createGit, findUserIdentity } from './git.ts';
 import { createGitPrograms } from './git-programs.ts';
@@ -25,17 +27,23 @@ import { type PromoteRequest, type PromoteResult, promoteBranch } from './promot
 import { type PruneResult, pruneWorktrees } from './prune.ts';
 import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './prune-plan.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './refs.ts';
+import { returnFromAside } from './remove-worktree.ts';
 import { findRepository, type Repository, resolveRepository } from './repository.ts';
+import { type RestoreRequest, restoreWorktree } from './restore.ts';
+import { deleteSavedRefs, listSavedRefs, type SavedRef } from './saved-refs.ts';
 import { type RepositoryStatus, readWorktreeStatus, type StatusRequest } from './status.ts';
 import { createTakeOver } from './take-over.ts';
 import { isTakenIn } from './taken-in.ts';
 import { clearTraps, readGitFolders, releaseCheckout } from './traps.ts';
 import { type Trial, type TrialRequest, tryPromotion } from './trial.ts';
+import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './undo-promotion.ts';
 import { readWorkingFolders, type WorkingFolders } from './working-folders.ts';
 
+export { type LineRange, readChangedLines } from './changed-lines.ts';
 export { readChangedTexts } from './changed-texts.ts';
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
-export type { Diff, DiffRequest } from './diff.ts';
+export { type Diff, type DiffRequest, requireDiffRequest } from './diff.ts';
+export type { DiscardRequest, DiscardResult, SavedState } from './discard.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
 export { readCommonDir } from './own-git-dir.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
@@ -43,6 +51,8 @@ export type { PruneResult } from './prune.ts';
 export type { PruneEntry, PrunePlan, PruneRequest } from './prune-plan.ts';
 export { SESSION_PREFIX } from './refs.ts';
 export { type Repository, realFolder, samePath } from './repository.ts';
+export type { RestoreRequest } from './restore.ts';
+export type { SavedRef } from './saved-refs.ts';
 export { WORKTREE_STATES, type WorktreeState } from './states.ts';
 export {
   listWorktreeStates,
@@ -51,6 +61,7 @@ export {
   type StatusRequest,
 } from './status.ts';
 export type { Trial, TrialRequest } from './trial.ts';
+export type { UndonePromotion, UndoPromotionRequest } from './undo-promotion.ts';
 export { watchRefs } from './watch-refs.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './working-files.ts';
 export type { WorkingFolders } from './working-folders.ts';
@@ -141,9 +152,31 @@ export interface Worktrees {
   planPrune(request: PruneRequest): Promise<PrunePlan>;
   /** Executes a plan. `before` runs ahead of each removal; what it leaves is checked like everything else. */
   prune(plan: PrunePlan, before?: (entry: PruneEntry) => Promise<void>): Promise<PruneResult>;
+  /** Removes a branch and worktree with unmerged work, once all of it is saved; see `discardWorktree`. */
+  discard(request: Omit<DiscardRequest, 'keptIn'>): Promise<DiscardResult>;
+  /** Brings back what was removed; see `restoreWorktree`. */
+  restore(request: Omit<RestoreRequest, 'keptIn'>): Promise<void>;
+  /** What was saved of removed branches; of one branch, or of all. */
+  listSavedRefs(repository: string, branch?: string): Promise<SavedRef[]>;
+  /** Deletes saved refs that still hold what was read, all of them or none. */
+  deleteSavedRefs(repository: string, refs: readonly SavedRef[]): Promise<void>;
+  /** Moves a worktree back whose removal was interrupted before anything was deleted. */
+  returnFromAside(path: string): void;
+  /** Takes a promotion back while its base has not moved on; see `undoPromotion` in undo-promotion.ts. */
+  undoPromotion(request: UndoPromotionRequest): Promise<UndonePromotion>;
   diffBranch(request: DiffRequest): Promise<Diff>;
+  /** A file as a commit has it; null where that has no such file, or one that is longer than `maxBytes`. */
+  readFileAt(file: {
+    repository: string;
+    commit: string;
+    path: string;
+    maxBytes: number;
+  }): Promise<string | null>;
   /** Every branch with the commit that it ends at. Throws when one of them cannot be read. */
   listBranchTips(repository: string): Promise<Map<string, string>>;
+  /** The commits of branches, with what confined workers have committed meanwhile. */
+  listSessionTips(repository: string, branches: readonly string[]): Promise<Map<string, string>>;
+  countChanges(range: { repository: string; from: string; to: string }): Promise<ChangeCounts>;
   /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
   /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
@@ -174,6 +207,8 @@ export function createWorktrees({
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
     if (branch != null) await takeOver?.takeOverBranch(branch);
   };
+  const findKeptFolder = (worktree: string): string | null =>
+    agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
   return {
     async findRepository(path) {
       pins.checkPin(path);
@@ -234,18 +269,45 @@ export function createWorktrees({
     tryPromotion: (request) => tryPromotion(git, request),
     planPrune: (request) => planPrune(git, folders, request),
     async prune(plan, before) {
-      const findKeptFolder = (worktree: string): string | null =>
-        agentsDir === undefined ? null : join(agentsDir, basename(worktree), 'ignored');
       const result = await pruneWorktrees(git, folders, queue, plan, { before, findKeptFolder });
       if (agentsDir !== undefined)
         for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
       return result;
     },
+    async discard(request) {
+      await followBranch(request.branch);
+      const { worktree } = request;
+      const keptIn = worktree === null ? null : findKeptFolder(worktree);
+      const result = await discardWorktree(git, folders, queue, { ...request, keptIn });
+      if (agentsDir !== undefined && worktree !== null) removePrivateGit(agentsDir, worktree);
+      return result;
+    },
+    restore: (request) =>
+      restoreWorktree(git, queue, {
+        ...request,
+        keptIn: request.saved.path === null ? null : findKeptFolder(request.saved.path),
+      }),
+    listSavedRefs: (repository, branch) => listSavedRefs(git, repository, branch),
+    async deleteSavedRefs(path, refs) {
+      const { root, commonDir } = await findRepository(git, path);
+      await queue(commonDir, () => deleteSavedRefs(git, root, refs));
+    },
+    returnFromAside,
+    async undoPromotion(request) {
+      const repository = await resolveRepository(git, request.repository);
+      return queue(repository.commonDir, () => undoPromotion(git, { ...request, repository }));
+    },
     async diffBranch(request) {
       await followBranch(request.branch);
       return diffBranch(git, request);
     },
+    readFileAt: (file) => readFileAt(git, file),
     listBranchTips: (repository) => listBranchTips(git, repository),
+    async listSessionTips(repository, branches) {
+      for (const branch of branches) await followBranch(branch);
+      return listBranchTips(git, repository);
+    },
+    countChanges: (range) => countChanges(git, range),
     async findHead(repository, branch) {
       await followBranch(branch);
       return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));

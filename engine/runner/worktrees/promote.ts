@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import {
+  checkTouchedFiles,
   dirtyCheckoutError,
-  findBranchCheckoutAndGitDir,
+  findBranchCheckout,
   isBranchCheckedOut,
   listFirstPaths,
 } from './checkout.ts';
@@ -30,6 +31,8 @@ export interface PromoteRequest {
 
 export interface PromoteResult {
   base: string;
+  /** The branch's commit. */
+  head: string;
   /** The base's commit before and after. */
   before: string;
   after: string;
@@ -52,19 +55,24 @@ interface FollowingCheckout {
   gitDir: string | null;
 }
 
-/** The checkout of the base that has to be updated too, or null. Throws `checkout_dirty` when it cannot be. */
+/**
+ * The checkout of the base that has to be updated too, or null. Throws `checkout_dirty` when it cannot be.
+ * @param touched the files that the update changes
+ */
 async function findFollowingCheckout(
   git: Git,
   root: string,
   base: string,
+  touched: readonly string[],
 ): Promise<FollowingCheckout | null> {
-  const { checkout, gitDir } = await findBranchCheckoutAndGitDir(git, root, base);
+  const found = await findBranchCheckout(git, root, base);
+  const checkout = checkTouchedFiles(found, touched);
   if (checkout.state === 'dirty') throw dirtyCheckoutError(checkout);
   const { path } = checkout;
-  return path === null ? null : { path, gitDir };
+  return path === null ? null : { path, gitDir: found.gitDir };
 }
 
-/** Fast-forwards a clean checkout. git itself refuses when an untracked file is in the way. */
+/** Fast-forwards a checkout. git itself refuses when a changed or an untracked file is in the way. */
 async function fastForwardCheckout(
   git: Git,
   follower: FollowingCheckout,
@@ -98,6 +106,8 @@ async function fastForwardCheckout(
     data: { path },
   });
 }
+
+const toPath = ({ path }: { path: string }): string => path;
 
 /** The commits that base and branch point to. */
 export interface Tips {
@@ -160,14 +170,16 @@ async function computePromotion(
     if (foreign !== null) throw foreignCommitsError(request, foreign);
     const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: tip, env: {} });
     if (conflicts.length > 0) {
-      await findFollowingCheckout(git, root, base); // report what stands in the way there first
+      const paths = await listChangedPaths(git, root, { from: before, to: tree });
+      // Report what stands in the way there first.
+      await findFollowingCheckout(git, root, base, paths.map(toPath));
       throw mergeConflictError(conflicts, 'merge');
     }
     // The work already arrived, perhaps squashed or picked: a merge commit would only add noise.
     return tree === beforeTree ? null : commitTree(git, root, { tree, parents: [before, tip], message });
   }
   if (await isAncestor(git, root, tip, before)) return null;
-  await findFollowingCheckout(git, root, base); // refuse early, before anything is computed
+  await findFollowingCheckout(git, root, base, []); // refuse early, before anything is computed
   const env = await findFallbackIdentity(git, root);
   const after = await rebaseCommits(git, root, {
     base: before,
@@ -181,8 +193,8 @@ async function computePromotion(
 
 /**
  * Merges or rebases a session's work into its base. The result is computed aside; the base then moves in one step,
- * together with its checkout where there is a clean one, or not at all. Never pushes, never touches the session's
- * branch. Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`,
+ * together with its checkout where there is one, or not at all: uncommitted changes in files that the work does not
+ * touch stay as they are. Never pushes, never touches the session's branch. Throws `promote_conflict` (data.paths), `checkout_dirty` (data.paths), `conflict`, `not_found`,
  * `git_failed`.
  */
 export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
@@ -198,6 +210,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
   }
   const unchanged: PromoteResult = {
     base,
+    head: tip,
     before,
     after: before,
     strategy,
@@ -208,10 +221,8 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
   const after = await computePromotion(git, root, request, tips);
   if (after === null) return unchanged;
 
-  const [checkout, paths] = await Promise.all([
-    findFollowingCheckout(git, root, base),
-    listChangedPaths(git, root, { from: before, to: after }),
-  ]);
+  const paths = await listChangedPaths(git, root, { from: before, to: after });
+  const checkout = await findFollowingCheckout(git, root, base, paths.map(toPath));
   if (checkout === null) {
     if (!(await compareAndSetRef(git, root, branchRef(base), after, before, `promote ${branch}`)))
       throw baseMovedError(base);

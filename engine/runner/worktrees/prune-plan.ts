@@ -72,7 +72,7 @@ export const findMergeStatesFor = (
     ? Promise.resolve(new Map())
     : findMergeStates(git, { root, commonDir }, target, pairings.flatMap(listCommitsOf));
 
-const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
+export const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
 
 /** Describes files of a worktree that speak against its removal. */
 export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): string[] => [
@@ -127,7 +127,7 @@ export async function findReasonsToKeep(
   return reasons;
 }
 
-function findReasonsToKeepStray(folder: string): string[] {
+export function findReasonsToKeepStray(folder: string): string[] {
   try {
     return readdirSync(folder).length > 0 ? ['unreadable: git does not know this folder'] : [];
   } catch (error) {

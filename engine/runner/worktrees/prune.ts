@@ -1,11 +1,10 @@
-import { renameSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync } from 'node:fs';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { readContents } from './contents.ts';
 import type { Git } from './git.ts';
 import { keepIgnoredFiles } from './ignored.ts';
 import { listSessionWorktrees } from './listing.ts';
-import { verifyOwnGitDir } from './own-git-dir.ts';
 import {
   describeUnsavedWork,
   findMergeStatesFor,
@@ -15,8 +14,8 @@ import {
   type PrunePlan,
   pairingPath,
 } from './prune-plan.ts';
-import { branchRef, compareAndSetRef, resolveCommit } from './refs.ts';
-import { mayExist } from './repository.ts';
+import { branchRef } from './refs.ts';
+import { removeWorktree, savePrunedCommit } from './remove-worktree.ts';
 import type { WorkingFolders } from './working-folders.ts';
 
 export interface PruneResult {
@@ -28,62 +27,28 @@ export interface PruneResult {
   gone: { branch: string; path: string | null }[];
 }
 
-/** Saves a commit under a ref before the branch that held it is deleted. Throws when that cannot be verified. */
-async function savePrunedCommit(git: Git, root: string, branch: string, commit: string): Promise<string> {
-  const ref = `refs/svc/pruned/${branch}/${commit.slice(0, 12)}`;
-  // The ref may exist already; its value is verified in any case.
-  await compareAndSetRef(git, root, ref, commit, null, 'pruned');
-  if ((await resolveCommit(git, root, ref)) === commit) return ref;
-  throw new SvcError('git_failed', `the commit ${commit} of ${branch} could not be saved under ${ref}`);
-}
-
-/**
- * Removes a worktree that was found safe a moment ago. It is first moved aside, where nobody writes any more, and
- * checked again there: a late file moves it back (R1). git is not used for this, since it refuses worktrees with
- * submodules unless forced, and then checks nothing.
- * @param keptIn where large ignored files are kept; null for nowhere
- * @returns which ignored files went with it, or where they are kept, in a sentence
- */
-async function removeWorktree(
-  git: Git,
-  { repository: root, commonDir }: Pick<PrunePlan, 'repository' | 'commonDir'>,
-  path: string,
-  keptIn: string | null,
-): Promise<string[]> {
-  let said: string[] = [];
-  const aside = `${path}.removing`;
-  const doomed = `${path}.removed`;
-  // Leftovers of an engine that was killed here: either checked again, or found safe and half deleted.
-  if (!mayExist(path) && mayExist(aside)) renameSync(aside, path);
-  rmSync(doomed, { recursive: true, force: true, maxRetries: 3 });
-  if (mayExist(path)) {
-    const gitDir = verifyOwnGitDir(path, commonDir);
-    if (mayExist(aside))
-      throw new SvcError('worktree_unsafe', `${aside} is in the way`, { hint: 'look at it by hand' });
-    renameSync(path, aside);
-    try {
-      const files = await readContents(git, aside, gitDir);
-      const late = describeUnsavedWork(files);
-      if (late.length > 0) throw new SvcError('worktree_unsafe', late.join('; '));
-      said = keepIgnoredFiles(aside, files.ignored, keptIn);
-    } catch (error) {
-      renameSync(aside, path);
-      throw error;
-    }
-    renameSync(aside, doomed);
-    rmSync(doomed, { recursive: true, force: true, maxRetries: 3 });
-  }
-  // Only git's entry is left.
-  await git.run(root, ['worktree', 'remove', path]);
-  if (mayExist(path)) throw new SvcError('worktree_unsafe', `${path} is still there`);
-  return said;
-}
-
 export interface PruneSteps {
   /** Runs ahead of each removal; what it leaves is checked like everything else. */
   before?: ((entry: PruneEntry) => Promise<void>) | undefined;
   /** Where large ignored files of a worktree are kept; null for nowhere. */
   findKeptFolder?(worktree: string): string | null;
+}
+
+/**
+ * Checks a worktree again that was found safe a moment ago: a late file keeps it.
+ * @param keptIn where large ignored files are kept; null for nowhere
+ * @returns which ignored files went with it, or where they are kept, in a sentence
+ */
+async function checkContents(
+  git: Git,
+  aside: string,
+  gitDir: string,
+  keptIn: string | null,
+): Promise<string[]> {
+  const files = await readContents(git, aside, gitDir);
+  const late = describeUnsavedWork(files);
+  if (late.length > 0) throw new SvcError('worktree_unsafe', late.join('; '));
+  return keepIgnoredFiles(aside, files.ignored, keptIn);
 }
 
 /**
@@ -123,11 +88,13 @@ export async function pruneWorktrees(
       const { entry, stray, head } = pairing;
       const ignored =
         entry === null
-          ? []
-          : await removeWorktree(git, plan, entry.path, findKeptFolder?.(entry.path) ?? null);
+          ? null
+          : await removeWorktree(git, plan, entry.path, (aside, gitDir) =>
+              checkContents(git, aside, gitDir, findKeptFolder?.(entry.path) ?? null),
+            );
       if (stray !== null) rmdirSync(stray);
       if (head !== null) await git.run(root, ['update-ref', '--no-deref', '-d', branchRef(branch), head]);
-      result.removed.push({ branch, path, savedRefs, ignored });
+      result.removed.push({ branch, path, savedRefs, ignored: ignored ?? [] });
     };
     try {
       await before?.(planned);

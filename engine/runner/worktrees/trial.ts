@@ -1,5 +1,5 @@
 import { type Problem, toProblem } from '../../base/errors.ts';
-import { type Checkout, checkRoomForFiles, findBranchCheckout } from './checkout.ts';
+import { type Checkout, checkRoomForFiles, checkTouchedFiles, findBranchCheckout } from './checkout.ts';
 import { foreignCommitsError } from './foreign-commits.ts';
 import type { Git } from './git.ts';
 import { mergeTrees } from './integrate.ts';
@@ -41,13 +41,13 @@ export async function tryPromotion(git: Git, request: TrialRequest): Promise<Tri
   const { root, commonDir } = await resolveRepository(git, request.repository);
   const tips = await resolveTips(git, root, request);
   const { before, beforeTree, tip: head } = tips;
-  const [counts, checkout, foreign] = await Promise.all([
+  const [counts, found, foreign] = await Promise.all([
     countAheadBehind(git, root, before, head),
     findBranchCheckout(git, root, base),
     findForeignToBase(git, root, request, tips),
   ]);
   const about = { branch, head, base, strategy: 'merge', refused: null, ...counts } as const;
-  const asIs = { ...about, conflicts: [], sensitive: [], checkout };
+  const asIs = { ...about, conflicts: [], sensitive: [], checkout: found.checkout };
   if (counts.ahead === 0 || foreign?.newest === head)
     return { ...asIs, promotable: true, alreadyMerged: true };
   if (foreign !== null) {
@@ -59,6 +59,10 @@ export async function tryPromotion(git: Git, request: TrialRequest): Promise<Tri
     const { tree, conflicts } = await mergeTrees(git, root, { base: before, branch: head, env });
     const paths = await listChangedPaths(git, root, { from: before, to: tree, env });
     const added = paths.filter(({ change }) => change === 'added').map(({ path }) => path);
+    const checkout = checkTouchedFiles(
+      found,
+      paths.map(({ path }) => path),
+    );
     const follows = conflicts.length > 0 ? checkout : await checkRoomForFiles(git, checkout, added);
     return {
       ...about,

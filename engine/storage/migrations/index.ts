@@ -15,6 +15,10 @@ import { okf } from './0014-okf.ts';
 import { memoryTerms } from './0015-memory-terms.ts';
 import { memoryBriefs } from './0016-memory-briefs.ts';
 import { context } from './0017-context.ts';
+import { undo } from './0018-undo.ts';
+import { archive } from './0019-archive.ts';
+import { retention } from './0020-retention.ts';
+import { comments } from './0021-comments.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -35,4 +39,8 @@ export const migrations: readonly string[] = [
   memoryTerms,
   memoryBriefs,
   context,
+  undo,
+  archive,
+  retention,
+  comments,
 ];

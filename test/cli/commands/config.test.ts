@@ -32,12 +32,12 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 84 keys in 20 sections beside webhook and notify, for people and programs', async () => {
+  test('lists 85 keys in 20 sections beside webhook, notify and retain, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
-    const own = keys.filter(({ key }) => !/^(webhook|notify)\./.test(key));
-    assert.equal(own.length, 84);
+    const own = keys.filter(({ key }) => !/^(webhook|notify|retain)\./.test(key));
+    assert.equal(own.length, 85);
     assert.equal(new Set(own.map(({ key }) => key.split('.')[0])).size, 20);
     assert.ok(keys.every(({ description }) => description.length > 0));
     assert.match((await ws.svc(['config', 'keys'])).stdout, /agents\.timeout_sec/);

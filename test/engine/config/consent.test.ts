@@ -61,12 +61,18 @@ test('what names a program, an address, a guard or a path is under consent, and 
     ...['agents.gateway_route', 'agents.auth', 'ai.mode', 'ai.ollama.host', 'ai.providers'],
     ...['base_url', 'api_key', 'api_key_env'].map((key) => `ai.passthrough.anthropic.${key}`),
     ...['ai.budget_tokens_day', 'context.dir', 'daemon.socket', 'daemon.addr', 'db.path', 'gateway.addr'],
-    ...['guard.profile', 'guard.dup.mode', 'guard.dup.window', 'guard.dup.min_tokens', 'guard.dup.max_files'],
+    ...['guard.profile', 'guard.checks', 'guard.dup.mode', 'guard.dup.window', 'guard.dup.min_tokens'],
+    'guard.dup.max_files',
     ...['memory.okf_dir', 'paths.shared', 'paths.agents', 'paths.worktrees', 'paths.data'],
     ...['policy.mode', 'policy.actors', 'project.root', 'projects', 'server.url', 'server.token_path'],
     ...['telemetry.work', 'ui.addr', 'workspace.root'],
     ...['secret_env', 'allow', 'require_approval', 'templates'].map((key) => `webhook.${key}`),
     'notify.webhooks',
+    'retain.events',
+    'retain.tasks',
+    'retain.logs',
+    'retain.refs',
+    'retain.discarded',
   ]);
   // A new key that holds a command, an address or a folder has to be decided about.
   const telling = /command|address|folder|path of|credential|secret/i;

@@ -4,14 +4,14 @@ import { buildJsonSchema, describeKeys, ENVIRONMENT } from '../../../engine/conf
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
-const beside = (key: string): boolean => /^(?:webhook|notify)\./.test(key);
+const beside = (key: string): boolean => /^(?:webhook|notify|retain)\./.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('84 keys in 20 sections stand beside webhook and notify', () => {
+test('85 keys in 20 sections stand beside webhook, notify and retain', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
-  // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else) and ai.prices.
-  assert.equal(documented.length, 84);
+  // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else), ai.prices and guard.checks.
+  assert.equal(documented.length, 85);
   assert.equal(new Set(documented.map((key) => key.split('.')[0])).size, 20);
   assert.deepEqual(keys.filter(beside), [
     'webhook.secret_env',
@@ -19,6 +19,11 @@ test('84 keys in 20 sections stand beside webhook and notify', () => {
     'webhook.require_approval',
     'webhook.templates',
     'notify.webhooks',
+    'retain.events',
+    'retain.tasks',
+    'retain.logs',
+    'retain.refs',
+    'retain.discarded',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });
@@ -130,7 +135,7 @@ test('the JSON Schema is plain draft-07 with a description for every key', () =>
   const schema = buildJsonSchema() as {
     properties: Record<string, { properties?: Record<string, unknown> }>;
   };
-  assert.equal(Object.keys(schema.properties).length, 22);
+  assert.equal(Object.keys(schema.properties).length, 23);
   const timeout = schema.properties.agents?.properties?.timeout_sec as Record<string, unknown>;
   assert.equal(timeout.type, 'integer');
   assert.match(String(timeout.description), /Unset: 0 means the default/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -164,6 +164,41 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
       assert.equal((await rig.settled(id)).failure?.code, code, rig.log(id));
       assert.ok(agents.length > 0 && agents.every(({ pid }) => !isRunning(pid)));
     }
+  });
+
+  test('is told its messages at the end of its turn, each once, and goes on in the same conversation', async () => {
+    const go = join(rig.ws.repository.folder, 'go');
+    const id = await rig.run(['say up', `run until [ -e '${go}' ]; do sleep 0.05; done`, 'usage 30 4']);
+    await until(async () => (await rig.show(id)).state === 'running');
+    const shown = await rig.call('session.show', { session: id });
+    assert.equal(shown.reads_messages, 'turn_end');
+    await rig.call('msg.send', { to_session: id, body: `one more\n#acp: say first\n#acp: usage 5 1` });
+    await rig.call('msg.send', { to_session: id, body: `and\n#acp: say second` });
+    writeFileSync(go, '');
+    const ended = await rig.settled(id);
+    assert.equal(ended.failure, null, rig.log(id));
+    const { text } = await rig.call('session.log', { session: id });
+    assert.match(text, /up\n[\s\S]*is told: Message \d+ from the Chair:[\s\S]*^first\nsecond$/m);
+    assert.equal(text.match(/^first$/gm)?.length, 1);
+    assert.equal(rig.log(id).match(/"acp":"session"/g)?.length, 1);
+    assert.deepEqual([ended.usage?.input, ended.usage?.output], [35, 5]);
+    assert.equal((await rig.call('session.show', { session: id })).reads_messages, 'never');
+  });
+
+  test('is interrupted to be told, and by nobody where there is nothing to tell', async () => {
+    const id = await rig.run(['say up', 'hang']);
+    await until(() => existsSync(join(rig.ws.root, '.svc', 'agents', id, 'log')) && /up/.test(rig.log(id)));
+    await rig.call('worker.interrupt', { session: id });
+    await rig.call('msg.send', { to_session: id, body: 'stop that\n#acp: say stopped' });
+    assert.equal((await rig.show(id)).state, 'running');
+    await rig.call('worker.interrupt', { session: id });
+    const ended = await rig.settled(id);
+    assert.equal(ended.failure, null, rig.log(id));
+    assert.match((await rig.call('session.log', { session: id })).text, /^stopped$/m);
+    await assert.rejects(rig.call('worker.interrupt', { session: id }), {
+      code: 'conflict',
+      message: /has ended/,
+    });
   });
 
   test('is limited by what its agent tells, and goes on by session/load', async () => {

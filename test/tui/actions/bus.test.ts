@@ -84,6 +84,40 @@ describe('messages', () => {
     ]);
   });
 
+  it('m writes to a worker and says when it reads that; to one that has ended it offers F instead', () => {
+    const dash = bench()
+      .keys('4')
+      .data({
+        sessions: [
+          sessionRow(1, { state: 'running', ended_at: null, reads_messages: 'tool_call' }),
+          sessionRow(2),
+        ],
+      })
+      .keys('m');
+    assert.match(readScreen(dash), /s-1 reads it at its next tool call/);
+    dash.keys('h', 'i', 'enter');
+    assert.deepEqual(dash.calls(), [
+      { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
+    ]);
+    const effect = dash.effects().find((each) => each.do === 'call')!;
+    dash.send({ type: 'answered', effect: effect as never, answer: { known: true } });
+    assert.match(lastMessage(dash), /the note is sent: s-1 reads it at its next tool call/);
+    dash.keys('j', 'm');
+    assert.equal(dash.state().overlay, null);
+    assert.match(lastMessage(dash), /s-2 has ended and reads no messages; F sends it on/);
+  });
+
+  it('U and y interrupt a worker on acp, and no other', () => {
+    const run = (transport: 'acp' | 'subprocess') =>
+      bench()
+        .keys('4')
+        .data({ sessions: [sessionRow(1, { state: 'running', ended_at: null, transport })] })
+        .keys('B', 'y');
+    assert.deepEqual(run('acp').calls(), [{ operation: 'worker.interrupt', input: { session: 's-1' } }]);
+    const other = run('subprocess');
+    assert.deepEqual(other.calls(), []);
+  });
+
   it('an empty message is not sent, and Esc drops it', () => {
     const dash = openBus().keys('n', 'enter');
     assert.match(lastMessage(dash), /needs a text/);

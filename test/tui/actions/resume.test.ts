@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Bench, bench, sessionRow } from '../../support/dashboard.ts';
+import { type Bench, bench, sessionRow, showComments, showWork } from '../../support/dashboard.ts';
 
 const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
   bench().keys('4').data({ sessions });
@@ -8,7 +8,9 @@ const ended = (id: number, more = {}) => sessionRow(id, { worktree: `/w/s-${id}`
 
 describe('sending an ended worker on', () => {
   it('takes F and y, and what is then written in the editor', () => {
-    const dash = openWorkers(ended(1)).keys('F');
+    const fetching = openWorkers(ended(1)).keys('F');
+    assert.match(fetching.state().message?.text ?? '', /still being fetched/);
+    const dash = showComments(showWork(fetching, 1), 1, []).keys('F');
     assert.match(dash.state().armed?.question ?? '', /Write what s-1 is to do next/);
     const effect = dash
       .keys('y')

@@ -60,7 +60,7 @@ const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 describe('what a worker does', () => {
   it('stands in its row and, with its plan, above its log', () => {
     const dash = openWorkers(runningRow(1));
-    assert.match(readScreen(dash), /▶s-1 +claude +t-1 +running +41\.2k +\S+ edit src\/a\.ts · Task/);
+    assert.match(readScreen(dash), /▶s-1 +claude +running ! +5m\/60m +\+2 -1 +41\.2k edit src\/a\.ts · Tas…/);
     for (const part of [
       'does  edit src/a.ts',
       'with  a-model · acp · gateway · strict',
@@ -139,7 +139,7 @@ describe('a paused worker', () => {
 
   it('is told from a queued one, for how long in lists and until when in previews', () => {
     const dash = openWorkers(pausedRow(1), pausedRow(2, { resume_at: minutesLater(-1) }));
-    assert.match(readScreen(dash), /▶s-1 .*paused 40m .*usage_limit · Task number 1/);
+    assert.match(readScreen(dash), /▶s-1 .*paused 40m .*usage_limit · Task …/);
     assert.match(readScreen(dash), /s-2 .*queued/);
     assert.match(readScreen(dash), new RegExp(`paused until ${clockAt(40)}, 40m from now; R`));
     assert.match(readScreen(dash), /why +usage_limit: You have hit your limit/);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import stringWidth from 'string-width';
-import { loadInkLean } from '../../../tui/text/lean-ink.ts';
 import rememberedWidth from '../../../tui/text/widths.ts';
 
 test('a remembered width is the measured one', () => {
@@ -23,11 +22,4 @@ test('a remembered width is the measured one', () => {
     rememberedWidth('\u001b[31m', { countAnsiEscapeCodes: true }),
     stringWidth('\u001b[31m', { countAnsiEscapeCodes: true }),
   );
-});
-
-test('what Ink imports to measure with is the remembered width, and itself imports the real one', async () => {
-  loadInkLean();
-  const { default: led } = await import('string-width');
-  assert.equal(led, rememberedWidth);
-  assert.notEqual(stringWidth, rememberedWidth);
 });

@@ -87,7 +87,10 @@ function createCover({ tokens }: Code, isNew: Uint8Array) {
 
 /** Texts by what their fingerprints have in common with new lines: a rare one says more than a common one. */
 function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settings: CopySettings): number[] {
-  const scores = new Map<number, { score: number; shared: number }>();
+  const room = Math.max(index.whole.endOfTexts, index.edited.endOfTexts);
+  const scores = new Float64Array(room);
+  const shared = new Uint32Array(room);
+  const seen: number[] = [];
   const { whole, edited } = chooseSamplings(settings);
   const visited: number[] = [];
   const look = (from: HashIndex, window: number, weight: number, most: number): void => {
@@ -101,18 +104,19 @@ function rankTexts({ tokens }: Code, isNew: Uint8Array, index: CopyIndex, settin
       visited.length = 0;
       const count = from.visit(hash, most + 1, (text) => visited.push(text));
       if (count > most) continue;
+      const score = weight / Math.sqrt(count);
       for (const text of visited) {
-        const { score, shared } = scores.get(text) ?? { score: 0, shared: 0 };
-        scores.set(text, { score: score + weight / Math.sqrt(count), shared: shared + counts });
+        if (shared[text] === 0) seen.push(text);
+        (scores[text] as number) += score;
+        (shared[text] as number) += counts;
       }
     }
   };
   look(index.whole, whole.window, 4, settings.maxFiles);
   look(index.edited, edited.window, 1, COMMON);
-  return [...scores]
-    .filter(([, { shared }]) => shared >= FEWEST_SHARED)
-    .sort(([, one], [, other]) => other.score - one.score)
-    .map(([text]) => text);
+  return seen
+    .filter((text) => (shared[text] as number) >= FEWEST_SHARED)
+    .sort((one, other) => (scores[other] as number) - (scores[one] as number));
 }
 
 const sortCopies = (copies: FoundCopy[]): FoundCopy[] =>

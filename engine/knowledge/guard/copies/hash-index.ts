@@ -5,6 +5,8 @@ export interface HashIndex {
   /** Calls `visit` for each text with the fingerprint, and answers how many; `most` at most. */
   visit(hash: number, most: number, visit: (text: number) => void): number;
   readonly size: number;
+  /** All texts have lower numbers. */
+  readonly endOfTexts: number;
 }
 
 const EMPTY = -1;
@@ -12,6 +14,7 @@ const EMPTY = -1;
 export function createHashIndex(): HashIndex {
   let room = 1 << 12;
   let size = 0;
+  let endOfTexts = 0;
   let hashes = new Uint32Array(room);
   let texts = new Int32Array(room);
   let next = new Int32Array(room);
@@ -40,7 +43,11 @@ export function createHashIndex(): HashIndex {
     get size() {
       return size;
     },
+    get endOfTexts() {
+      return endOfTexts;
+    },
     add(text, added) {
+      endOfTexts = Math.max(endOfTexts, text + 1);
       if (size + added.length > room) grow(size + added.length);
       for (const hash of added) {
         hashes[size] = hash;

@@ -74,7 +74,7 @@ export function checkLanguage(
     if (judged === null) continue;
     found.push({ path, line: each.line, kind: each.kind, wanted: expected, ...judged });
   }
-  return found;
+  return found.sort((one, other) => one.line - other.line);
 }
 
 function judgeText(

@@ -54,6 +54,8 @@ const MOST_MARKS = 4;
 /** Languages that a line of text often cannot tell apart. */
 const NEAR = [new Set(['da', 'nb', 'sv', 'no', 'nn']), new Set(['ru', 'uk', 'be', 'bg', 'sr'])];
 
+export const hasNearLanguages = (code: string): boolean => NEAR.some((each) => each.has(code));
+
 /** Whether two languages are one, or so near that a line of text may be either. */
 export const isNearLanguage = (one: string, other: string): boolean =>
   one === other || NEAR.some((near) => near.has(one) && near.has(other));

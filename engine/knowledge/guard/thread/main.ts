@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { isInsideFolder } from '../../../base/paths.ts';
+import { answerThreadCalls } from '../../../base/thread-calls.ts';
 import { listWorkingFiles } from '../../../runner/worktrees/index.ts';
 import { judgePath, readSource } from '../../sources/index.ts';
 import { chooseSamplings } from '../copies/settings.ts';
@@ -10,23 +11,41 @@ import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
 import { createPrintedProjects, type ProjectPrints } from '../fingerprints/project-prints.ts';
 import { isDocument } from '../language/check-language.ts';
 import { createWriteChecks } from '../writes/check-writes.ts';
-import type { FileReport, ProjectState, ThreadCalls, ThreadRequest, ThreadSettings } from './messages.ts';
+import type { FileReport, GuardCalls, GuardThreadSettings, ProjectState } from './messages.ts';
 
 // Beside the engine, which must not wait while thousands of files are read.
 
 /** Between two looks at all files of a folder, ms; longer where a look takes long. */
 const LEAST_BETWEEN_MS = 3000;
 const TIMES_ITS_LENGTH = 10;
+const WARMING_FILES = 24;
+const WARMING_MS = 20;
 /** Of one check of many files. */
 const MOST_FINDINGS = 1000;
 
-const { file: path, copies: settings, env, without, parsers, primary } = workerData as ThreadSettings;
+const { file: path, copies: settings, env, without, parsers, primary } = workerData as GuardThreadSettings;
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
 // Worktrees come and go.
 file.keepRoots((root) => existsSync(root));
 const projects = createPrintedProjects({ file, settings, env, without, parsers, primary });
 const check = createWriteChecks({ projects, settings, parsers });
 const nextLook = new Map<string, number>();
+let isWarm = false;
+
+/** Compares some files with the others, for nobody: the first hooks would wait for code that has never run. */
+async function warmUp(project: ProjectPrints): Promise<void> {
+  isWarm = true;
+  const paths = project.listPaths();
+  const count = Math.min(WARMING_FILES, paths.length);
+  const wanted = { copies: true, languages: { prose: null, code: null } };
+  for (let at = 0; at < count; at += 1) {
+    const path = paths[Math.floor((at * paths.length) / count)] as string;
+    const text = readText(project.root, path);
+    const write = { path: `svc-warms-up/${path}`, before: null, text: text ?? '' };
+    check({ root: project.root, writes: [write], wanted, budgetMs: WARMING_MS });
+    await setImmediate();
+  }
+}
 
 /** Looks at all files, unless that was done a moment ago. Its failure only means that less is found. */
 function refreshSoon(project: ProjectPrints): void {
@@ -37,7 +56,10 @@ function refreshSoon(project: ProjectPrints): void {
     const end = performance.now();
     nextLook.set(project.root, end + Math.max(LEAST_BETWEEN_MS, TIMES_ITS_LENGTH * (end - begin)));
   };
-  project.refresh().then(plan, plan);
+  project
+    .refresh()
+    .then(() => (isWarm ? undefined : warmUp(project)))
+    .then(plan, plan);
 }
 
 const describeProject = (project: ProjectPrints): ProjectState => ({
@@ -46,11 +68,7 @@ const describeProject = (project: ProjectPrints): ProjectState => ({
   languages: project.countLanguages(),
 });
 
-const CALLS: {
-  [Call in keyof ThreadCalls]: (
-    takes: ThreadCalls[Call]['takes'],
-  ) => ThreadCalls[Call]['answers'] | Promise<ThreadCalls[Call]['answers']>;
-} = {
+const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
   check(asked) {
     const report = check(asked);
     refreshSoon(projects.open(asked.root));
@@ -99,10 +117,6 @@ const CALLS: {
     refreshSoon(project);
     return null;
   },
-  close() {
-    file.close();
-    return null;
-  },
 };
 
 async function listDocuments(root: string): Promise<string[]> {
@@ -121,10 +135,4 @@ function readText(root: string, file: string): string | null {
   return typeof source === 'string' ? null : source.text;
 }
 
-parentPort?.on('message', async ({ id, call, takes }: ThreadRequest) => {
-  try {
-    parentPort?.postMessage({ id, answer: await CALLS[call](takes as never) });
-  } catch (error) {
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
-  }
-});
+answerThreadCalls<GuardCalls>(calls, file.close);

@@ -3,7 +3,7 @@ import type { CopySettings } from '../copies/settings.ts';
 import type { WantedChecks, WriteCheck, WriteReport } from '../writes/check-writes.ts';
 
 /** What the thread is started with. */
-export interface ThreadSettings {
+export interface GuardThreadSettings {
   /** The file of fingerprints, absolute. */
   file: string;
   copies: CopySettings;
@@ -16,7 +16,7 @@ export interface ThreadSettings {
 }
 
 /** What is asked of the thread, by its name: what it takes and answers. */
-export interface ThreadCalls {
+export interface GuardCalls {
   check: { takes: WriteCheck; answers: WriteReport };
   /** Checks files as they are, all of each as new; a folder is all of its sources. Reads what has changed before that. */
   checkFiles: { takes: { root: string; paths: string[]; wanted: WantedChecks }; answers: FileReport };
@@ -24,7 +24,6 @@ export interface ThreadCalls {
   refresh: { takes: { root: string }; answers: ProjectState };
   /** Reads files that were written. */
   touch: { takes: { root: string; paths: string[] }; answers: null };
-  close: { takes: null; answers: null };
 }
 
 export interface FileReport extends WriteReport {
@@ -38,11 +37,3 @@ export interface ProjectState {
   /** Files by language, most first. */
   languages: [Language, number][];
 }
-
-export interface ThreadRequest {
-  id: number;
-  call: keyof ThreadCalls;
-  takes: unknown;
-}
-
-export type ThreadAnswer = { id: number; answer: unknown } | { id: number; error: string };

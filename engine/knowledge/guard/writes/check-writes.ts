@@ -68,6 +68,8 @@ export interface WriteReport {
 const MOST_EXCERPT_LINES = 6;
 const LONGEST_LINE = 120;
 const MOST_OTHERS = 3;
+/** Of the places of one content. */
+const MOST_PLACES_TRIED = 8;
 const MOST_FINDINGS = 50;
 /** Texts that stay read, since one candidate is often that of the next write too. */
 const MOST_READ = 100;
@@ -98,9 +100,17 @@ export function createWriteChecks({
     return found;
   }
 
+  /** What a file will be that the same call changes: a function that moves is in one place afterwards. */
+  function readPlanned(root: string, path: string, write: CheckedWrite): Code | null {
+    const language = languageOf(path);
+    const before = write.before === undefined ? readOnDisk(root, path) : write.before;
+    const text = before === undefined ? null : applyWrite(write, before);
+    return language === null || text === null ? null : readCode(text, findSyntax(language));
+  }
+
   function checkOne(
     project: ProjectPrints,
-    { path, language, write, gone }: OwnWrite,
+    { path, language, write, gone, planned }: OwnWrite,
     wanted: WantedChecks,
     isLate: () => boolean,
   ): Omit<WriteReport, 'files'> {
@@ -119,10 +129,15 @@ export function createWriteChecks({
     const places = new Map<number, { path: string; code: Code }>();
     const openText = (content: number): Code | null => {
       const others = project.pathsOf(content).filter((each) => each !== path && !gone.has(each));
-      const [first] = others;
-      const code = first === undefined ? null : readKnown(root, first);
-      if (first !== undefined && code !== null) places.set(content, { path: first, code });
-      return code;
+      // Some of them may have gone since they were read.
+      for (const each of others.slice(0, MOST_PLACES_TRIED)) {
+        const other = planned.get(each);
+        const code = other === undefined ? readKnown(root, each) : readPlanned(root, each, other);
+        if (code === null) continue;
+        places.set(content, { path: each, code });
+        return code;
+      }
+      return null;
     };
     const { copies, isPartial } = findCopies(mine, isNew, {
       index: projects.index,
@@ -140,7 +155,7 @@ export function createWriteChecks({
     const own = listOwn(project, writes, languageOf);
     const copies: CopyFinding[] = [];
     const languages: LanguageFinding[] = [];
-    let isPartial = wanted.copies && !project.isWhole;
+    let isPartial = false;
     let files = 0;
     for (const each of own) {
       if (isLate() || copies.length >= MOST_FINDINGS) {
@@ -150,7 +165,7 @@ export function createWriteChecks({
       const done = checkOne(project, each, wanted, isLate);
       copies.push(...done.copies);
       languages.push(...done.languages);
-      isPartial ||= done.isPartial;
+      isPartial ||= done.isPartial || (wanted.copies && each.language !== null && !project.isWhole);
       files += 1;
     }
     return { copies, languages, isPartial, files };
@@ -164,6 +179,8 @@ interface OwnWrite {
   write: CheckedWrite;
   /** Paths that the same call removes: what moves is no copy. */
   gone: ReadonlySet<string>;
+  /** All that the same call writes, by path. */
+  planned: ReadonlyMap<string, CheckedWrite>;
 }
 
 /** Those of the writes that make code or documents of the project's own. */
@@ -177,11 +194,12 @@ function listOwn(
     path: (write.path.startsWith(sep) ? relative(root, write.path) : write.path).split(sep).join('/'),
   }));
   const gone = new Set(named.filter(({ write }) => write.removed === true).map(({ path }) => path));
+  const planned = new Map(named.map(({ path, write }) => [path, write]));
   return named.flatMap(({ path, write }) => {
     const language = languageOf(path);
     if (path.startsWith('../') || gone.has(path) || (language === null && !isDocument(path))) return [];
     if (judgePath(path) !== null || isSkipped(path)) return [];
-    return [{ path, language, write, gone }];
+    return [{ path, language, write, gone, planned }];
   });
 }
 

@@ -30,6 +30,8 @@ export interface Collector {
   readonly locals: Expr[];
   readonly objects: ObjectFact[];
   addSymbol(symbol: NewSymbol): number;
+  /** The symbols of that name that are declared right below another one, in order. */
+  findDeclared(parent: number, name: string): readonly number[];
   addImport(fact: ImportFact): number;
   addExport(fact: ExportFact): void;
   addLocal(value: Expr): number;
@@ -52,6 +54,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
   const objects: ObjectFact[] = [];
   const references: Reference[] = [];
   const seen = new Set<string>();
+  const declared = new Map<string, number[]>();
 
   function addSymbol({ name, kind, parent, node, body = -1, outer = node }: NewSymbol): number {
     if (symbols.length >= MOST_SYMBOLS) throw new SvcError('internal', `more than ${MOST_SYMBOLS} symbols`);
@@ -76,7 +79,12 @@ export function createCollector(nodes: Nodes, path: string): Collector {
         .slice(0, LONGEST_SIGNATURE),
       ...(doc === '' ? {} : { doc }),
     });
-    return symbols.length - 1;
+    const index = symbols.length - 1;
+    const key = keyOf(parent, symbols[index]!.name);
+    const known = declared.get(key);
+    if (known === undefined) declared.set(key, [index]);
+    else known.push(index);
+    return index;
   }
 
   symbols.push({
@@ -95,6 +103,7 @@ export function createCollector(nodes: Nodes, path: string): Collector {
     locals,
     objects,
     addSymbol,
+    findDeclared: (parent, name) => declared.get(keyOf(parent, name.slice(0, LONGEST_NAME))) ?? [],
     addImport: (fact) => imports.push(fact) - 1,
     addExport: (fact) => void exports.push(fact),
     addLocal: (value) => locals.push(value) - 1,
@@ -108,6 +117,8 @@ export function createCollector(nodes: Nodes, path: string): Collector {
     finish: (errors) => ({ symbols, imports, exports, locals, objects, references, errors }),
   };
 }
+
+const keyOf = (parent: number, name: string): string => `${parent} ${name}`;
 
 /** The first line that says something in the comment that ends right above a place; empty for none. */
 function findDoc(text: string, start: number): string {

@@ -15,7 +15,7 @@ import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
 import type { FileView } from '../resolve/project.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
-import { ANY_FILE, ANY_PATH, createStoredProject } from '../resolve/stored-project.ts';
+import { ANY_FILE, ANY_PATH, createStoredProject, MEMBER_KINDS } from '../resolve/stored-project.ts';
 import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
 import { type GraphDatabase, openGraphFile, readFact, writeFact } from '../store/graph-file.ts';
 import { unpackFacts } from '../store/pack.ts';
@@ -108,11 +108,16 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     for (const name of new Set(names)) rows.markDependents(ANY_PATH, hashName(name));
   }
 
-  const countMembers = (facts: FileFacts | null): Map<string, string> => {
-    const counts = new Map<string, number>();
-    for (const { kind, name } of facts?.symbols ?? [])
-      if (kind === 'method') counts.set(name, (counts.get(name) ?? 0) + 1);
-    return new Map([...counts].map(([name, count]) => [name, String(count)]));
+  const describeMembers = (facts: FileFacts | null): Map<string, string> => {
+    const counts = new Map<string, string[]>();
+    for (const { kind, name, parent } of facts?.symbols ?? []) {
+      if (!MEMBER_KINDS.includes(kind)) continue;
+      const known = counts.get(name);
+      const said = `${kind} ${facts?.symbols[parent]?.kind ?? ''}`;
+      if (known === undefined) counts.set(name, [said]);
+      else known.push(said);
+    }
+    return new Map([...counts].map(([name, kinds]) => [name, kinds.sort().join()]));
   };
 
   /** Marks what depends on names that mean something else now. */
@@ -121,7 +126,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
       facts === null ? new Map<string, string>() : digestFacts(facts),
     );
     for (const name of listChangedNames(digests[0]!, digests[1]!)) rows.markDependents(id, hashName(name));
-    for (const name of listChangedNames(countMembers(before), countMembers(after)))
+    for (const name of listChangedNames(describeMembers(before), describeMembers(after)))
       rows.markDependents(ANY_FILE, hashName(name));
     const packages = new Set([before?.packageName, after?.packageName]);
     const isSame = packages.size === 1 && digests[0]!.size > 0 && digests[1]!.size > 0;

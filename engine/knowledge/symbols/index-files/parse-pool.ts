@@ -1,19 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../../base/errors.ts';
+import { locateProgram } from '../../../base/own-package.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import type { ParseOrder, ParseResult } from './parse-worker.ts';
-import { type ReadFacts, readFacts } from './read-facts.ts';
-
-type Wanted = ParseOrder['files'][number];
+import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
 
 export interface ParsePool {
-  /** Parses files, and passes each batch on as it is done, in any order. */
+  /** Parses files, and passes each on as it is done, in any order. */
   parseFiles(
     root: string,
-    files: readonly Wanted[],
-    done: (file: Wanted, read: ReadFacts | 'same') => void,
+    files: readonly WantedFile[],
+    done: (file: WantedFile, read: ReadFacts | 'same') => void,
   ): Promise<void>;
-  /** Ends the threads; the parser of single files stays. */
+  /** Ends the helping thread; the parser of this one stays. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,83 +22,80 @@ interface ParseThread {
   end(): Promise<unknown>;
 }
 
-/** From this many files on, threads are worth their start. */
-const WORTH_THREADS = 40;
-const THREADS = 2;
+/** From this many files on, a second thread is worth its start. */
+const WORTH_THREAD = 60;
 const BATCH = 16;
-/** Of one thread, without what the parser itself takes. */
+/** The other thread has something to do while this one writes. */
+const IN_ADVANCE = 2;
+/** Of the other thread, without what the parser itself takes. */
 const MOST_MB = 128;
 
-/** Parses few files here and many in two threads, which are there only meanwhile. */
+const takeTurns = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+/** Parses here, and many files in a second thread as well, which is there only meanwhile. */
 export function createParsePool(): ParsePool {
   let here: Promise<SourceParser> | undefined;
-  let threads: ParseThread[] = [];
+  let thread: ParseThread | null = null;
 
-  async function parseHere(
-    root: string,
-    files: readonly Wanted[],
-    done: Parameters<ParsePool['parseFiles']>[2],
-  ) {
-    here ??= import('../../sources/parse.ts').then(({ createSourceParser }) => createSourceParser());
-    const parser = await here;
-    await parser.load(files.map(({ language }) => language));
-    for (const file of files) done(file, readFacts(parser, root, file));
-  }
-
-  /** Starts a thread, and waits until it is ready. */
-  async function startThread(): Promise<ParseThread> {
-    const worker = new Worker(new URL('./parse-worker.js', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MOST_MB, maxYoungGenerationSizeMb: 16, stackSizeMb: 8 },
+  function startThread(): ParseThread {
+    const worker = new Worker(locateProgram('parse-worker'), {
+      resourceLimits: { maxOldGenerationSizeMb: MOST_MB, maxYoungGenerationSizeMb: 8, stackSizeMb: 8 },
     });
-    let waiting: ((result: ParseResult) => void) | null = null;
+    const waiting: ((result: ParseResult) => void)[] = [];
     let ended: string | null = null;
     const end = (why: string): void => {
       ended ??= why;
-      waiting?.({ failed: ended });
+      for (const answer of waiting.splice(0)) answer({ failed: ended });
     };
-    worker.on('message', (result: ParseResult) => waiting?.(result));
+    worker.on('message', (result: ParseResult) => waiting.shift()?.(result));
     worker.on('error', (error) => end(String(error)));
     worker.on('exit', () => end('the thread ended'));
-    const wait = async (): Promise<(ReadFacts | 'same')[]> => {
-      const result = await new Promise<ParseResult>((done) => {
-        if (ended === null) waiting = done;
-        else done({ failed: ended });
-      });
-      if ('failed' in result) throw new SvcError('internal', `a parser failed: ${result.failed}`);
-      return result.results;
-    };
-    await wait();
     return {
-      parse(order) {
-        worker.postMessage(order);
-        return wait();
+      async parse(order) {
+        const result = await new Promise<ParseResult>((answer) => {
+          if (ended !== null) return answer({ failed: ended });
+          waiting.push(answer);
+          worker.postMessage(order);
+        });
+        if ('failed' in result) throw new SvcError('internal', `a parser failed: ${result.failed}`);
+        return result.results;
       },
       end: () => worker.terminate(),
     };
   }
 
   async function rest(): Promise<void> {
-    const ending = threads;
-    threads = [];
-    await Promise.all(ending.map((thread) => thread.end()));
+    const ending = thread;
+    thread = null;
+    await ending?.end();
   }
 
   return {
     rest,
     async parseFiles(root, files, done) {
-      if (files.length < WORTH_THREADS) return parseHere(root, files, done);
-      if (threads.length === 0) threads = await Promise.all(Array.from({ length: THREADS }, startThread));
       let next = 0;
-      await Promise.all(
-        threads.map(async (thread) => {
-          while (next < files.length) {
-            const batch = files.slice(next, next + BATCH);
-            next += BATCH;
-            const results = await thread.parse({ root, files: batch });
-            for (const [at, file] of batch.entries()) done(file, results[at]!);
-          }
-        }),
-      );
+      const takeBatch = (): readonly WantedFile[] => {
+        next += BATCH;
+        return files.slice(next - BATCH, next);
+      };
+      async function parseHere(): Promise<void> {
+        here ??= import('../../sources/parse.ts').then(({ createSourceParser }) => createSourceParser());
+        const parser = await here;
+        for (let batch = takeBatch(); batch.length > 0; batch = takeBatch()) {
+          await parser.load(batch.map(({ language }) => language));
+          readBatch(parser, root, batch, done);
+          if (next < files.length) await takeTurns();
+        }
+      }
+      async function parseThere(): Promise<void> {
+        for (let batch = takeBatch(); batch.length > 0; batch = takeBatch()) {
+          const results = await thread!.parse({ root, files: batch });
+          for (const [at, file] of batch.entries()) done(file, results[at]!);
+        }
+      }
+      if (files.length < WORTH_THREAD) return parseHere();
+      thread ??= startThread();
+      await Promise.all([parseHere(), ...Array.from({ length: IN_ADVANCE }, parseThere)]);
     },
     async close() {
       await rest();

@@ -1,12 +1,11 @@
 import { parentPort } from 'node:worker_threads';
-import type { Language } from '../../sources/index.ts';
 import { createSourceParser } from '../../sources/parse.ts';
-import { type ReadFacts, readFacts } from './read-facts.ts';
+import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
 
 /** Files to parse, and what came of them, in the same order. */
 export interface ParseOrder {
   root: string;
-  files: { path: string; language: Language; knownHash: string | null }[];
+  files: readonly WantedFile[];
 }
 
 export type ParseResult = { results: (ReadFacts | 'same')[] } | { failed: string };
@@ -17,10 +16,15 @@ const parser = await createSourceParser();
 port.on('message', async ({ root, files }: ParseOrder) => {
   try {
     await parser.load(files.map(({ language }) => language));
-    const results = files.map((file) => readFacts(parser, root, file));
-    port.postMessage({ results } satisfies ParseResult);
+    const results: (ReadFacts | 'same')[] = [];
+    readBatch(parser, root, files, (_, read) => results.push(read));
+    const buffers = results.flatMap((each) =>
+      each === 'same' || each.facts === null
+        ? []
+        : [each.facts.facts.buffer as ArrayBuffer, each.facts.refs.buffer as ArrayBuffer],
+    );
+    port.postMessage({ results } satisfies ParseResult, buffers);
   } catch (error) {
     port.postMessage({ failed: String(error) } satisfies ParseResult);
   }
 });
-port.postMessage({ results: [] } satisfies ParseResult);

@@ -13,13 +13,31 @@ export interface ReadFacts {
   mtime: number;
 }
 
-/** Reads, parses and takes down one file. @param knownHash with this hash nothing has changed, and it is not parsed */
-export function readFacts(
+export interface WantedFile {
+  path: string;
+  language: Language;
+  /** With this hash nothing has changed, and it is not parsed. */
+  knownHash: string | null;
+}
+
+/** Reads, parses and takes down some files of a project, one after another. */
+export function readBatch(
   parser: Pick<SourceParser, 'parse'>,
   root: string,
-  { path, language, knownHash }: { path: string; language: Language; knownHash: string | null },
+  files: readonly WantedFile[],
+  done: (file: WantedFile, read: ReadFacts | 'same') => void,
+): void {
+  const folders = new Set<string>();
+  for (const file of files) done(file, readFacts(parser, root, file, folders));
+}
+
+function readFacts(
+  parser: Pick<SourceParser, 'parse'>,
+  root: string,
+  { path, language, knownHash }: WantedFile,
+  folders: Set<string>,
 ): ReadFacts | 'same' {
-  const source = readSource(root, path);
+  const source = readSource(root, path, folders);
   if (typeof source === 'string') return { state: source, facts: null, hash: '', size: 0, mtime: 0 };
   const { text, hash, size, mtimeMs } = source;
   if (hash === knownHash) return 'same';

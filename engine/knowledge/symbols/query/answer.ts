@@ -4,7 +4,7 @@ import type { Indexer } from '../index-files/indexer.ts';
 import type { SymbolRow } from '../store/rows.ts';
 import { type Architecture, describeArchitecture } from './architecture.ts';
 import { findSymbol, searchSymbols } from './find.ts';
-import { countReferences, findImpact, type Impact } from './impact.ts';
+import { countReferences, findImpact, type Impact, type TouchedLines } from './impact.ts';
 import { readSnippet, type Snippet } from './snippet.ts';
 import { type Direction, type Trace, traceCalls } from './trace.ts';
 
@@ -13,7 +13,7 @@ export type GraphQuestion =
   | { ask: 'status' }
   | { ask: 'architecture' }
   | { ask: 'trace'; symbol: string; depth: number; direction: Direction }
-  | { ask: 'impact'; paths: string[] | null; range: string | null }
+  | { ask: 'impact'; paths: string[] | null; range: string | null; touched?: TouchedLines }
   | { ask: 'snippet'; symbol: string; maxLines: number }
   | { ask: 'inspect'; symbol: string; only: string[] | null }
   | { ask: 'search'; query: string; limit: number; only: string[] | null };
@@ -76,8 +76,9 @@ export async function answerQuestion(
       const paths = question.paths ?? (await listChangedFiles(indexer.root, env, question.range));
       if (paths === null)
         return nothing('not_found', `git knows no range ${JSON.stringify(question.range ?? 'HEAD')} here`);
-      const impact = findImpact(indexer, paths);
-      const names = new Set([...impact.files, ...impact.reached.map(({ symbol }) => symbol.path)]);
+      const impact = findImpact(indexer, paths, question.touched);
+      const reached = impact.reached.map(({ symbol }) => symbol.path);
+      const names = new Set([...impact.files, ...impact.unknown, ...reached]);
       return { answer: { impact }, names };
     }
     default:

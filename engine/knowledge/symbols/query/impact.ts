@@ -19,15 +19,26 @@ export interface Impact {
   /** The files that the index has, and what there is no index of. */
   files: string[];
   unknown: string[];
+  /** What is changed there, or all that is declared where that is not known. */
   declared: SymbolRow[];
+  /** Of whole files only the outermost, of changed lines the innermost. */
+  told: SymbolRow[];
   reached: Reached[];
 }
+
+/** The lines of files that have changed; a file without an entry counts whole. */
+export type TouchedLines = Readonly<
+  Record<string, readonly { from: number; to: number; isGap: boolean }[] | undefined>
+>;
 
 const MOST_DECLARED = 2000;
 const MOST_REACHED = 1000;
 
-/** Finds what is declared in some files, and who refers to that, over two steps. A folder stands for what is below it. */
-export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
+/**
+ * Finds what is declared in some files, or only in some of their lines, and who refers to that, over two steps. A folder
+ * stands for what is below it.
+ */
+export function findImpact(indexer: Indexer, paths: readonly string[], touched: TouchedLines = {}): Impact {
   const { db } = indexer;
   const files = new Set<string>();
   const unknown: string[] = [];
@@ -40,24 +51,22 @@ export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
       for (const known of below) files.add(known);
     }
   }
-  const declared = db
+  const all = db
     .prepare(
       `SELECT ${SYMBOL_COLUMNS} FROM symbol JOIN file ON file.id = symbol.file
-        WHERE file.path IN (SELECT value FROM json_each(?)) AND kind NOT IN ('file', 'field') AND name <> '{}'
+        WHERE file.path IN (SELECT value FROM json_each(?)) AND kind <> 'file'
         ORDER BY file.path, symbol.line LIMIT +?`,
     )
-    .all(JSON.stringify([...files]), MOST_DECLARED)
+    .all(JSON.stringify([...files]), 2 * MOST_DECLARED)
     .map(toSymbol);
+  const changed = selectTouched(all, touched);
+  const declared = changed
+    .filter(({ kind, name }) => kind !== 'field' && name !== '{}')
+    .slice(0, MOST_DECLARED);
   const reached = new Map<number, Reached>();
   const inside = new Set(declared.map(({ id }) => id));
   const callers = db.prepare('SELECT * FROM edge WHERE to_symbol = ? ORDER BY confidence DESC LIMIT +?');
-  const fields = db
-    .prepare(
-      `SELECT symbol.id FROM symbol JOIN file ON file.id = symbol.file
-        WHERE file.path IN (SELECT value FROM json_each(?)) AND kind = 'field' LIMIT +?`,
-    )
-    .pluck()
-    .all(JSON.stringify([...files]), MOST_DECLARED) as number[];
+  const fields = changed.filter(({ kind }) => kind === 'field').map(({ id }) => id);
   let edge: { id: number; confidence: number }[] = [...inside, ...fields].map((id) => ({
     id,
     confidence: 1,
@@ -72,7 +81,9 @@ export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
         if (inside.has(step.fromSymbol) || reached.has(step.fromSymbol)) continue;
         if (reached.size >= MOST_REACHED) break;
         const symbol = readSymbol(indexer, step.fromSymbol);
-        if (symbol === null || files.has(symbol.path)) continue;
+        if (symbol === null) continue;
+        // Of a file that counts whole, all is changed already.
+        if (files.has(symbol.path) && touched[symbol.path] === undefined) continue;
         const sure = Math.min(confidence, step.confidence);
         reached.set(symbol.id, {
           symbol,
@@ -87,7 +98,41 @@ export function findImpact(indexer: Indexer, paths: readonly string[]): Impact {
     }
     edge = next;
   }
-  return { files: [...files].sort(), unknown, declared, reached: [...reached.values()] };
+  const told = declared.filter(({ path, parent }) => parent <= 0 || touched[path] !== undefined);
+  return { files: [...files].sort(), unknown, declared, told, reached: [...reached.values()] };
+}
+
+/** Of the symbols of files, those whose own lines have changed: the innermost around each line. */
+function selectTouched(symbols: readonly SymbolRow[], touched: TouchedLines): SymbolRow[] {
+  const found = new Set<SymbolRow>();
+  const byPath = Map.groupBy(symbols, ({ path }) => path);
+  for (const [path, own] of byPath) {
+    const ranges = touched[path];
+    if (ranges === undefined) for (const each of own) found.add(each);
+    for (const { from, to, isGap } of ranges ?? []) {
+      const around = own.filter(({ line, endLine }) => line <= to && endLine >= from);
+      for (let at = from; at <= (isGap ? from : to); at += 1) {
+        const innermost = findInnermost(around, at, isGap ? to : at);
+        if (innermost !== null) found.add(innermost);
+      }
+    }
+  }
+  return symbols.filter((each) => found.has(each));
+}
+
+/** The symbol that begins last of those that hold all of the lines. */
+function findInnermost(symbols: readonly SymbolRow[], from: number, to: number): SymbolRow | null {
+  let found: SymbolRow | null = null;
+  for (const each of symbols) {
+    if (each.line > from || each.endLine < to) continue;
+    if (
+      found === null ||
+      each.line > found.line ||
+      (each.line === found.line && each.endLine <= found.endLine)
+    )
+      found = each;
+  }
+  return found;
 }
 
 /** How many references of each kind lead to a symbol. */

@@ -1,21 +1,28 @@
+import type { Language } from '../../sources/index.ts';
 import { joinValues, OUTSIDE_VALUE, UNKNOWN_VALUE, type Value } from './values.ts';
 
 const COLLECTIONS = new Set(
-  'Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator ArrayLike List list Sequence Iterable Vec VecDeque Option Box Rc Arc Optional set Collection Stream IEnumerable IList'.split(
+  'Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator ArrayLike List list Sequence Iterable Vec VecDeque Option Result Optional set Collection Stream IEnumerable IList'.split(
     ' ',
   ),
 );
 const MAPS = new Set('Map ReadonlyMap WeakMap Record HashMap BTreeMap Dict dict Dictionary'.split(' '));
 const SAME = new Set(
-  'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly'.split(
+  'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly Box Rc Arc Final ClassVar Annotated'.split(
     ' ',
   ),
 );
 const PROMISES = new Set('Promise PromiseLike Task Future CompletableFuture Awaitable Coroutine'.split(' '));
 
 /** What a generic type of the language makes of its arguments; null for one that is not known. */
-export function findBuiltInType(name: string, types: readonly Value[]): Value | 'called' | null {
+export function findBuiltInType(
+  language: Language,
+  name: string,
+  types: readonly Value[],
+): Value | 'called' | null {
   const [first = UNKNOWN_VALUE] = types;
+  // Of Python it is the value or None, elsewhere something around the value.
+  if (language === 'python' && (name === 'Optional' || name === 'Union')) return joinValues(types);
   if (COLLECTIONS.has(name)) return { is: 'many', of: first, isMap: false };
   if (MAPS.has(name)) return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: true };
   if (PROMISES.has(name)) return { is: 'promise', of: first };

@@ -1,4 +1,5 @@
-import type { Evaluator, NameRules } from './evaluate.ts';
+import type { Evaluator } from './evaluate.ts';
+import type { NameRules } from './language-rules.ts';
 import type { Project } from './project.ts';
 import { OUTSIDE_VALUE } from './values.ts';
 

@@ -1,41 +1,27 @@
 import type { Expr, SymbolFact, TypeExpr } from '../facts.ts';
 import { callBuiltIn, findBuiltInType, parameterOfBuiltIn } from './built-in.ts';
+import type { NameRules, Space } from './language-rules.ts';
+import { createMemberFinder, HOLDS } from './members.ts';
 import { type FileView, findRoot, type Project } from './project.ts';
-import { joinValues, OUTSIDE_VALUE, type Substitution, UNKNOWN_VALUE, type Value } from './values.ts';
-
-/** Whether a name is looked for among values or among types. */
-export type Space = 'value' | 'type';
-
-/** A member that was found, and how it was come by. */
-export interface FoundMember {
-  value: Value;
-  /** Whether the class itself has it rather than one that it extends. */
-  isOwn: boolean;
-}
-
-/** Names that a language finds without an import, and what its imports lead to. */
-export interface NameRules {
-  importValue(file: FileView, index: number, space: Space): Value;
-  freeName(file: FileView, name: string, space: Space): Value;
-  /** A member of a namespace whose text is in another file. */
-  findInNamespace?(file: FileView, index: number, name: string, space: Space): Value | null;
-}
+import {
+  joinValues,
+  OUTSIDE_VALUE,
+  type Substitution,
+  type SymbolValue,
+  UNKNOWN_VALUE,
+  type Value,
+} from './values.ts';
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
 /** Further than this nothing is followed: code that refers to itself would have no end. */
 const MOST_STEPS = 60;
 
-type SymbolValue = Extract<Value, { is: 'symbol' }>;
-
-/** Symbols that stand for what they hold. */
-const HOLDS: ReadonlySet<string> = new Set(['variable', 'field']);
 /** Variables that are said to be what another one is, one after another. */
 const MOST_ALIASES = 8;
 
-/** Languages in which a class has other members than its objects. */
-const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
-const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
+/** Languages whose enums have no methods. */
+const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']);
 
 /** Finds out what expressions and types are, across files. */
 export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
@@ -179,11 +165,13 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     owner: Substitution | null,
   ): Value {
     const values = types.map((each) => evaluateType(file, each, owner));
-    if (named[0] === 'g') {
-      const builtIn = findBuiltInType(named[1], values);
-      if (builtIn !== null) return builtIn === 'called' ? callValue(values[0] ?? UNKNOWN_VALUE) : builtIn;
-    }
-    return typeOfSymbol(lookUpType(file, named), values);
+    const meant = named[0] === 'g' ? null : lookUpType(file, named);
+    // Languages import them too: `typing.Optional`, `java.util.List`.
+    const isOutside = meant === null || (meant.is === 'outside' && named[0] === 'i');
+    const name = named[0] === 'g' ? named[1] : named[0] === 'i' ? file.facts.imports[named[1]]!.name : '';
+    const builtIn = isOutside ? findBuiltInType(file.language, name, values) : null;
+    if (builtIn !== null) return builtIn === 'called' ? callValue(values[0] ?? UNKNOWN_VALUE) : builtIn;
+    return typeOfSymbol(meant ?? lookUpType(file, named), values);
   }
 
   /** What a name means among types. */
@@ -199,9 +187,11 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     if (value.is !== 'symbol') return value.is === 'module' ? UNKNOWN_VALUE : value;
     const { file, index } = value;
     const fact = symbolAt(file, index);
-    if (fact.kind === 'type' && fact.type !== undefined)
-      return evaluateType(file, fact.type, { file, symbol: index, values: types });
-    if (fact.kind === 'enum') return OUTSIDE_VALUE;
+    if (fact.kind === 'type' && fact.type !== undefined) {
+      const meant = evaluateType(file, fact.type, { file, symbol: index, values: types });
+      return fact.type[0] === 'f' && meant.is === 'function' ? { ...meant, named: index } : meant;
+    }
+    if (fact.kind === 'enum' && IS_ECMA.has(file.language)) return OUTSIDE_VALUE;
     // A value where a type is expected: an import of something that exists as a value only.
     if (fact.kind === 'variable' || fact.kind === 'function') return UNKNOWN_VALUE;
     return { is: 'instance', file, index, types };
@@ -334,178 +324,15 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     }
   }
 
-  /** Finds what a value has under a name; null when nothing of the project's is known to be there. */
-  function findMember(value: Value, name: string, space: Space = 'value'): FoundMember | null {
-    switch (value.is) {
-      case 'symbol':
-        return findStatic(value, name);
-      case 'instance':
-        return findInherited(value, name);
-      case 'module': {
-        const found = findExport(value.file, name, space);
-        return found === null ? null : { value: found, isOwn: true };
-      }
-      case 'space': {
-        const found = value.find(name, space);
-        return found === null ? null : { value: found, isOwn: true };
-      }
-      case 'object':
-        return findInObject(value.file, value.index, name);
-      case 'many':
-      case 'list':
-      case 'promise':
-        return { value: { is: 'method', of: value, name }, isOwn: false };
-      case 'either': {
-        const found = value.values.flatMap((each) => findMember(each, name, space) ?? []);
-        if (found.length === 0) return null;
-        return { value: joinValues(found.map((each) => each.value)), isOwn: false };
-      }
-      default:
-        return null;
-    }
-  }
+  const { findMember, findExport } = createMemberFinder({
+    project,
+    rulesOf,
+    evaluate,
+    evaluateType,
+    lookUpType,
+    settle,
+    guard,
+  });
 
-  function findStatic(value: Extract<Value, { is: 'symbol' }>, name: string): FoundMember | null {
-    const { file, index } = value;
-    const fact = symbolAt(file, index);
-    project.use(file, findRoot(file, index).name);
-    if (HOLDS.has(fact.kind)) {
-      const held = settle(value);
-      return guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
-    }
-    const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
-    const found = (file.members.get(index)?.get(name) ?? []).find(
-      (each) => all || symbolAt(file, each).isStatic,
-    );
-    if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
-    if (fact.kind === 'namespace') {
-      const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
-      return elsewhere === null ? findMerged(file, index, name) : { value: elsewhere, isOwn: true };
-    }
-    const owned = findOwned(file, fact.name, name, null);
-    if (owned !== null) return owned;
-    if (fact.kind !== 'class') return null;
-    return guardMember(`S${file.id}:${index}:${name}`, () => {
-      for (const base of fact.bases ?? []) {
-        const meant = base[0] === 'r' ? lookUpType(file, base[1]) : UNKNOWN_VALUE;
-        const inherited = meant.is === 'symbol' ? findStatic(meant, name) : null;
-        if (inherited !== null) return { ...inherited, isOwn: false };
-      }
-      return null;
-    });
-  }
-
-  /** A method that stands outside of its type, in the same file or package. */
-  function findOwned(
-    file: FileView,
-    type: string,
-    name: string,
-    owner: Substitution | null,
-  ): FoundMember | null {
-    if (!DECLARES_OUTSIDE.has(file.language)) return null;
-    const look = (at: FileView): FoundMember | null => {
-      project.use(at, name);
-      const [index] = at.owned.get(type)?.get(name) ?? [];
-      return index === undefined ? null : { value: { is: 'symbol', file: at, index, owner }, isOwn: true };
-    };
-    const own = look(file);
-    if (own !== null) return own;
-    for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
-      const found = each === file ? null : look(each);
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  /** A namespace may be written in several parts. */
-  function findMerged(file: FileView, index: number, name: string): FoundMember | null {
-    const { name: own, parent } = symbolAt(file, index);
-    for (const other of file.members.get(parent)?.get(own) ?? []) {
-      const [found] = other === index ? [] : (file.members.get(other)?.get(name) ?? []);
-      if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
-    }
-    return null;
-  }
-
-  function guardMember(key: string, work: () => FoundMember | null): FoundMember | null {
-    let found: FoundMember | null = null;
-    guard(key, () => {
-      found = work();
-      return UNKNOWN_VALUE;
-    });
-    return found;
-  }
-
-  function findInherited(value: Extract<Value, { is: 'instance' }>, name: string): FoundMember | null {
-    const { file, index, types } = value;
-    project.use(file, findRoot(file, index).name);
-    const fact = symbolAt(file, index);
-    const owner: Substitution = { file, symbol: index, values: types };
-    // Where a bare name stands for a member, that may be one of the class itself.
-    const isBare = file.language === 'java' || file.language === 'csharp';
-    const own = (file.members.get(index)?.get(name) ?? []).find(
-      (each) => isBare || !symbolAt(file, each).isStatic,
-    );
-    if (own !== undefined) {
-      // What a literal type belongs to says what its parameters are.
-      return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
-    }
-    const owned = findOwned(file, fact.name, name, owner);
-    if (owned !== null) return owned;
-    return guardMember(`I${file.id}:${index}:${name}`, () => {
-      for (const base of fact.bases ?? []) {
-        const inherited = findMember(evaluateType(file, base, owner), name);
-        if (inherited !== null) return { ...inherited, isOwn: false };
-      }
-      return null;
-    });
-  }
-
-  function findInObject(file: FileView, index: number, name: string): FoundMember | null {
-    const { members, spreads } = file.facts.objects[index]!;
-    const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    if (member !== undefined) return { value: evaluate(file, member), isOwn: true };
-    for (const spread of spreads) {
-      const found = findMember(evaluate(file, spread), name);
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);
-  const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
-
-  /** What a file exports under a name, through files that pass it on. */
-  function findExport(file: FileView, name: string, space: Space): Value | null {
-    project.use(file, name);
-    let found: Value | null = null;
-    for (const index of file.exports.get(name) ?? []) {
-      const { value } = file.facts.exports[index]!;
-      const meant = space === 'type' ? lookUpType(file, value) : evaluate(file, value);
-      const kind = meant.is === 'symbol' ? symbolAt(meant.file, meant.index).kind : null;
-      if (kind === null || (space === 'type' ? TYPES : VALUES).has(kind)) return meant;
-      found ??= meant;
-    }
-    if (found !== null || name === 'default') return found;
-    return findPassedOn(file, name, space);
-  }
-
-  function findPassedOn(file: FileView, name: string, space: Space): Value | null {
-    // Also where it passes nothing on yet.
-    project.use(file, '*');
-    const all = file.exports.get('*') ?? [];
-    let found: Value | null = null;
-    for (const index of all) {
-      const { value } = file.facts.exports[index]!;
-      guard(`*${file.id}:${index}:${name}:${space}`, () => {
-        const meant = evaluate(file, value);
-        if (meant.is === 'module') found = findExport(meant.file, name, space);
-        return UNKNOWN_VALUE;
-      });
-      if (found !== null) return found;
-    }
-    return null;
-  }
-
-  return { evaluate, readImport, lookUpType, findMember, findExport };
+  return { evaluate, readImport, lookUpType, findMember, findExport, settle };
 }

@@ -1,5 +1,6 @@
 import { createEcmaNames } from './ecma-names.ts';
-import type { Evaluator, NameRules } from './evaluate.ts';
+import type { Evaluator } from './evaluate.ts';
+import type { NameRules } from './language-rules.ts';
 import type { FileView, Project } from './project.ts';
 import { createTableNames } from './table-names.ts';
 

@@ -37,11 +37,14 @@ export interface Project {
   findRustParent(from: FileView): FileView | null;
   /** The root of the crate of that name, null for the file's own. */
   findRustCrate(from: FileView, name: string | null): FileView | null;
-  /** The symbols of that name that a member of an unknown value may be; at most a few more than one. */
-  findMembers(from: FileView, name: string): { file: number; index: number }[];
+  /** The method that a member of an unknown value is by its name; null unless that is the only thing of the project that may be called so. */
+  findOnlyMethod(from: FileView, name: string): { file: number; index: number } | null;
   /** Takes down that the asking file depends on a name of a file. */
   use(file: FileView, name: string): void;
 }
+
+/** Languages whose methods stand outside of their types. */
+export const DECLARES_OUTSIDE: ReadonlySet<string> = new Set(['go', 'rust']);
 
 /** Indexes what a file says. */
 export function createFileView(id: number, path: string, language: Language, facts: FileFacts): FileView {

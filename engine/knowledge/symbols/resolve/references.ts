@@ -1,7 +1,7 @@
 import type { Expr, Reference, ReferenceKind } from '../facts.ts';
 import type { Evaluator } from './evaluate.ts';
 import type { FileView, Project } from './project.ts';
-import type { Value } from './values.ts';
+import { UNKNOWN_VALUE, type Value } from './values.ts';
 
 /** How an edge was found, from the surest way to the least sure. */
 export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name'] as const;
@@ -26,20 +26,50 @@ type Found = Pick<Edge, 'to' | 'confidence' | 'strategy' | 'candidates'>;
 
 /** Resolves what a file refers to, one reference after another. */
 export function createReferenceResolver(project: Project, evaluator: Evaluator) {
-  const { evaluate, lookUpType, findMember } = evaluator;
+  const { evaluate, lookUpType, findMember, settle } = evaluator;
 
-  const target = (value: Value): Found['to'] | null =>
-    value.is === 'symbol' ? { file: value.file.id, index: value.index } : null;
-
-  function found(value: Value, confidence: Found['confidence'], strategy: Strategy): Found | null {
-    if (value.is === 'either') {
-      const symbols = value.values.filter((each) => each.is === 'symbol');
-      const to = symbols[0] === undefined ? null : target(symbols[0]);
-      return to === null ? null : { to, confidence: 0.4, strategy, candidates: symbols.length };
-    }
-    const to = target(value);
-    return to === null ? null : { to, confidence, strategy, candidates: 1 };
+  /** A symbol itself; of a function that is known by its type only, the type, if it has a name. */
+  function target(value: Value): Found['to'] | null {
+    if (value.is === 'symbol') return { file: value.file.id, index: value.index };
+    return value.is === 'function' && value.named !== undefined
+      ? { file: value.file.id, index: value.named }
+      : null;
   }
+
+  /** What is called under another name: not the field that holds it, but what the field's type says of it. */
+  function findHeld(value: Value): Value {
+    const fact = value.is === 'symbol' ? value.file.facts.symbols[value.index] : undefined;
+    if (value.is !== 'symbol' || fact?.kind !== 'field' || fact.type?.[0] === 'f') return value;
+    const held = settle(value);
+    return held.is === 'symbol' || held.is === 'function' ? held : UNKNOWN_VALUE;
+  }
+
+  /** Of several values that lead to one symbol it is that one; else the first function, which is a guess. */
+  function found(value: Value, confidence: Found['confidence'], strategy: Strategy): Found | null {
+    if (value.is !== 'either') {
+      const to = target(value);
+      return to === null ? null : { to, confidence, strategy, candidates: 1 };
+    }
+    const held = value.values.map(findHeld);
+    const ways = new Map(
+      held.flatMap((each) => {
+        const to = target(each);
+        return to === null ? [] : [[`${to.file} ${to.index}`, { to, each }] as const];
+      }),
+    );
+    const all = [...ways.values()];
+    const [first] = all.filter(({ each }) => !isField(each));
+    if (first === undefined) return null;
+    return {
+      to: first.to,
+      confidence: all.length === 1 ? confidence : 0.4,
+      strategy,
+      candidates: all.length,
+    };
+  }
+
+  const isField = (value: Value): boolean =>
+    value.is === 'symbol' && value.file.facts.symbols[value.index]?.kind === 'field';
 
   function resolveMember(file: FileView, object: Expr, name: string): Found | null {
     const value = evaluate(file, object);
@@ -62,11 +92,8 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
   /** The last resort: a member of something unknown, when one symbol only in the whole project has that name. */
   function resolveByName(file: FileView, name: string): Found | null {
     if (COMMON_MEMBERS.has(name)) return null;
-    const members = project.findMembers(file, name);
-    const [to] = members;
-    return to === undefined || members.length > 1
-      ? null
-      : { to, confidence: 0.4, strategy: 'name', candidates: members.length };
+    const to = project.findOnlyMethod(file, name);
+    return to === null ? null : { to, confidence: 0.4, strategy: 'name', candidates: 1 };
   }
 
   function resolveExpression(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
@@ -82,22 +109,21 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
         return isType ? found(lookUpType(file, expr), 1, 'import') : resolveMember(file, expr[1], expr[2]);
       case 'l': {
         const behind = file.facts.locals[expr[1]] ?? (['?'] as const);
-        const value = evaluate(file, expr);
-        // A function that an option holds is called by another name: which one it is, nobody can tell here.
-        const isHeld = value.is === 'symbol' && value.file.facts.symbols[value.index]?.kind === 'field';
-        if (isHeld) return found(value, 0.4, 'alias');
+        const value = kind === 'call' ? findHeld(evaluate(file, expr)) : evaluate(file, expr);
         const isModule = behind[0] === 'm' && ['module', 'space'].includes(evaluate(file, behind[1]).is);
         return found(value, isModule ? 1 : 0.7, 'alias');
       }
       case '|': {
-        // A bare name: of the class around, else of the package.
-        const [, first, second] = expr;
-        const own =
-          first?.[0] === 'm' && first[1][0] === 'self' ? resolveMember(file, first[1], first[2]) : null;
-        if (own !== null) return own;
-        return second?.[0] === 'g' && first?.[0] === 'm'
-          ? resolveExpression(file, second, kind)
-          : found(evaluate(file, expr), 0.7, 'type');
+        // A bare name: of the class around, of those around that, else of the package.
+        const ways = expr.slice(1) as Expr[];
+        const last = ways.at(-1);
+        const isBare = last?.[0] === 'g' && ways.length > 1;
+        if (!isBare) return found(evaluate(file, expr), 0.7, 'type');
+        for (const way of ways.slice(0, -1)) {
+          const own = way[0] === 'm' && way[1][0] === 'self' ? resolveMember(file, way[1], way[2]) : null;
+          if (own !== null) return own;
+        }
+        return resolveExpression(file, last, kind);
       }
       case 'super': {
         const base = evaluate(file, expr);

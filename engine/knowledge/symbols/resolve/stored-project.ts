@@ -1,15 +1,19 @@
 import { posix } from 'node:path';
 import type { Language } from '../../sources/index.ts';
+import type { SymbolKind } from '../facts.ts';
 import { hashName } from '../store/digest.ts';
 import type { GraphDatabase } from '../store/graph-file.ts';
 import type { GraphRows } from '../store/rows.ts';
 import { createEcmaModules, type ModuleFiles } from './ecma-modules.ts';
 import { createPackageFinder } from './packages.ts';
-import { createFileView, type FileView, type Project } from './project.ts';
+import { createFileView, DECLARES_OUTSIDE, type FileView, type Project } from './project.ts';
 
 /** Dependencies on something other than a file: a name that anything may have, a path that may come to exist. */
 export const ANY_FILE = 0;
 export const ANY_PATH = -1;
+
+/** What may be called by its name as a member of something: a name that one of them has alone is bound by it. */
+export const MEMBER_KINDS: readonly SymbolKind[] = ['method', 'field', 'function'];
 
 /** Languages whose code may call each other. */
 const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
@@ -25,7 +29,7 @@ const FAMILIES: Partial<Record<Language, readonly Language[]>> = {
 export const familyOf = (language: Language): readonly Language[] => FAMILIES[language] ?? [language];
 
 /** How many files' facts are held at a time, as characters of JSON. */
-const MOST_HELD = 12_000_000;
+const MOST_HELD = 6_000_000;
 
 export interface StoredProject extends Project {
   /** Begins to take down what the next file depends on. */
@@ -59,9 +63,13 @@ export function createStoredProject(
   let ecma: ReturnType<typeof createEcmaModules> | null = null;
   const findFile = db.prepare('SELECT path, language FROM file WHERE id = ?');
   const findSymbols = db.prepare(
-    `SELECT symbol.file, symbol.place FROM symbol JOIN file ON file.id = symbol.file
-      WHERE symbol.name = ? AND symbol.kind = 'method' AND file.language IN (SELECT value FROM json_each(?)) LIMIT 3`,
+    `SELECT symbol.file, symbol.place, symbol.kind, outer.kind AS outer, file.language
+       FROM symbol JOIN file ON file.id = symbol.file
+       LEFT JOIN symbol AS outer ON outer.file = symbol.file AND outer.place = symbol.parent
+      WHERE symbol.name = ? AND symbol.kind IN (SELECT value FROM json_each(?))
+        AND file.language IN (SELECT value FROM json_each(?)) LIMIT 2`,
   );
+  const memberKinds = JSON.stringify(MEMBER_KINDS);
   const findPackage = db
     .prepare(
       `SELECT file.id FROM package JOIN file ON file.id = package.file WHERE package.name = ? ORDER BY file.path`,
@@ -156,13 +164,21 @@ export function createStoredProject(
       manifests,
       hasFolder,
     }),
-    findMembers(from, name) {
+    findOnlyMethod(from, name) {
       use(ANY_FILE, name);
-      const found = findSymbols.all(name, JSON.stringify(familyOf(from.language))) as {
+      const found = findSymbols.all(name, memberKinds, JSON.stringify(familyOf(from.language))) as {
         file: number;
         place: number;
+        kind: SymbolKind;
+        outer: SymbolKind | null;
+        language: Language;
       }[];
-      return found.map(({ file, place }) => ({ file, index: place }));
+      const [only] = found;
+      if (only === undefined || found.length > 1 || only.kind !== 'method') return null;
+      // One of an object literal is called through the type that the object is expected to have.
+      const isOfType =
+        only.outer === 'class' || only.outer === 'interface' || DECLARES_OUTSIDE.has(only.language);
+      return isOfType ? { file: only.file, index: only.place } : null;
     },
     addPath(path, id) {
       paths.set(path, id);

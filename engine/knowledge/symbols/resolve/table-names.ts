@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import type { Evaluator, NameRules, Space } from './evaluate.ts';
+import type { Evaluator } from './evaluate.ts';
+import type { NameRules, Space } from './language-rules.ts';
 import type { FileView, Project } from './project.ts';
 import { OUTSIDE_VALUE, UNKNOWN_VALUE, type Value } from './values.ts';
 

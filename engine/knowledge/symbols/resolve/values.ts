@@ -26,12 +26,16 @@ export type Value =
       file: FileView;
       type: Extract<TypeExpr, readonly ['f', ...unknown[]]>;
       with: Substitution | null;
+      /** The symbol of the same file that gives the type its name; a function type that is written in place has none. */
+      named?: number;
     }
   | { is: 'method'; of: Value; name: string }
   | { is: 'space'; find(name: string, space: 'value' | 'type'): Value | null }
   | { is: 'either'; values: readonly Value[] }
   | { is: 'outside' }
   | { is: 'unknown' };
+
+export type SymbolValue = Extract<Value, { is: 'symbol' }>;
 
 export const OUTSIDE_VALUE: Value = { is: 'outside' };
 export const UNKNOWN_VALUE: Value = { is: 'unknown' };

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** What a graph.db must say of itself; another one is made anew. Raise it with the tables, the facts or the resolution. */
-export const GRAPH_VERSION = 1;
+export const GRAPH_VERSION = 2;
 
 export type GraphDatabase = Database.Database;
 

@@ -26,19 +26,25 @@ export interface PackedFacts {
   errors: number;
 }
 
-const pack = (value: unknown): Buffer => deflateRawSync(JSON.stringify(value), { level: 1 });
+/** A small window, and an array of its own rather than a piece of a larger one: both are made for each file. */
+const pack = (value: unknown): Uint8Array =>
+  new Uint8Array(
+    deflateRawSync(JSON.stringify(value), { level: 1, windowBits: 13, memLevel: 5, chunkSize: 4096 }),
+  );
 const unpack = <T>(bytes: Uint8Array): T => JSON.parse(inflateRawSync(bytes).toString('utf8')) as T;
 
-/** Packs facts in two parts: others read what a file declares, and only itself is asked what it refers to. */
+/**
+ * Packs facts in two parts: others read what a file declares, and only itself is asked what it refers to. What people read
+ * is taken out of the facts: it is in the table of symbols, and only there.
+ */
 export function packFacts(all: FileFacts): PackedFacts {
-  const { references, symbols, ...rest } = all;
-  // What people read is in the table of symbols, and only there.
-  const bare = symbols.map(({ signature: _, doc: __, ...symbol }) => ({ ...symbol, signature: '' }));
+  const { references, ...rest } = all;
   const names = listQualifiedNames(all);
-  return {
-    facts: pack({ ...rest, symbols: bare }),
-    refs: pack(references),
-    symbols: symbols.map((fact, place) => ({
+  const symbols = all.symbols.map((fact, place): SymbolColumns => {
+    const { signature, doc } = fact;
+    fact.signature = '';
+    delete fact.doc;
+    return {
       place,
       name: fact.name,
       qualified: names[place]!,
@@ -48,10 +54,15 @@ export function packFacts(all: FileFacts): PackedFacts {
       end: fact.end,
       line: fact.line,
       end_line: fact.endLine,
-      signature: fact.signature,
-      doc: fact.doc ?? null,
+      signature,
+      doc: doc ?? null,
       is_exported: fact.isExported === true ? 1 : 0,
-    })),
+    };
+  });
+  return {
+    facts: pack(rest),
+    refs: pack(references),
+    symbols,
     packageName: rest.packageName ?? null,
     errors: rest.errors,
   };

@@ -213,6 +213,26 @@ describe('budgets and books', () => {
     }
   });
 
+  test('a cached answer is for all keys of the gateway, and for no other account at the provider', async () => {
+    const providers = [makeProvider(`${upstream.url}/v1`, { key: null, takesClientKey: true })];
+    const rig = await open({ settings: { cacheTtlSec: 60, providers } });
+    const ask = async (own: Record<string, string>, key = rig.runKey): Promise<string | null> => {
+      const answer = await rig.post(`/s/${key}${chat}`, CHAT, { key: null, headers: own });
+      await answer.text();
+      return answer.headers.get('x-svc-cache');
+    };
+    try {
+      upstream.plan('none');
+      assert.equal(await ask({ authorization: 'Bearer sk-mine' }), null);
+      assert.equal(await ask({ authorization: 'Bearer sk-mine' }), 'hit');
+      assert.equal(await ask({ authorization: 'Bearer sk-mine' }, rig.personKey), 'hit');
+      assert.equal(await ask({ authorization: 'Bearer sk-other' }), null);
+      assert.equal(await ask({}), null);
+    } finally {
+      await rig.close();
+    }
+  });
+
   test('what a killed gateway had forwarded is in the books of the next one', async () => {
     const { openBooks } = await import('../../../../engine/gateway/server/books.ts');
     const rig = await open();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { MODEL, startUpstream, type Upstream } from '../../../../fixtures/upstream/upstream.ts';
 import { type GatewayRig, makeGateway, makeProvider } from '../../../support/gateway.ts';
+import type { Json } from '../../../support/plain-protocols.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };
@@ -74,6 +75,32 @@ describe('clients that are slow, strange or gone', () => {
     assert.match(last.toString(), /\[DONE\]\s*$/);
     const row = await lastRow();
     assert.deepEqual([row.outcome, row.output, row.is_estimated], ['ok', 5, 0]);
+  });
+
+  test('one that sends no more of its request is told so in its own shape', async () => {
+    const hasty = await makeGateway({ settings: { mode: 'stub' }, limits: { silentClientMs: 50 } });
+    const told: [path: string, pick: (error: Json) => unknown, expected: unknown][] = [
+      [chat, ({ error }) => error.code, 'request_timeout'],
+      ['/v1/messages', ({ error }) => error.type, 'timeout_error'],
+      ['/v1beta/models/m:generateContent', ({ error }) => error.status, 'DEADLINE_EXCEEDED'],
+    ];
+    try {
+      for (const [path, pick, expected] of told) {
+        const headers = { authorization: `Bearer ${hasty.runKey}`, 'content-length': 1000 };
+        const asking = request(`${hasty.url}${path}`, { method: 'POST', headers });
+        asking.on('error', () => undefined);
+        asking.write('{"model":');
+        const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+        let text = '';
+        for await (const chunk of answer) text += chunk;
+        assert.equal(answer.statusCode, 408);
+        assert.equal(answer.headers.connection, 'close');
+        assert.equal(pick(JSON.parse(text)), expected, text);
+        asking.destroy();
+      }
+    } finally {
+      await hasty.close();
+    }
   });
 
   test('one that goes after half of its request has made no call', async () => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
@@ -269,6 +272,34 @@ describe('the services’ own libraries', () => {
     assert.equal(counted.input_tokens, 12);
     assert.equal((await google.models.countTokens({ model: MODEL, contents: 'Hello' })).totalTokens, 12);
     assert.equal((await live.calls(0)).length, before + 1, 'counts are free');
+  });
+
+  test('an upstream that does not count gets an estimate said, and one that is wrongly asked its own error', async () => {
+    const { anthropic } = connectClients(live);
+    const old = createServer((asked, response) => {
+      asked.resume();
+      response.writeHead(asked.url?.includes('refused') ? 400 : 404, { 'content-type': 'application/json' });
+      response.end('{"type":"error","error":{"type":"not_found_error","message":"no"}}');
+    }).listen(0, '127.0.0.1');
+    await once(old, 'listening');
+    const base = `http://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    try {
+      for (const [path, status] of [
+        ['', 200],
+        ['/refused', 400],
+      ] as const) {
+        await live.configure({ providers: [makeProvider(`${base}${path}`, { protocols: ['messages'] })] });
+        const answer = await live.post('/v1/messages/count_tokens', { model: MODEL, messages: turn });
+        assert.equal(answer.status, status, path);
+        if (status !== 200) continue;
+        assert.equal(answer.headers.get('x-svc-estimated'), '1');
+        assert.ok(((await answer.json()) as { input_tokens: number }).input_tokens > 0);
+        assert.ok((await anthropic.messages.countTokens({ model: MODEL, messages: turn })).input_tokens > 0);
+      }
+    } finally {
+      await live.configure({});
+      old.close();
+    }
   });
 
   test('the id of a call goes to its client and into the log, which has names of OpenTelemetry and no content', async () => {

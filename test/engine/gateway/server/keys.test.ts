@@ -78,6 +78,40 @@ describe('who may call', () => {
     assert.equal(status, 403);
   });
 
+  test('a refusal has the shape of its path, wherever the key is', async () => {
+    const google = { 'x-goog-api-key': 'wrong' };
+    const refused = async (path: string, headers: Record<string, string>) =>
+      (await rig.post(path, {}, { key: null, headers })).json() as Promise<Record<string, unknown>>;
+    assert.equal((await refused('/v1/messages', google)).type, 'error');
+    for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/embeddings'])
+      assert.equal(((await refused(path, google)).error as { code: unknown }).code, 'key_invalid', path);
+    for (const path of ['/v1beta/models/m:generateContent', '/v1/models/m:generateContent'])
+      assert.equal(((await refused(path, { 'x-api-key': 'w' })).error as { code: unknown }).code, 401, path);
+  });
+
+  test('who waits to be asked for a request is asked once its key and its size are known', async () => {
+    const ask = (key: string, length: number) =>
+      new Promise<[boolean, number | undefined]>((resolve, reject) => {
+        let isAsked = false;
+        const headers = { expect: '100-continue', authorization: `Bearer ${key}`, 'content-length': length };
+        const asking = request(`${rig.url}${chat}`, { method: 'POST', headers }, (answer) => {
+          answer.resume();
+          resolve([isAsked, answer.statusCode]);
+          if (!isAsked) asking.destroy();
+        });
+        asking.on('error', reject);
+        asking.on('continue', () => {
+          isAsked = true;
+          asking.end(JSON.stringify(CHAT));
+        });
+        asking.flushHeaders();
+      });
+    const { length } = JSON.stringify(CHAT);
+    assert.deepEqual(await ask(rig.runKey, length), [true, 200]);
+    assert.deepEqual(await ask('wrong', length), [false, 401]);
+    assert.deepEqual(await ask(rig.runKey, 100 * 1024 ** 2), [false, 413]);
+  });
+
   test('HEAD / answers without a key, and says nothing of the workspace', async () => {
     const answer = await fetch(rig.url, { method: 'HEAD' });
     assert.equal(answer.status, 200);

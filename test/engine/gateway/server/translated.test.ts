@@ -72,7 +72,14 @@ describe('a caller of one protocol and a provider of another', () => {
         assert.doesNotMatch(JSON.stringify(upstream.asked.at(-1)?.headers), /svc-vkey/);
       });
 
-      for (const fault of ['ends_early', 'reset_within', 'status_400', 'html_502', 'error_within'] as const)
+      for (const fault of [
+        'ends_early',
+        'reset_within',
+        'status_400',
+        'html_502',
+        'error_200',
+        'error_within',
+      ] as const)
         test(`${caller} through ${provider}: ${fault} is an error of the caller’s own`, async () => {
           upstream.plan(fault);
           await assert.rejects(CALLERS[caller](rig, `svc/${provider}/${MODEL}`));
@@ -80,6 +87,35 @@ describe('a caller of one protocol and a provider of another', () => {
           assert.notEqual((await rig.calls(booked)).at(-1)?.outcome, 'ok');
         });
     }
+
+  test('a request that begins with a byte order mark is read', async () => {
+    upstream.plan('none');
+    const body = {
+      model: `svc/chat/${MODEL}`,
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'Hello' }],
+    };
+    const answer = await rig.post('/v1/messages', `\uFEFF${JSON.stringify(body)}`);
+    assert.equal(answer.status, 200, await answer.text());
+    booked += 1;
+    assert.equal(JSON.parse(upstream.asked.at(-1)?.body ?? '').messages[0].content, 'Hello');
+  });
+
+  test('a body that cannot be translated is the caller’s mistake, and is not repeated', async () => {
+    const model = JSON.stringify(`svc/chat/${MODEL}`);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    for (const [more, expected] of [
+      ['"messages":[] } secret', /not a JSON object/],
+      [`"messages":[],"tools":[{"name":"a","input_schema":{"x":${deep}}}]}`, /nested too deeply/],
+    ] as const) {
+      const answer = await rig.post('/v1/messages', `{"model":${model},"max_tokens":1,${more}`);
+      const text = await answer.text();
+      assert.equal(answer.status, 400, text);
+      assert.match(text, expected);
+      assert.doesNotMatch(text, /secret/);
+      booked += 1;
+    }
+  });
 
   test('a translated call to messages names the version of that protocol', async () => {
     upstream.plan('none');

@@ -34,7 +34,7 @@ describe('the guard', () => {
     mkdirSync(dirname(join(ws.root, path)), { recursive: true });
     writeFileSync(join(ws.root, path), text);
   };
-  const look = async (path: string, wish: Partial<Api['hook.look']['input']> = {}): Promise<Look> =>
+  const lookAtAll = async (path: string, wish: Partial<Api['hook.look']['input']> = {}): Promise<Look> =>
     here.call('hook.look', {
       event: 'pre-write',
       agent: 'claude',
@@ -44,6 +44,11 @@ describe('the guard', () => {
       writes: [{ path: join(ws.root, path), text: RENAMED }],
       ...wish,
     });
+  /** Without the word that the time was over, which it may be on any machine. */
+  const look: typeof lookAtAll = async (path, wish) => {
+    const { deny, context } = await lookAtAll(path, wish);
+    return { deny, context: context.filter((text) => !/could be looked through/.test(text)) };
+  };
   /** Until the files were read, a write passes. */
   const lookUntilTold = (path: string, wish: Partial<Api['hook.look']['input']> = {}): Promise<Look> =>
     until(async () => {
@@ -64,6 +69,20 @@ describe('the guard', () => {
   after(async () => {
     await here.close();
     await ws.close();
+  });
+
+  test('an agent is told that a write was not looked through, unless it is none of code or a text', async () => {
+    // No file has been read yet.
+    const { deny, context } = await lookAtAll('src/new.js');
+    assert.equal(deny, null);
+    assert.match(context.join('\n'), /Not all of this write could be looked through in time/);
+    const png = join(ws.root, 'src/picture.png');
+    const writes = [{ path: png, text: RENAMED }];
+    assert.deepEqual(await lookAtAll('src/picture.png', { paths: [png], writes }), {
+      deny: null,
+      context: [],
+      wants_output: false,
+    });
   });
 
   test('an agent is told before it writes what is there already, and where', async () => {
@@ -89,8 +108,25 @@ describe('the guard', () => {
       { path: join(ws.root, 'src/new.js'), text: RENAMED },
     ];
     assert.deepEqual((await look('src/new.js', { writes })).context, []);
+    const moved = [
+      {
+        path: join(ws.root, 'src/sums.js'),
+        edits: [{ old: ORIGINAL, new: 'export const left = 1;\n', all: false }],
+      },
+      { path: join(ws.root, 'src/new.js'), text: RENAMED },
+    ];
+    assert.deepEqual((await look('src/new.js', { writes: moved })).context, []);
     const generated = [{ path: join(ws.root, 'src/new.js'), text: `// @generated\n${RENAMED}` }];
     assert.deepEqual((await look('src/new.js', { writes: generated })).context, []);
+  });
+
+  test('an original is found where one of its places has gone', async () => {
+    write('src/a-first.js', ORIGINAL);
+    await look('src/a-first.js', { event: 'post-tool', writes: [] });
+    await until(async () => /a-first\.js|sums\.js/.test((await look('src/new.js')).context.join()));
+    rmSync(join(ws.root, 'src/a-first.js'));
+    const { context } = await lookUntilTold('src/new.js');
+    assert.match(context.join(), /repeats src\/sums\.js/);
   });
 
   test('an edit counts with what it brings, not with what was there', async () => {

@@ -49,7 +49,7 @@ const имя = 'x';
 throw new Error("die Datei konnte nicht gelesen werden");
 const short = "und so";
 `;
-    assert.deepEqual(check('a.ts', 'typescript', text), ['6 name ru', '7 string de', '4 comment de']);
+    assert.deepEqual(check('a.ts', 'typescript', text), ['4 comment de', '6 name ru', '7 string de']);
   });
 
   test('count on new lines only', () => {

@@ -3,6 +3,7 @@ import { createOperations } from '../../../../engine/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
 import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
+import { listUnknownNames } from '../../../../engine/knowledge/symbols/known-names.ts';
 import { createWorkspacePaths } from '../../../../engine/workspace/workspace-path.ts';
 import { fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
@@ -13,6 +14,7 @@ type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
 /** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
 export function memoryRig(retentionDays: Record<string, number> = {}) {
   const folder = temporaryFolder('svc-memory-');
+  const graphs = join(folder, 'graph');
   const clock = fakeClock();
   const spine = openSpine(join(folder, 'svc.db'), clock);
   const paths = createWorkspacePaths({
@@ -40,10 +42,13 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     paths,
     log: { warn: () => undefined },
   });
-  const operations = createOperations(memoryOperations({ memory, paths, clock }), {
-    calls: spine.storage.calls,
-    policy: () => ({ mode: 'solo', actors: [] }),
-  });
+  const operations = createOperations(
+    memoryOperations({ memory, paths, clock, listUnknownNames: (names) => listUnknownNames(graphs, names) }),
+    {
+      calls: spine.storage.calls,
+      policy: () => ({ mode: 'solo', actors: [] }),
+    },
+  );
   const as = (sessionId: string | null) => ({
     call: <K extends keyof MemoryApi>(
       name: K,
@@ -65,6 +70,8 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     worker: as('s-1'),
     stranger: as('s-2'),
     folder,
+    /** Where indexes of code would be. */
+    graphs,
     storage: spine.storage,
     close() {
       memory.close();

@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import {
   foldText,
-  indexText,
+  indexTexts,
   nearWords,
   quoteForMatch,
   readQuery,
 } from '../../../../engine/knowledge/search/index.ts';
 
+const indexText = (text: string): string => indexTexts([text])[0];
 const index = (text: string): Set<string> => new Set(indexText(text).split(' '));
 const finds = (query: string, text: string): boolean => {
   const have = index(text);
@@ -51,6 +52,24 @@ describe('terms of a search', () => {
     assert.ok(index('数据库连接').has('据库'));
     assert.ok(finds('接続', 'データベースの接続数'));
     assert.ok(!finds('连接', '数据库'));
+  });
+
+  test('an English text is bent as English only, and a phrase is found by what it is called for short', () => {
+    assert.ok(!finds('broker', 'the pump is broken'));
+    assert.ok(finds('Verbindungen', 'Verbindung'), 'of what language a single word is, is not known');
+    const near = (query: string): string[] => readQuery(query).flatMap((term) => [...term.near]);
+    assert.ok(index('Short pull requests are read first').has('pullrequest'));
+    assert.ok(near('PR').includes('pullrequest'));
+    assert.ok(near('pull request').includes('review'));
+    assert.ok(near('no space left').includes('enospc'));
+    assert.ok(near('ENOSPC').includes('nospaceleft'));
+  });
+
+  test('common words weigh less than those that name something', () => {
+    const weight = (word: string): number => readQuery(word).find((term) => term.word === word)?.weight ?? 0;
+    assert.ok(weight('change') < weight('certificate'));
+    assert.ok(weight('bekommen') < weight('zertifikat'));
+    assert.ok(weight('本番') > weight('書を') && weight('書を') > 0);
   });
 
   test('words that say nothing are left out, unless there are no others', () => {

@@ -126,6 +126,38 @@ describe('the parser', () => {
     parser.close();
   });
 
+  test('loads a grammar once, also for those who ask for it at the same time', async () => {
+    const parser = await createSourceParser();
+    const names = await Promise.all(
+      [1, 2, 3].map(async () => {
+        await parser.load(['typescript', 'go']);
+        return parser.parse('go', 'package a\n')!.names;
+      }),
+    );
+    assert.ok(names.every((each) => each === names[0]));
+    parser.close();
+  });
+
+  test('reads what its grammars do not know yet, in the same places of the text', async () => {
+    const parser = await createSourceParser();
+    await parser.load(['typescript', 'tsx']);
+    const known = [
+      'interface A<in out T, /** why */ out U extends B = C> {}\nf();\n',
+      'interface A {\n  a: B\n  <T>(): C<T>\n  <U>(): D\n  e<V>(): F\n}\nf();\n',
+      "export type * from './x.ts';\nf();\n",
+      'abstract class A { abstract accessor x: B }\nf();\n',
+    ];
+    for (const text of known) {
+      const tree = parser.parse('typescript', text)!;
+      assert.equal(tree.errors, 0, text);
+      assert.equal(tree.text, text);
+    }
+    const element = parser.parse('tsx', 'const a = (\n  <B<C> />\n);\n')!;
+    assert.equal(element.errors, 0);
+    assert.ok(parser.parse('typescript', 'interface A<in out T> { ((( ')!.errors > 0);
+    parser.close();
+  });
+
   test('comes to an end with 10,000 brackets in one another', async () => {
     const parser = await createSourceParser();
     await parser.load(['typescript']);

@@ -6,6 +6,7 @@ import { createOperations } from '../../../../engine/api/dispatcher.ts';
 import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
 import { createGraph, placeShared } from '../../../../engine/knowledge/symbols/index.ts';
 import { graphOperations } from '../../../../engine/knowledge/symbols/operations.ts';
+import { createImpactReader } from '../../../../engine/knowledge/symbols/read-impact.ts';
 import { fakeClock } from '../../../support/clock.ts';
 import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
 import { openSpine } from '../../../support/spine.ts';
@@ -49,7 +50,12 @@ describe('the tools of the code graph', () => {
   const clock = fakeClock();
   const spine = openSpine(join(folder, 'svc.db'), clock);
   const operations = createOperations(
-    graphOperations({ graph, projects: () => ['other'], projectId: (id) => id }),
+    graphOperations({
+      graph,
+      projects: () => ['other'],
+      projectId: (id) => id,
+      readImpact: createImpactReader(graph, async () => null),
+    }),
     { calls: spine.storage.calls, policy: () => ({ mode: 'solo', actors: [] }) },
   );
   const call = <K extends keyof GraphApi>(

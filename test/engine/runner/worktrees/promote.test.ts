@@ -155,6 +155,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       const after = repository.git('rev-parse', 'main');
       assert.deepEqual(done, {
         base: 'main',
+        head: tip,
         before,
         after,
         strategy,
@@ -206,8 +207,8 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual([squashed.alreadyMerged, repository.git('rev-parse', 'main')], [true, before]);
     });
 
-    test('is refused while the checkout has changes, staged or not', async () => {
-      work({ 'a.txt': 'a\n' });
+    test('is refused while the checkout has changes in what it touches, staged or not', async () => {
+      work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
       repository.write('README.md', 'being edited\n');
       const before = snapshot();
       await assert.rejects(promote(strategy), fails('checkout_dirty', ['README.md']));
@@ -215,6 +216,40 @@ for (const strategy of ['merge', 'rebase'] as const) {
       await assert.rejects(promote(strategy), fails('checkout_dirty', ['README.md']));
       repository.git('reset', '--quiet');
       assert.deepEqual(snapshot(), before);
+    });
+
+    test('leaves changes elsewhere in the checkout as they are, staged or not', async () => {
+      repository.commit({ 'mine.txt': 'mine\n', 'gone.txt': 'gone\n', 'svc.yaml': 'a: 1\n' });
+      work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
+      repository.write('mine.txt', 'being edited\n');
+      repository.write('svc.yaml', 'a: 2\n');
+      repository.write('app/new.txt', 'new\n');
+      repository.git('add', 'svc.yaml', 'app/new.txt');
+      rmSync(join(repository.root, 'gone.txt'));
+      const before = repository.git('status', '--porcelain');
+      assert.equal((await promote(strategy)).checkout, 'updated');
+      assert.equal(repository.git('status', '--porcelain'), before);
+      const read = (name: string) => readFileSync(join(repository.root, name), 'utf8');
+      assert.deepEqual(
+        [read('mine.txt'), read('svc.yaml'), read('app/new.txt'), read('a.txt')],
+        ['being edited\n', 'a: 2\n', 'new\n', 'a\n'],
+      );
+      assert.equal(await isMerged(), true);
+    });
+
+    test('is refused where a changed file stands in the place of a folder, or in one in the place of a file', async () => {
+      work({ 'docs/a.txt': 'a\n', 'other.txt': 'a\n' });
+      repository.write('docs', 'mine\n');
+      repository.git('add', 'docs');
+      const before = snapshot();
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['docs']));
+      assert.deepEqual(snapshot(), before);
+      repository.git('rm', '--quiet', '--force', 'docs');
+      repository.write('other.txt/mine.txt', 'mine\n');
+      repository.git('add', 'other.txt');
+      await assert.rejects(promote(strategy), fails('checkout_dirty', ['other.txt/mine.txt']));
+      repository.git('rm', '--quiet', '--force', 'other.txt/mine.txt');
+      assert.equal((await promote(strategy)).checkout, 'updated');
     });
 
     test('is refused when untracked or ignored files are in the way, and these stay as they are', async () => {
@@ -252,6 +287,18 @@ describe('promoting', () => {
     assert.throws(() => repository.git('rebase', '--quiet', 'other'));
     const before = snapshot();
     await assert.rejects(promote(), fails('checkout_dirty'));
+    assert.deepEqual(snapshot(), before);
+  });
+
+  test('is refused while files of the checkout have conflicts that nothing is under way for', async () => {
+    repository.commit({ 'mine.txt': 'one\n' });
+    repository.write('mine.txt', 'two\n');
+    repository.git('stash', '--quiet');
+    repository.commit({ 'mine.txt': 'three\n' });
+    assert.throws(() => repository.git('stash', 'pop', '--quiet'));
+    work({ 'a.txt': 'a\n' });
+    const before = snapshot();
+    await assert.rejects(promote(), fails('checkout_dirty', ['mine.txt']));
     assert.deepEqual(snapshot(), before);
   });
 

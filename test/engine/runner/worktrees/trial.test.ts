@@ -113,8 +113,10 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.deepEqual([squashed.promotable, squashed.alreadyMerged, squashed.ahead], [true, true, 1]);
   });
 
-  test('where the checkout has changes', async () => {
-    work({ 'a.txt': 'a\n' });
+  test('where the checkout has changes in what it touches; changes elsewhere are not in the way', async () => {
+    work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
+    repository.write('app/main.txt', 'being edited\n');
+    assert.equal((await trial()).checkout.state, 'clean');
     repository.write('README.md', 'being edited\n');
     const { checkout } = await foretold();
     assert.deepEqual([checkout.state, checkout.paths], ['dirty', ['README.md']]);

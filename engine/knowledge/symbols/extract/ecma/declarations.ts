@@ -191,12 +191,12 @@ export function createDeclarationReader(
     const isStatic = /\bstatic\b/.test(modifiers);
     const isGetter = /\bget\b/.test(modifiers);
     const body = nodes.childIn(member, 'body');
-    const known = collector.symbols.findIndex(
-      (each) =>
-        each.parent === owner && each.name === name && each.kind === 'method' && !!each.isStatic === isStatic,
-    );
+    const known = collector.findDeclared(owner, name).find((at) => {
+      const each = collector.symbols[at]!;
+      return each.kind === 'method' && !!each.isStatic === isStatic;
+    });
     // An overload is declared before the one with the body, and a setter beside its getter.
-    const isAgain = known >= 0 && nodes.kindOf(member) !== 'abstract_method_signature';
+    const isAgain = known !== undefined && nodes.kindOf(member) !== 'abstract_method_signature';
     const symbol = isAgain
       ? known
       : collector.addSymbol({ name, kind: isGetter ? 'field' : 'method', parent: owner, node: member, body });

@@ -4,6 +4,7 @@ import { createCollector } from '../collect.ts';
 import { createNodes } from '../nodes.ts';
 import { createScope } from '../scope.ts';
 import { createDeclarationReader } from './declarations.ts';
+import { createModuleReader } from './modules.ts';
 import { createStatementReader } from './statements.ts';
 import { createTypeReader } from './types.ts';
 import { createValueReader } from './values.ts';
@@ -16,6 +17,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
   const walk = {
     nodes,
     collector,
+    declared: new Map(),
     refer(kind, value, node, place) {
       // Only what may be declared elsewhere, or is a symbol: a value of a local variable is not one.
       const isNamed = value[0] === 's' || value[0] === 'i' || value[0] === 'm' || value[0] === 'g';
@@ -28,6 +30,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
     createTypeReader(walk),
     createValueReader(walk),
     createDeclarationReader(walk),
+    createModuleReader(walk),
     createStatementReader(walk),
   );
   walk.readBlock(nodes.childrenOf(0), {

@@ -235,7 +235,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
 
   /** A field that nothing declares is what the class's own code puts there. */
   function setField(owner: number, name: string, value: Expr, node: NodeId): void {
-    const at = collector.symbols.findIndex((each) => each.parent === owner && each.name === name);
+    const [at = -1] = collector.findDeclared(owner, name);
     const field = collector.symbols[at];
     if (field === undefined) {
       const added = collector.addSymbol({ name, kind: 'field', parent: owner, node });

@@ -20,9 +20,18 @@ export interface Place {
 export interface Walk {
   nodes: Nodes;
   collector: Collector;
+  /** The symbols of declarations that were met when their block was begun. */
+  declared: Map<NodeId, number>;
   /** Declares what the statements of a block declare, then reads them. */
   readBlock(statements: readonly NodeId[], place: Place): void;
-  readStatement(node: NodeId, place: Place): void;
+  readStatement(node: NodeId, place: Place, isExported?: boolean): void;
+  readNamedFunction(node: NodeId, symbol: number, place: Place, type?: TypeExpr): void;
+  readImport(node: NodeId, place: Place): void;
+  readExport(node: NodeId, place: Place): void;
+  /** Reads an assignment that exports something or adds to a class; false for another one. */
+  readCommonJs(node: NodeId, place: Place): boolean;
+  /** Exports the names that are declared below the place where they are exported. */
+  exportLater(): void;
   /** Reads an expression for the references in it. @param expected the type that it is to have */
   readValue(node: NodeId, place: Place, expected?: TypeExpr): Expr;
   readType(node: NodeId, place: Place): TypeExpr;

@@ -66,3 +66,39 @@ export const PRIMITIVES: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+
+/** Nodes that are a name. */
+export const NAMES: ReadonlySet<string> = new Set([
+  'identifier',
+  'simple_identifier',
+  'field_identifier',
+  'type_identifier',
+  'constant',
+  'variable_name',
+  'name',
+  'shorthand_field_identifier',
+  'package_identifier',
+  'crate',
+]);
+
+/** Nodes that call something. */
+export const CALLS: ReadonlySet<string> = new Set([
+  'call',
+  'call_expression',
+  'method_invocation',
+  'invocation_expression',
+  'function_call_expression',
+  'member_call_expression',
+  'scoped_call_expression',
+  'object_creation_expression',
+]);
+
+export const SELF_WORDS: ReadonlySet<string> = new Set([
+  'this',
+  'self',
+  'this_expression',
+  '$this',
+  'self_expression',
+  'cls',
+]);
+export const SUPER_WORDS: ReadonlySet<string> = new Set(['super', 'base', 'super_expression', 'parent']);

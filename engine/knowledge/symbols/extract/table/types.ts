@@ -3,7 +3,7 @@ import { type Expr, OUTSIDE_TYPE, type TypeExpr, UNKNOWN_TYPE } from '../../fact
 import type { NodeId, Nodes } from '../nodes.ts';
 import { findValue } from '../scope.ts';
 import { PRIMITIVES } from './kinds.ts';
-import type { TablePlace } from './place.ts';
+import type { TablePlace, TableTypes } from './place.ts';
 
 const NAMED = new Set(['type_identifier', 'identifier', 'simple_identifier', 'name', 'constant']);
 /** What stands around a type without making another one of it. */
@@ -22,15 +22,6 @@ const BASES = new Set(
     ' ',
   ),
 );
-
-export interface TableTypes {
-  readType(node: NodeId, place: TablePlace): TypeExpr;
-  /** The nodes of the types that a class extends, implements or embeds. */
-  listBases(node: NodeId): NodeId[];
-  isType(kind: string): boolean;
-  /** `var` and `auto`: the type is that of the value. */
-  isInferred(node: NodeId): boolean;
-}
 
 /** Reads types of the languages whose grammars are alike. */
 export function createTypeReader(
@@ -101,7 +92,8 @@ export function createTypeReader(
           ),
         ];
       case 'map_type':
-        return ['r', ['g', 'Map'], OUTSIDE_TYPE, readType(nodes.childIn(node, 'value'), place)];
+        // What Go takes out of one, by its key or in a loop, is a value.
+        return ['a', readType(nodes.childIn(node, 'value'), place)];
       case 'string':
         return readText(nodes.textOf(node).replace(/^['"]|['"]$/g, ''), node, place);
       case 'parameter_list': {

@@ -1,0 +1,87 @@
+// Makes dist/bin of the sources, as part of the build: one file of each program and files of what they share, with the packages
+// that they use, so that a start reads a dozen files and not hundreds. Fails on every warning.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { PROGRAMS, PROGRAMS_FOLDER } from '../dist/engine/base/own-package.js';
+import { redirectInkImport } from '../dist/tui/text/ink-imports.js';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const TARGET = join(ROOT, PROGRAMS_FOLDER);
+
+/** What has machine code, or loads files or packages by itself; Ink would load the last one for its debugger. */
+const NOT_BUNDLED = ['better-sqlite3', 'koffi', 'web-tree-sitter', 'pg', 'react-devtools-core'];
+
+/** The modules that Ink got instead of others. */
+const redirected = new Set();
+
+const build = await rolldown({
+  input: Object.fromEntries(Object.entries(PROGRAMS).map(([name, module]) => [name, join(ROOT, module)])),
+  cwd: ROOT,
+  platform: 'node',
+  // Node itself would take what is for require, and some of that requires what cannot be known before it runs.
+  resolve: { mainFields: ['module', 'main'] },
+  external: NOT_BUNDLED,
+  // React has two builds and picks one by this.
+  transform: { target: 'node22.22', define: { 'process.env.NODE_ENV': '"production"' } },
+  plugins: [
+    {
+      name: 'ink-imports',
+      resolveId: (specifier, importer) => {
+        const module = redirectInkImport(specifier, importer);
+        if (module === null) return null;
+        redirected.add(module);
+        return join(ROOT, 'tui/text', `${module}.ts`);
+      },
+    },
+  ],
+  onLog(_level, { message }) {
+    throw new Error(message);
+  },
+});
+const { output } = await build.write({
+  dir: TARGET,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name].js',
+  codeSplitting: {
+    groups: [
+      // Each of them with all that it imports, as one file, since these start most often: what is the supervisor's too, then
+      // what is the hook's too, then what every command needs.
+      { name: 'base', test: /engine\/(?:base\/backoff|workspace\/data-folder)\.ts$/, priority: 3 },
+      { name: 'hook', test: /cli\/hooks\/run\.ts$/, priority: 2 },
+      { name: 'command', test: /cli\/main\.ts$/, priority: 1 },
+    ],
+  },
+});
+await build.close();
+if (redirected.size < 2) throw new Error('Ink no longer imports what tui/text/ink-imports.ts redirects');
+for (const { fileName, code = '' } of output) {
+  const [bad] = [...code.matchAll(/(?<!as )\b__require(?:[,)]|\("([^"]+)"\))/g)].filter(
+    ([, name = '']) => !isBuiltin(name),
+  );
+  if (bad !== undefined) throw new Error(`${fileName} would require what is not there: ${bad[0]}`);
+}
+
+const NOTICES = 'THIRD-PARTY.txt';
+writeFileSync(join(TARGET, NOTICES), renderNotices(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+// What an earlier build has left; not before, since a program may just be starting.
+const written = new Set([NOTICES, ...output.map(({ fileName }) => fileName)]);
+for (const name of readdirSync(TARGET)) if (!written.has(name)) rmSync(join(TARGET, name));
+
+/** The licences of the packages that these modules belong to. Throws for a package without one. */
+function renderNotices(moduleIds) {
+  const folders = new Set(
+    moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []),
+  );
+  const notices = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file));
+    const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n') || license;
+    if (!text) throw new Error(`${name} has no licence`);
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  return `The files of this folder contain these packages.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`;
+}

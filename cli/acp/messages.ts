@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Api } from '../../engine/index.ts';
+import type { KeptLink } from '../link.ts';
+import { resolveWithin } from './agent.ts';
+
+type NewMessage = Api['msg.surface']['output'][number];
+
+/** How long a run waits at its end for an engine that is away. */
+const LOOK_MS = 3000;
+
+/** Messages to this worker that it has not been shown yet, as its next prompt; null for none, and where nobody can say. */
+export async function takeNewMessages(
+  link: Pick<KeptLink, 'call'>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const given = new AbortController();
+  const asked = link
+    .call(
+      'msg.surface',
+      {},
+      {
+        key: randomUUID(),
+        signal: AbortSignal.any([signal, given.signal]),
+        onProgress: () => undefined,
+      },
+    )
+    // To the engine this is no worker's session.
+    .catch((): NewMessage[] => []);
+  const found = (await resolveWithin(LOOK_MS, asked)) ?? [];
+  given.abort();
+  return found.length === 0 ? null : formatPrompt(found);
+}
+
+const formatPrompt = (messages: readonly NewMessage[]): string =>
+  [
+    ...messages.map((each) => {
+      const from = each.from_session ?? each.from_name ?? each.from_agent ?? 'nobody known';
+      const who = from === 'chair' ? 'the Chair' : from;
+      const file = each.payload_path === null ? '' : ` (file ${each.payload_path})`;
+      return `${each.kind === 'note' ? 'Message' : each.kind} ${each.message_id} from ${who}${file}:\n\n${each.body.trimEnd()}`;
+    }),
+    'When you have dealt with one, acknowledge it with msg_ack; msg_send with its id as parent_id answers it.',
+  ].join('\n\n');

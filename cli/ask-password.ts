@@ -1,0 +1,48 @@
+import { toPrintable } from '../engine/index.ts';
+
+interface Terminal {
+  stdin: NodeJS.ReadStream;
+  stderr: NodeJS.WriteStream;
+  signal: AbortSignal;
+}
+
+/** Reads one line without showing it, from a terminal or what is piped in; '' after Ctrl-C or Ctrl-D. */
+export async function askForPassword({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
+  if (!stdin.isTTY) return readFirstLine(stdin);
+  stderr.write(`${toPrintable(question)} `);
+  stdin.setRawMode(true);
+  stdin.setEncoding('utf8');
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let typed = '';
+  const onData = (text: string): void => {
+    for (const key of text) {
+      if (key === '\r' || key === '\n') resolve(typed);
+      else if (key === '\u0003' || key === '\u0004') resolve('');
+      else if (key === '\u007f' || key === '\b') typed = [...typed].slice(0, -1).join('');
+      else if (key >= ' ') typed += key;
+    }
+  };
+  const onAbort = (): void => resolve('');
+  stdin.on('data', onData);
+  signal.addEventListener('abort', onAbort, { once: true });
+  stdin.resume();
+  try {
+    return await promise;
+  } finally {
+    stdin.off('data', onData);
+    signal.removeEventListener('abort', onAbort);
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write('\n');
+  }
+}
+
+async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
+  stdin.setEncoding('utf8');
+  let text = '';
+  for await (const part of stdin) {
+    text += part;
+    if (text.includes('\n') || text.length > 4096) break;
+  }
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}

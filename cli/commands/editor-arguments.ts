@@ -1,0 +1,30 @@
+import { basename } from 'node:path';
+
+/** How programs are told the line at which they open a file. */
+const CONVENTIONS: readonly { programs: RegExp; format(file: string, line: number): string[] }[] = [
+  {
+    programs:
+      /^(?:n?vim?|vim\.\w+|vimx|[gr]?view|nvim-qt|nano|pico|micro|kak|joe|jmacs|jed|mg|zile|ne|emacs|emacsclient|emacs-nox|gedit|kwrite|ex)$/,
+    format: (file, line) => [`+${line}`, file],
+  },
+  {
+    programs: /^(?:code|code-insiders|codium|vscodium|cursor|windsurf|positron)$/,
+    format: (file, line) => ['--goto', `${file}:${line}`],
+  },
+  {
+    programs: /^(?:hx|helix|subl|sublime_text|zed|zeditor|lapce|atom)$/,
+    format: (file, line) => [`${file}:${line}`],
+  },
+  {
+    programs: /^(?:idea|webstorm|pycharm|goland|clion|rubymine|phpstorm|rider|rustrover|mate|kate|pulsar)$/,
+    format: (file, line) => ['--line', String(line), file],
+  },
+];
+
+/** Arguments with which an editor opens a file at a line; of one that is not known the file alone. */
+export function listEditorArguments(editor: string, file: string, line: number): string[] {
+  // The variable may hold arguments, and the path of the program may be quoted.
+  const [program = ''] = /^"[^"]*"|^'[^']*'|^\S+/.exec(editor.trim()) ?? [];
+  const name = basename(program.replace(/^["']|["']$/g, '')).replace(/\.(?:exe|cmd|sh)$/, '');
+  return CONVENTIONS.find(({ programs }) => programs.test(name))?.format(file, line) ?? [file];
+}

@@ -1,0 +1,192 @@
+import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads';
+import { SvcError } from './errors.ts';
+
+/** What is asked of a thread, by its name: what it takes, answers, and tells on the way. */
+type CallTable<Calls> = { [Name in keyof Calls]: { takes: unknown; answers: unknown; tells?: unknown } };
+type Tells<Call> = Call extends { tells: infer Told } ? Told : never;
+
+interface ThreadRequest {
+  id: number;
+  /** Null before the thread is ended. */
+  call: string | null;
+  takes: unknown;
+  /** Whether somebody listens to what it tells on the way. */
+  isHeard: boolean;
+}
+
+type ThreadReply =
+  | { id: number; progress: unknown }
+  | { id: number; answer: unknown }
+  | { id: number; failed: string };
+
+export interface ThreadOptions {
+  /** The file of the thread. */
+  program: string | URL;
+  /** What it does, as the beginning of a sentence on its failure. */
+  name: string;
+  /** Without a call for so long it ends, with all that it holds; the next call starts another one. */
+  idleMs: number;
+  /** How long it may take to put away what it holds before it is ended. */
+  closingMs: number;
+  limits: ResourceLimits;
+  env?: NodeJS.ProcessEnv;
+  /** What it is started with, as its `workerData`. A thread that was started with something else is ended first. */
+  settings?(): unknown;
+}
+
+/** Speaks with a thread that is started when it is first asked. */
+export interface ThreadClient<Calls extends CallTable<Calls>> {
+  /** Rejects with `internal` when the call has failed or the thread is gone, with `cancelled` when it is closed. */
+  call<Name extends keyof Calls & string>(
+    name: Name,
+    takes: Calls[Name]['takes'],
+    onProgress?: (progress: Tells<Calls[Name]>) => void,
+  ): Promise<Calls[Name]['answers']>;
+  /** The same, for somebody who waits so long at most; null when it takes longer, also where it fails later. */
+  callInTime<Name extends keyof Calls & string>(
+    name: Name,
+    takes: Calls[Name]['takes'],
+    deadlineMs: number,
+  ): Promise<Calls[Name]['answers'] | null>;
+  /** Ends the thread, and with it what is asked. */
+  close(): Promise<void>;
+}
+
+interface WaitingCall {
+  resolve(answer: unknown): void;
+  reject(error: Error): void;
+  progress(progress: unknown): void;
+}
+
+interface RunningThread {
+  worker: Worker;
+  /** As JSON. */
+  settings: string;
+  waiting: Map<number, WaitingCall>;
+}
+
+export function createThreadClient<Calls extends CallTable<Calls>>(
+  options: ThreadOptions,
+): ThreadClient<Calls> {
+  const { program, name, idleMs, closingMs, limits, env, settings } = options;
+  let running: RunningThread | null = null;
+  let lastId = 0;
+  let idle: NodeJS.Timeout | undefined;
+
+  function rejectAll({ waiting }: RunningThread, error: SvcError): void {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
+
+  function startThread(given: unknown): RunningThread {
+    const worker = new Worker(program, {
+      workerData: given,
+      // What it prints is nothing that anybody asked for.
+      stdout: true,
+      stderr: true,
+      resourceLimits: limits,
+      ...(env === undefined ? {} : { env: { ...env } as NodeJS.ProcessEnv }),
+    });
+    const started: RunningThread = { worker, settings: JSON.stringify(given) ?? '', waiting: new Map() };
+    const fail = (why: string): void => {
+      if (running === started) running = null;
+      rejectAll(started, new SvcError('internal', `${name} has ended: ${why}`));
+    };
+    worker.on('message', (reply: ThreadReply) => {
+      const asked = started.waiting.get(reply.id);
+      if ('progress' in reply) return asked?.progress(reply.progress);
+      started.waiting.delete(reply.id);
+      if (started.waiting.size === 0) worker.unref();
+      if ('failed' in reply) asked?.reject(new SvcError('internal', `${name} failed: ${reply.failed}`));
+      else asked?.resolve(reply.answer);
+    });
+    worker.on('error', (error) => fail(error.message));
+    worker.on('exit', () => fail('its thread is gone'));
+    worker.unref();
+    return started;
+  }
+
+  function ask(
+    { worker, waiting }: RunningThread,
+    call: string | null,
+    takes: unknown,
+    progress?: (progress: unknown) => void,
+  ): Promise<unknown> {
+    lastId += 1;
+    const id = lastId;
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject, progress: progress ?? (() => undefined) });
+      worker.ref();
+      worker.postMessage({ id, call, takes, isHeard: progress !== undefined } satisfies ThreadRequest);
+    });
+  }
+
+  async function stopThread(): Promise<void> {
+    clearTimeout(idle);
+    const stopped = running;
+    running = null;
+    if (stopped === null) return;
+    if (closingMs > 0) {
+      const late = new Promise((resolve) => setTimeout(resolve, closingMs).unref());
+      await Promise.race([ask(stopped, null, null).catch(() => undefined), late]);
+    }
+    rejectAll(stopped, new SvcError('cancelled', `${name} was ended`));
+    await stopped.worker.terminate();
+  }
+
+  function waitForRest(): void {
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      if (running !== null && running.waiting.size > 0) waitForRest();
+      else void stopThread();
+    }, idleMs);
+    idle.unref();
+  }
+
+  const client: ThreadClient<Calls> = {
+    async call(call, takes, onProgress) {
+      const given = settings?.();
+      if (running !== null && running.settings !== (JSON.stringify(given) ?? '')) await stopThread();
+      running ??= startThread(given);
+      waitForRest();
+      const progress = onProgress as ((progress: unknown) => void) | undefined;
+      return (await ask(running, call, takes, progress)) as never;
+    },
+    async callInTime(call, takes, deadlineMs) {
+      const asked = client.call(call, takes);
+      // What fails later is nobody's business any more.
+      asked.catch(() => undefined);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<null>((resolve) => {
+        timer = setTimeout(() => resolve(null), deadlineMs);
+      });
+      return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+    },
+    close: stopThread,
+  };
+  return client;
+}
+
+/** The thread's side: answers calls one beside the other, each as it is done. */
+export function answerThreadCalls<Calls extends CallTable<Calls>>(
+  calls: {
+    [Name in keyof Calls]: (
+      takes: Calls[Name]['takes'],
+      tell: (progress: Tells<Calls[Name]>) => void,
+    ) => Calls[Name]['answers'] | Promise<Calls[Name]['answers']>;
+  },
+  /** Puts away what it holds. */
+  close: () => void = () => undefined,
+): void {
+  const port = parentPort!;
+  const send = (reply: ThreadReply): void => port.postMessage(reply);
+  port.on('message', async ({ id, call, takes, isHeard }: ThreadRequest) => {
+    const tell = (progress: unknown): void => void (isHeard && send({ id, progress }));
+    try {
+      const answer = call === null ? close() : await calls[call as keyof Calls](takes, tell);
+      send({ id, answer });
+    } catch (error) {
+      send({ id, failed: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}

@@ -1,0 +1,107 @@
+import type { By } from '../../api/operation.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { parseId } from '../../base/ids.ts';
+import { sentence } from '../../base/sentence.ts';
+import type { Sessions } from '../../sessions/index.ts';
+import type { EventLog, Storage } from '../../storage/index.ts';
+import { type DiffComment, type DiffCommentRow, toDiffComment } from './rows.ts';
+
+export type { DiffComment } from './rows.ts';
+
+/** How many comments a session may have: more than anybody writes, and no more than one message should hold. */
+const MOST_COMMENTS = 500;
+
+/** Owns what people write beside lines of a diff, until a follow-up takes it. */
+export interface DiffComments {
+  /** Those of a session and of the sessions that it goes on with, by file and line. */
+  listComments(sessionId: string): DiffComment[];
+  /** Inside `storage.write`: keeps a comment; one by the same person on the same line of the same version is replaced. */
+  keepComment(comment: Omit<DiffComment, 'commentId' | 'createdAt' | 'actor'>, by: By): DiffComment;
+  /** Inside `storage.write`. Throws `not_found`. */
+  removeComment(commentId: number, by: By): DiffComment;
+  /** Inside `storage.write`: a follow-up has taken these. Throws `conflict` when one of them is no longer there. */
+  takeComments(sessionId: string, commentIds: readonly number[], by: By): void;
+}
+
+export function createDiffComments({
+  storage,
+  events,
+  clock,
+  sessions,
+}: {
+  storage: Storage;
+  events: Pick<EventLog, 'append'>;
+  clock: Clock;
+  sessions: Pick<Sessions, 'get'>;
+}): DiffComments {
+  const { db } = storage;
+  const ofSessions = db.prepare<unknown[], DiffCommentRow>(
+    `SELECT * FROM diff_comment WHERE session IN (SELECT value FROM json_each(?))
+    ORDER BY path, line, side DESC, id`,
+  );
+  const insert = db.prepare<unknown[], DiffCommentRow>(
+    `INSERT INTO diff_comment (session, path, side, line, text, body, head, actor, created_at)
+    VALUES (@session, @path, @side, @line, @text, @body, @head, @actor, @now) RETURNING *`,
+  );
+  const removeSame = db.prepare(
+    `DELETE FROM diff_comment
+    WHERE session = @session AND path = @path AND side = @side AND line = @line AND head = @head AND actor = @actor`,
+  );
+  const remove = db.prepare<unknown[], DiffCommentRow>('DELETE FROM diff_comment WHERE id = ? RETURNING *');
+
+  /** The session, and those in whose worktree it goes on. */
+  function listLineage(sessionId: string): string[] {
+    const found: string[] = [];
+    for (let next: string | null = sessionId; next !== null && !found.includes(next); )
+      next = sessions.get(found[found.push(next) - 1]!).continues;
+    return found;
+  }
+
+  const listComments = (sessionId: string): DiffComment[] =>
+    ofSessions
+      .all(JSON.stringify(listLineage(sessionId).map((each) => parseId('s', each))))
+      .map(toDiffComment);
+
+  const record = (
+    kind: 'comment_added' | 'comment_removed',
+    { sessionId, commentId, path, line }: DiffComment,
+    { actor, via }: By,
+  ): void => void events.append({ kind, sessionId, actor, via, data: { comment: commentId, path, line } });
+
+  return {
+    listComments,
+    keepComment(comment, by) {
+      const { sessionId, path, side, line, text, body, head } = comment;
+      const session = parseId('s', sessionId);
+      const named = { session, path, side, line, head, actor: by.actor };
+      removeSame.run(named);
+      if (listComments(sessionId).length >= MOST_COMMENTS)
+        throw new SvcError('conflict', `${sessionId} has ${MOST_COMMENTS} comments, and can have no more`, {
+          hint: sentence`{worker.follow_up ${sessionId} comments=true} sends them`,
+        });
+      const kept = toDiffComment(insert.get({ ...named, text, body, now: clock.now() }) as DiffCommentRow);
+      record('comment_added', kept, by);
+      return kept;
+    },
+    removeComment(commentId, by) {
+      const row = remove.get(commentId);
+      if (row === undefined) throw new SvcError('not_found', `there is no comment ${commentId}`);
+      const removed = toDiffComment(row);
+      record('comment_removed', removed, by);
+      return removed;
+    },
+    takeComments(sessionId, commentIds, by) {
+      const there = new Map(listComments(sessionId).map((each) => [each.commentId, each]));
+      for (const id of new Set(commentIds)) {
+        const comment = there.get(id);
+        if (comment === undefined)
+          throw new SvcError('conflict', `comment ${id} on ${sessionId} was removed or sent meanwhile`, {
+            hint: 'look at its comments again',
+          });
+        remove.run(id);
+        record('comment_removed', comment, by);
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { by, operation } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { requireDiffRequest, type Worktrees } from '../../runner/worktrees/index.ts';
+import type { Session, Sessions } from '../../sessions/index.ts';
+import type { DiffComments } from './index.ts';
+import { DIFF_SIDES, type DiffSide } from './rows.ts';
+
+const MOST_FILE_BYTES = 16 * 1024 * 1024;
+/** What is kept of a line that a program wrote. */
+const LONGEST_LINE = 500;
+
+/** A path as git has it in a commit: below the top of the repository, and never a way out of it. */
+const isPathInCommit = (path: string): boolean =>
+  !/[\0\n]/.test(path) &&
+  !path.startsWith('/') &&
+  path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+
+/** What clients may ask about comments on the lines of a diff. */
+export function commentOperations({
+  comments,
+  sessions,
+  worktrees,
+}: {
+  comments: DiffComments;
+  sessions: Pick<Sessions, 'resolve'>;
+  worktrees: Pick<Worktrees, 'diffBranch' | 'readFileAt'>;
+}) {
+  /** The line at the end of the branch, or where its work began, and the commit there. */
+  async function readLine(
+    session: Session,
+    { path, side, line }: { path: string; side: DiffSide; line: number },
+  ): Promise<{ text: string; head: string }> {
+    if (!isPathInCommit(path))
+      throw new SvcError('fields_invalid', `path: ${JSON.stringify(path)} is not a path in the repository`, {
+        hint: 'give it as the diff has it, such as src/a.ts',
+      });
+    const request = requireDiffRequest(session);
+    const { from, head } = await worktrees.diffBranch(request);
+    const commit = side === 'new' ? head : from;
+    const { repository } = request;
+    const file = await worktrees.readFileAt({ repository, commit, path, maxBytes: MOST_FILE_BYTES });
+    if (file === null)
+      throw new SvcError('not_found', `there is no file ${JSON.stringify(path)} in ${commit.slice(0, 10)}`, {
+        hint: `svc worktree diff ${session.sessionId} --stat lists those that have changed`,
+      });
+    const lines = file.replace(/\n$/, '').split('\n');
+    const text = lines[line - 1];
+    if (text === undefined)
+      throw new SvcError('not_found', `${path} has ${lines.length} lines, and so no line ${line}`);
+    return { text: text.replace(/\r$/, '').slice(0, LONGEST_LINE), head };
+  }
+
+  return [
+    operation({
+      name: 'comment.list',
+      about:
+        'Comments on lines of a session’s diff that no follow-up has taken yet. `outdated`: the branch has moved on since.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ session: z.string() }),
+      async run(input) {
+        const session = sessions.resolve(input.session);
+        const found = comments.listComments(session.sessionId);
+        if (found.length === 0) return { sessionId: session.sessionId, comments: [] };
+        const { head } = await worktrees.diffBranch(requireDiffRequest(session));
+        return {
+          sessionId: session.sessionId,
+          comments: found.map((each) => ({ ...each, outdated: each.head !== head })),
+        };
+      },
+    }),
+    operation({
+      name: 'comment.add',
+      about:
+        'Writes a comment beside a line of a session’s diff. It is kept until a follow-up takes it. With `head`, only if the branch still ends there.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        session: z.string(),
+        path: z.string().min(1).max(4096),
+        line: z.int().min(1),
+        side: z.enum(DIFF_SIDES).default('new'),
+        body: z.string().trim().min(1).max(20_000),
+        head: z.string().min(1).optional(),
+      }),
+      async run(input, caller, call) {
+        const { path, side, line, body } = input;
+        const session = sessions.resolve(input.session);
+        const { sessionId } = session;
+        const { text, head } = await readLine(session, input);
+        if (input.head !== undefined && input.head !== head)
+          throw new SvcError(
+            'conflict',
+            `${sessionId} has moved on to ${head.slice(0, 10)} since you looked`,
+            {
+              hint: 'look at the diff again',
+            },
+          );
+        return call.finish(() =>
+          comments.keepComment({ sessionId, path, side, line, text, body, head }, by(caller)),
+        );
+      },
+    }),
+    operation({
+      name: 'comment.remove',
+      about: 'Removes a comment on a line of a diff.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({ id: z.int().min(1) }),
+      run: ({ id }, caller, call) => call.finish(() => comments.removeComment(id, by(caller))),
+    }),
+  ];
+}

@@ -1,0 +1,56 @@
+import { cutToWidth, formatCount, toPrintable } from '../../base/text.ts';
+import type { DiffComment } from './rows.ts';
+
+/** What a worker is sent on with, beside a person's own words. */
+export interface FollowUpMaterial {
+  session: string;
+  branch: string | null;
+  /** `outdated`: the branch has moved on since. */
+  comments: readonly (Pick<DiffComment, 'path' | 'side' | 'line' | 'text' | 'body' | 'head'> & {
+    outdated: boolean;
+  })[];
+  /** Where a merge of the base stops, and which that is; null for nowhere. */
+  conflict: { base: string; paths: readonly string[] } | null;
+}
+
+const LONGEST_QUOTE = 200;
+
+/** Writes what a worker is sent on with as one message: conflicts first, since they change the lines that follow. */
+export function writeFollowUpMessage(material: FollowUpMaterial, words = ''): string {
+  const { conflict, comments } = material;
+  return [
+    words.trim(),
+    conflict === null ? '' : describeConflict(material.branch, conflict),
+    comments.length === 0 ? '' : describeComments(material),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+const describeConflict = (
+  branch: string | null,
+  { base, paths }: NonNullable<FollowUpMaterial['conflict']>,
+): string =>
+  [
+    `Merge ${base} into your branch${branch === null ? '' : ` ${branch}`}, and resolve the conflicts.`,
+    '',
+    `Your work no longer merges into ${base}: both have changed`,
+    ...paths.map((path) => `- ${toPrintable(path)}`),
+    '',
+    `Run \`git merge ${base}\` in your worktree, resolve each of these files so that what both sides wanted holds, run the tests, and commit the merge. Do not rebase, and change nothing on ${base} itself.`,
+  ].join('\n');
+
+function describeComments({ session, comments }: FollowUpMaterial): string {
+  return [
+    `Deal with ${formatCount(comments.length, 'comment')} on your work in ${session}:`,
+    ...comments.map(({ path, side, line, text, body, head, outdated }) => {
+      const notes = [
+        ...(side === 'old' ? ['a line that you removed or changed'] : []),
+        ...(outdated ? [`on an older version, ${head.slice(0, 10)}`] : []),
+      ];
+      const place = `${toPrintable(path)}:${line}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+      const quote = cutToWidth(toPrintable(text), LONGEST_QUOTE, (each) => each.length);
+      return `\n${place}\n> ${quote}\n${body}`;
+    }),
+  ].join('\n');
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { by, operation } from '../../api/operation.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { BoardOperationsDeps } from '../deps.ts';
+import { id } from '../input.ts';
+
+/** As many in one call: others wait for its transaction. */
+const MOST_AT_ONCE = 200;
+
+/** What clients may ask about the archive of tasks. */
+export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>) => [
+  operation({
+    name: 'task.archive',
+    about:
+      'Put tasks away, so that lists leave them out: those named, or ended ones, oldest first, of which more says whether there are any left.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({
+      ids: z.array(id).min(1).max(MOST_AT_ONCE).optional(),
+      ended: z.boolean().optional(),
+      older_sec: z.number().min(0).optional(),
+    }),
+    run: ({ ids, ended = false, older_sec = 0 }, caller, call) =>
+      call.finish(() => {
+        if ((ids === undefined) !== ended)
+          throw new SvcError('usage', 'name the tasks to archive, or ask for ended ones');
+        const wanted = ids ?? tasks.listArchivable(older_sec * 1000, MOST_AT_ONCE);
+        const archived: string[] = [];
+        const refused: { id: string; reason: string }[] = [];
+        for (const each of wanted) {
+          const task = findTask(tasks, each);
+          const reason = 'reason' in task ? task.reason : tasks.archive(task.taskId, by(caller));
+          if (reason === null && 'taskId' in task) archived.push(task.taskId);
+          else refused.push({ id: each, reason: reason ?? '' });
+        }
+        return { archived, refused, more: ended && wanted.length === MOST_AT_ONCE && archived.length > 0 };
+      }),
+  }),
+  operation({
+    name: 'task.unarchive',
+    about: 'Take archived tasks back into the lists.',
+    seat: 'chair',
+    changes: true,
+    input: z.strictObject({ ids: z.array(id).min(1).max(MOST_AT_ONCE) }),
+    run: ({ ids }, caller, call) =>
+      call.finish(() => {
+        const found = ids.map((each) => tasks.resolve(each).taskId);
+        return { unarchived: found.filter((each) => tasks.unarchive(each, by(caller))) };
+      }),
+  }),
+];
+
+/** The task of that id or unique prefix, or why there is none. */
+function findTask(
+  tasks: BoardOperationsDeps['tasks'],
+  prefix: string,
+): { taskId: string } | { reason: string } {
+  try {
+    return { taskId: tasks.resolve(prefix).taskId };
+  } catch (error) {
+    return { reason: asSvcError(error).message };
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../base/clock.ts';
+import type { Committed, Runner } from '../runner/runs/index.ts';
+import type { Session } from '../sessions/index.ts';
+import type { SessionLogs } from './session-logs.ts';
+
+/** How often branches are looked at, at most, however often somebody asks. */
+const COUNT_PAUSE_MS = 5000;
+/** How much of the end of a log is read for its last line. */
+const TAIL = { lines: 8, bytes: 65_536 };
+const MOST_CHARS = 300;
+
+/** What is known of workers that run beyond what they say: their last line, and what they have committed so far. */
+export interface LiveFacts {
+  /** What is known at this moment; branches are looked at afterwards, for whoever asks next. */
+  listCommitted(live: readonly Session[]): Readonly<Record<string, Committed>>;
+  /** The last line of each log as a person reads it, by session; read anew only when a log has grown. */
+  listLastLines(times: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
+}
+
+export function createLiveFacts(deps: {
+  runner: Pick<Runner, 'countCommitted'>;
+  logs: Pick<SessionLogs, 'findTail' | 'open'>;
+  clock: Pick<Clock, 'monotonic'>;
+}): LiveFacts {
+  const { runner, logs, clock } = deps;
+  let committed: Record<string, Committed> = {};
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let isCounting = false;
+  let lastLines = new Map<string, { time: string; line: string }>();
+
+  function countAgain(live: readonly Session[]): void {
+    if (isCounting || clock.monotonic() - countedAt < COUNT_PAUSE_MS) return;
+    const orders = live.flatMap(({ sessionId, state, repository, branch, baseCommit }) =>
+      state === 'running' && repository !== null && branch !== null && baseCommit !== null
+        ? [{ sessionId, repository, branch, baseCommit }]
+        : [],
+    );
+    if (orders.length === 0) return;
+    isCounting = true;
+    countedAt = clock.monotonic();
+    void runner
+      .countCommitted(orders)
+      .then((found) => {
+        committed = found;
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        isCounting = false;
+      });
+  }
+
+  async function readLastLine(sessionId: string): Promise<string> {
+    const from = await logs.findTail(sessionId, TAIL.lines);
+    const { text } = await logs.open(sessionId, 'readable')({ from, maxBytes: TAIL.bytes, ended: false });
+    const line = text.split('\n').findLast((each) => each.trim() !== '') ?? '';
+    return line.trim().slice(0, MOST_CHARS);
+  }
+
+  return {
+    listCommitted(live) {
+      countAgain(live);
+      return committed;
+    },
+    async listLastLines(times) {
+      const found = await Promise.all(
+        Object.entries(times).map(async ([sessionId, time]) => {
+          const before = lastLines.get(sessionId);
+          if (before?.time === time) return [sessionId, before] as const;
+          const line = await readLastLine(sessionId).catch(() => before?.line ?? '');
+          return [sessionId, { time, line }] as const;
+        }),
+      );
+      lastLines = new Map([...lastLines, ...found].slice(-MOST_REMEMBERED));
+      return Object.fromEntries(found.map(([sessionId, { line }]) => [sessionId, line]));
+    },
+  };
+}
+
+/** How many sessions' lines are kept: more than run at once. */
+const MOST_REMEMBERED = 500;

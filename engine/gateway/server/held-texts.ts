@@ -1,0 +1,140 @@
+import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { isJsonObject } from '../../base/json-object.ts';
+import type { Protocol } from '../protocol.ts';
+import { type JsonMember, listLongStrings } from './json-members.ts';
+
+/** A body that was parsed without its long texts. */
+export interface HeldTexts {
+  body: unknown;
+  /** Writes what was made of the body as JSON, with the texts in it. */
+  write(value: unknown): Buffer;
+}
+
+/** Shorter texts are parsed and written faster than they are held. */
+const LONG_BYTES = 2048;
+/** So much of a text stays in its place: translations look at how a text begins, and at nothing else of it. */
+const HEAD_BYTES = 128;
+
+/** What stands for the rest of a text; nobody outside of this process can write it. */
+const MARK = `held.${randomBytes(16).toString('hex')}.`;
+
+/** Where a protocol has what was said. */
+const SAID: Readonly<Record<Protocol, readonly string[]>> = {
+  chat: ['messages'],
+  responses: ['input'],
+  messages: ['messages', 'system'],
+  gemini: ['contents', 'systemInstruction', 'system_instruction'],
+};
+
+/** Below these is what was said, and nothing that a translation has to understand, as it has the arguments of calls. */
+const FRAMES = new Set([
+  'content',
+  'parts',
+  'source',
+  'output',
+  'image_url',
+  'file',
+  'input_audio',
+  'inlineData',
+  'inline_data',
+]);
+const TEXTS = new Set(['content', 'text', 'output', 'data']);
+/** Whose beginning says what they are. */
+const ADDRESSES = new Set(['url', 'image_url', 'file_data']);
+const HAS_CONTENT = /^data:[^,]*,/;
+
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const isInsideCharacter = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** The place in a string of JSON at which its head ends, between two characters. */
+function findHeadEnd(text: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < start + HEAD_BYTES) at += text[at] !== BACKSLASH ? 1 : text[at + 1] === LETTER_U ? 6 : 2;
+  while (isInsideCharacter(text[at])) at += 1;
+  return at;
+}
+
+/** Whether a text can go on as it is: one that may have half a character in it has to be looked at. */
+const isSound = (text: Buffer): boolean => isUtf8(text) && !text.includes('\\ud') && !text.includes('\\uD');
+
+/**
+ * Parses a body whose long texts are left out, so that what was said in it costs neither time nor memory on its way through a
+ * translation: the bytes of JSON that a text has are the same in every protocol. Only texts that translations pass on as they are
+ * are held. Throws a `SyntaxError` for what is no JSON.
+ */
+export function parseHoldingTexts(
+  bytes: Buffer,
+  { protocol, members }: { protocol: Protocol; members: readonly JsonMember[] },
+): HeldTexts {
+  const held: Buffer[] = [];
+  const parts: Buffer[] = [];
+  let at = 0;
+  const said = members.filter(({ key }) => SAID[protocol].includes(key));
+  for (const { start: from, end: to } of said) {
+    if (to - from < LONG_BYTES) continue;
+    for (const { start, end } of listLongStrings(bytes.subarray(0, to), from, LONG_BYTES)) {
+      const head = findHeadEnd(bytes, start);
+      const rest = bytes.subarray(head, end - 1);
+      if (!isSound(rest)) continue;
+      parts.push(bytes.subarray(at, head), Buffer.from(`${MARK}${held.length}.`));
+      held.push(rest);
+      at = end - 1;
+    }
+  }
+  parts.push(bytes.subarray(at));
+  const body: unknown = JSON.parse(
+    Buffer.concat(parts)
+      .toString('utf8')
+      .replace(/^\uFEFF/, ''),
+  );
+  if (held.length === 0) return { body, write: (value) => Buffer.from(JSON.stringify(value)) };
+  if (isJsonObject(body))
+    for (const { key } of said) body[key] = restoreTexts(body[key], { key: 'content', held, isSaid: true });
+  return { body, write: (value) => writeHeld(JSON.stringify(value), held) };
+}
+
+/** Puts texts back that are not passed on as they are. Changes what it is given. */
+function restoreTexts(
+  value: unknown,
+  { key, held, isSaid }: { key: string; held: readonly Buffer[]; isSaid: boolean },
+): unknown {
+  if (typeof value === 'string') {
+    const mark = value.indexOf(MARK);
+    if (mark < 0 || (isSaid && mayStayHeld(key, value.slice(0, mark)))) return value;
+    const rest = held[Number(value.slice(mark + MARK.length, -1))]!;
+    return `${value.slice(0, mark)}${String(JSON.parse(`"${rest.toString('utf8')}"`))}`;
+  }
+  if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) value[index] = restoreTexts(each, { key, held, isSaid });
+    return value;
+  }
+  if (!isJsonObject(value)) return value;
+  for (const [name, each] of Object.entries(value)) {
+    if (typeof each !== 'string' && (typeof each !== 'object' || each === null)) continue;
+    const isText = typeof each === 'string' || FRAMES.has(name);
+    value[name] = restoreTexts(each, { key: name, held, isSaid: isSaid && isText });
+  }
+  return value;
+}
+
+function mayStayHeld(key: string, head: string): boolean {
+  if (ADDRESSES.has(key)) return HAS_CONTENT.test(head);
+  // What may be nothing but space is left out by some.
+  return TEXTS.has(key) && head.trim() !== '';
+}
+
+/** Puts the texts into JSON that has the marks, byte by byte as they came. */
+function writeHeld(text: string, held: readonly Buffer[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (let mark = text.indexOf(MARK); mark >= 0; mark = text.indexOf(MARK, at)) {
+    const from = mark + MARK.length;
+    const to = text.indexOf('.', from);
+    parts.push(Buffer.from(text.slice(at, mark)), held[Number(text.slice(from, to))]!);
+    at = to + 1;
+  }
+  parts.push(Buffer.from(text.slice(at)));
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { sayMore } from '../../api/tool.ts';
+import { formatAge, toPrintable } from '../../base/text.ts';
+import type { MemoryDeps } from './index.ts';
+import { listMissingPaths } from './named-paths.ts';
+import { listNamedSymbols } from './named-symbols.ts';
+import type { Memory } from './rows.ts';
+
+/** Of each memory in an answer; by its id one is answered whole. */
+const SHOWN_TEXT = 2000;
+
+/** A memory in an answer. */
+export const shownMemory = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  title: z.string(),
+  text: z.string(),
+  age: z.string(),
+});
+
+/** Shows memories to callers: how old each is, and whether the files and the code that it names are still there. */
+export function createMemoryView({
+  paths,
+  clock,
+  listUnknownNames,
+}: Pick<MemoryDeps, 'paths' | 'clock' | 'listUnknownNames'>) {
+  function show(each: Memory, isWhole: boolean, unknown: ReadonlySet<string>, symbols: readonly string[]) {
+    const isCut = !isWhole && each.text.length > SHOWN_TEXT;
+    const missing = listMissingPaths(`${each.title}\n${each.text}`, paths);
+    const unknownSymbols = symbols.filter((name) => unknown.has(name));
+    return {
+      id: each.id,
+      type: each.type,
+      title: each.title,
+      text: isCut ? each.text.slice(0, SHOWN_TEXT).toWellFormed() : each.text,
+      ...(isCut ? { text_chars: each.text.length } : {}),
+      tags: each.tags,
+      source: each.source,
+      by: each.sessionId ?? each.actor,
+      changed_at: each.changedAt,
+      age: formatAge(each.changedAt, clock.now()),
+      ...(missing.length === 0 ? {} : { missing_paths: missing }),
+      ...(unknownSymbols.length === 0 ? {} : { unknown_symbols: unknownSymbols }),
+      ...(each.unreviewed === null ? {} : { unreviewed: each.unreviewed }),
+    };
+  }
+
+  return (memories: readonly Memory[], isWhole = false) => {
+    const named = memories.map((each) => listNamedSymbols(`${each.title}\n${each.text}`));
+    const names = [...new Set(named.flat())];
+    const unknown = new Set(names.length === 0 ? [] : (listUnknownNames(names) ?? []));
+    return memories.map((each, at) => show(each, isWhole, unknown, named[at] ?? []));
+  };
+}
+
+export function sayMemories(memories: readonly z.output<typeof shownMemory>[], more: number): string {
+  if (memories.length === 0) return 'nothing is remembered about it';
+  const lines = memories.map((each) => {
+    const { missing_paths: missing, unknown_symbols: unknown } = each;
+    const facts = [
+      each.type,
+      `, ${each.age} old`,
+      each.unreviewed === undefined ? '' : '; nobody has reviewed it',
+      Array.isArray(missing) ? `; not there any more: ${missing.join(', ')}` : '',
+      Array.isArray(unknown) ? `; not in the code graph: ${unknown.join(', ')}` : '',
+    ].join('');
+    return `${each.id} ${toPrintable(each.title)} (${toPrintable(facts)})\n${indent(each.text)}`;
+  });
+  return [...lines, ...sayMore(more)].join('\n');
+}
+
+const indent = (text: string): string =>
+  toPrintable(text, { lines: true })
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');

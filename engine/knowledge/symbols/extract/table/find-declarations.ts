@@ -1,0 +1,132 @@
+import type { SymbolKind } from '../../facts.ts';
+import type { NodeId } from '../nodes.ts';
+import { bindName, type Scope } from '../scope.ts';
+import { CLASSES, FUNCTIONS } from './kinds.ts';
+import type { TableWalk } from './place.ts';
+
+/** Finds what a file declares before what uses it is read. */
+export function createDeclarationFinder(
+  walk: TableWalk,
+): Pick<TableWalk, 'findName' | 'declare' | 'findBody' | 'isExported' | 'bindMembers'> {
+  const { nodes, language, collector, symbols, declared } = walk;
+
+  /** The name of a declaration; a function of C has it inside its declarator. */
+  function findName(node: NodeId): NodeId {
+    const name = nodes.childIn(node, 'name');
+    if (name >= 0) return name;
+    let at = nodes.childIn(node, 'declarator');
+    while (at >= 0 && nodes.childIn(at, 'declarator') >= 0) at = nodes.childIn(at, 'declarator');
+    if (at >= 0) return at;
+    return nodes.childOfKind(node, 'simple_identifier', 'identifier', 'type_identifier');
+  }
+
+  /** The type that a method belongs to when it stands outside of it: a receiver, an `impl`, `A::b`. */
+  function findOwner(node: NodeId, outer: NodeId): string | undefined {
+    const receiver = nodes.childIn(node, 'receiver');
+    if (language === 'go' && receiver >= 0)
+      return /([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*\)$/.exec(nodes.textOf(receiver))?.[1];
+    if (nodes.kindOf(outer) === 'impl_item')
+      return /^[\w:]*?(\w+)(?:<|$)/.exec(nodes.textOf(nodes.childIn(outer, 'type')))?.[1];
+    return undefined;
+  }
+
+  function declare(node: NodeId, parent: number, outer: NodeId): void {
+    const kind = nodes.kindOf(node);
+    const classKind = CLASSES[kind];
+    // A type that is only named, as in `struct a b;`, declares nothing.
+    const body = findBody(node);
+    const isClass =
+      classKind !== undefined &&
+      !(kind.endsWith('_specifier') && body < 0) &&
+      !(kind === 'module' && language !== 'ruby');
+    if (isClass || FUNCTIONS.has(kind)) {
+      const nameNode = findName(node);
+      const name = nodes.textOf(nameNode).split(/::|\./).at(-1)!.trim();
+      if (name !== '' || kind.includes('constructor') || kind === 'init_declaration') {
+        const owner = isClass ? undefined : findOwner(node, outer);
+        const isMethod =
+          owner !== undefined ||
+          (parent > 0 && ['class', 'interface', 'enum'].includes(symbols[parent]!.kind));
+        const symbolKind: SymbolKind = isClass
+          ? kindOfClass(node, classKind!)
+          : isMethod
+            ? 'method'
+            : 'function';
+        const symbol = collector.addSymbol({
+          name: name === '' || /constructor|^init/.test(kind) ? 'constructor' : name,
+          kind: symbolKind,
+          parent,
+          node,
+          body,
+        });
+        const fact = symbols[symbol]!;
+        if (owner !== undefined) fact.owner = owner;
+        if (isExported(node, name)) fact.isExported = true;
+        if (isMethod && isStatic(node)) fact.isStatic = true;
+        declared.set(node, symbol);
+        for (const child of nodes.childrenOf(node)) declare(child, symbol, node);
+        return;
+      }
+    }
+    const inner =
+      kind === 'impl_item'
+        ? node
+        : nodes.kindOf(outer) === 'impl_item' && kind === 'declaration_list'
+          ? outer
+          : node;
+    for (const child of nodes.childrenOf(node)) declare(child, parent, inner);
+  }
+
+  const findBody = (node: NodeId): NodeId => {
+    const body = nodes.childIn(node, 'body');
+    return body >= 0
+      ? body
+      : nodes.childOfKind(
+          node,
+          'function_body',
+          'class_body',
+          'block',
+          'enum_class_body',
+          'compound_statement',
+          'body_statement',
+        );
+  };
+
+  function kindOfClass(node: NodeId, kind: SymbolKind): SymbolKind {
+    if (language === 'go') {
+      const type = nodes.kindOf(nodes.childIn(node, 'type'));
+      return type === 'interface_type' ? 'interface' : type === 'struct_type' ? 'class' : 'type';
+    }
+    return /^(?:\w+\s+)*interface\b/.test(nodes.textBefore(node, findName(node))) ? 'interface' : kind;
+  }
+
+  function isExported(node: NodeId, name: string): boolean {
+    const head = nodes.textBefore(node, findName(node));
+    if (language === 'go') return /^\p{Lu}/u.test(name);
+    if (language === 'python' || language === 'ruby') return !name.startsWith('_');
+    if (language === 'rust') return /\bpub\b/.test(head);
+    if (language === 'java' || language === 'csharp') return /\bpublic\b/.test(head);
+    return !/\b(?:private|static|fileprivate|internal)\b/.test(head);
+  }
+
+  function isStatic(node: NodeId): boolean {
+    if (language === 'rust')
+      return nodes.childOfKind(nodes.childIn(node, 'parameters'), 'self_parameter') < 0;
+    if (language === 'python') return false;
+    return /\bstatic\b/.test(nodes.textBefore(node, findName(node)));
+  }
+
+  /** Binds what stands directly below a symbol. */
+  function bindMembers(symbol: number, scope: Scope): void {
+    for (const [index, fact] of symbols.entries()) {
+      if (fact.parent !== symbol || fact.owner !== undefined) continue;
+      const self = ['s', index] as const;
+      const isType =
+        fact.kind === 'class' || fact.kind === 'interface' || fact.kind === 'enum' || fact.kind === 'type';
+      if (fact.kind === 'method' || fact.kind === 'field') continue;
+      bindName(scope, fact.name, { value: self, ...(isType ? { type: ['r', self] as const } : {}) });
+    }
+  }
+
+  return { findName, declare, findBody, isExported, bindMembers };
+}

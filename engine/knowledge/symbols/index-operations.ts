@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { type Caller, operation } from '../../api/operation.ts';
+import type { Graph, GraphPlace } from './index.ts';
+import { describeIndexing } from './read-impact.ts';
+import { describeState, pickAnswer, toWireSymbol } from './wire.ts';
+
+interface IndexOperationDeps {
+  graph: Graph;
+  /** Throws `unknown_project`. */
+  projectId(id: string): string | null;
+  /** The tree that a caller means. */
+  placeOf(caller: Caller, session: string | undefined): GraphPlace;
+}
+
+/** What people may ask of the index of the code, which agents are not offered. */
+export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDeps) => [
+  operation({
+    name: 'graph.index',
+    about: 'Bring the index of the code up to date.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({
+      full: z.boolean().default(false),
+      session: z.string().optional(),
+      project: z.string().optional(),
+    }),
+    async run(input, caller, call) {
+      const project = input.project === undefined ? caller.project : projectId(input.project);
+      const { read, removed, resolved, ms } = await graph.index(
+        { project, session: input.session },
+        input.full,
+        (at) => call.progress(describeIndexing(at)),
+      );
+      return { read, removed, resolved, ms: Math.round(ms) };
+    },
+  }),
+  operation({
+    name: 'graph.status',
+    about: 'What the index of the code holds, and what it leaves out.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),
+    async run(input, caller) {
+      const project = input.project === undefined ? caller.project : projectId(input.project);
+      const asked = await graph.ask({ project, session: input.session }, { ask: 'status' });
+      return { ...pickAnswer(asked, 'status')!.status, note: describeState(asked).note };
+    },
+  }),
+  operation({
+    name: 'graph.symbol',
+    about: 'Symbols of a project by a part of their name.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({
+      query: z.string().min(1).max(1000),
+      limit: z.int().min(1).max(1000).default(20),
+      session: z.string().optional(),
+    }),
+    async run(input, caller) {
+      const asked = await graph.ask(placeOf(caller, input.session), {
+        ask: 'search',
+        query: input.query,
+        limit: input.limit,
+        only: null,
+      });
+      const symbols = (pickAnswer(asked, 'symbols')?.symbols ?? []).map((each) => toWireSymbol(each));
+      return { ...describeState(asked, symbols.length === 0 ? 'not_found' : null), symbols };
+    },
+  }),
+];

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { GRAPH_VERSION } from './store/graph-file.ts';
+
+/**
+ * Those of the names that no index of the workspace's projects knows, as they are on the disk; null when there is none that
+ * can be read. Reads, and never makes an index or brings one up to date.
+ */
+export function listUnknownNames(folder: string, names: readonly string[]): string[] | null {
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /^(?:workspace|project-.*)\.db$/.test(name))
+    : [];
+  let unknown: string[] | null = null;
+  for (const file of files) {
+    const found = readNames(join(folder, file), names);
+    if (found !== null) unknown = (unknown ?? [...names]).filter((name) => !found.has(name));
+  }
+  return unknown;
+}
+
+function readNames(path: string, names: readonly string[]): Set<string> | null {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true, timeout: 0 });
+    if (db.pragma('user_version', { simple: true }) !== GRAPH_VERSION) return null;
+    // Before the first file is read an index knows nothing.
+    if (db.prepare('SELECT 1 FROM symbol LIMIT 1').get() === undefined) return null;
+    const found = db
+      .prepare<unknown[], string>(
+        'SELECT DISTINCT name FROM symbol WHERE name IN (SELECT value FROM json_each(?))',
+      )
+      .pluck()
+      .all(JSON.stringify(names));
+    return new Set(found);
+  } catch {
+    return null;
+  } finally {
+    db?.close();
+  }
+}

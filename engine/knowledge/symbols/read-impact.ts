@@ -1,0 +1,111 @@
+import { formatCount } from '../../base/text.ts';
+import type { AskOptions, Graph, GraphPlace } from './index.ts';
+import type { IndexProgress } from './index-files/indexer.ts';
+import type { TouchedLines } from './query/impact.ts';
+import { describeState, pickAnswer, toWireImpact, type WireImpact, type WireState } from './wire.ts';
+
+/** What a session has changed since it began. */
+export interface ChangedCode {
+  /** Relative to the folder that it works in; null lines where all of a file counts. */
+  files: readonly { path: string; lines: NonNullable<TouchedLines[string]> | null }[];
+  /** Files that are gone. */
+  removed: readonly string[];
+  /** Why lines are not told, a clause; null where they are. */
+  doubt: string | null;
+}
+
+export interface ImpactQuestion {
+  paths: readonly string[] | null;
+  range: string | null;
+  limit?: number | undefined;
+}
+
+/** What a change reaches, with what is not known of it. */
+export type ImpactAnswer = WireState &
+  WireImpact & {
+    removed: string[];
+    /** It is not of the files as they are now. */
+    is_stale: boolean;
+  };
+
+/** Reads what a change reaches: of paths, of a range of commits, of a session, or of what is changed now. */
+export type ReadImpact = (
+  place: GraphPlace,
+  question: ImpactQuestion,
+  options?: AskOptions,
+) => Promise<ImpactAnswer>;
+
+export function createImpactReader(
+  graph: Pick<Graph, 'ask'>,
+  /** What a worker's session has changed; null for another. */
+  changesOf: (session: string) => Promise<ChangedCode | null>,
+): ReadImpact {
+  return async (place, { paths, range, limit }, options) => {
+    const own =
+      paths !== null || range !== null || place.session === undefined ? null : await changesOf(place.session);
+    const asked = await graph.ask(
+      place,
+      {
+        ask: 'impact',
+        paths: own?.files.map(({ path }) => path) ?? (paths === null ? null : [...paths]),
+        range,
+        ...(own === null ? {} : { touched: listTouchedLines(own) }),
+      },
+      options,
+    );
+    const removed = [...(own?.removed ?? [])];
+    const impact = pickAnswer(asked, 'impact')?.impact;
+    const ours = { removed, is_stale: asked.stale !== null };
+    if (impact === undefined) return { ...describeState(asked), ...NO_IMPACT, ...ours };
+    const wire = toWireImpact(impact, limit);
+    const { empty, why } = explainNothing(wire, removed);
+    const unread = empty === 'not_indexed' ? null : describeUnindexed(wire.not_indexed);
+    const doubts = [why, own?.doubt, unread, describeRemoved(removed)].filter((each) => each != null);
+    return { ...describeState(asked, empty, doubts.join('; ') || null), ...wire, ...ours };
+  };
+}
+
+const NO_IMPACT: WireImpact = {
+  files: 0,
+  symbols: [],
+  reached: [],
+  tests: [],
+  not_indexed: [],
+  more: 0,
+  summary: 'nothing of it is known',
+};
+
+const listTouchedLines = ({ files }: ChangedCode): TouchedLines =>
+  Object.fromEntries(files.flatMap(({ path, lines }) => (lines === null ? [] : [[path, lines]])));
+
+const MOST_NAMED = 3;
+
+function describeUnindexed(unknown: readonly string[]): string | null {
+  if (unknown.length === 0) return null;
+  const more = unknown.length > MOST_NAMED ? ', …' : '';
+  return `not indexed: ${unknown.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+const describeRemoved = (removed: readonly string[]): string | null =>
+  removed.length === 0
+    ? null
+    : `who used what ${formatCount(removed.length, 'removed file')} declared is not known`;
+
+function explainNothing(
+  { files, reached, symbols, not_indexed: unknown }: WireImpact,
+  removed: readonly string[],
+): { empty: string | null; why: string | null } {
+  if (files === 0 && unknown.length > 0)
+    return { empty: 'not_indexed', why: `not indexed: ${unknown.join(', ')}` };
+  if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing is changed' };
+  if (reached.length > 0) return { empty: null, why: null };
+  const why =
+    symbols.length === 0
+      ? 'no symbol is declared in the lines that are changed'
+      : 'nothing else refers to what is declared there';
+  return { empty: 'no_callers', why };
+}
+
+/** How far an index is, for people. */
+export const describeIndexing = ({ phase, done, total }: IndexProgress): string =>
+  `${phase === 'read' ? 'files read' : 'references resolved'}: ${done} of ${total}`;

@@ -1,0 +1,215 @@
+import type { Expr, SymbolFact, TypeExpr } from '../facts.ts';
+import type { NameRules, Space } from './language-rules.ts';
+import { DECLARES_OUTSIDE, type FileView, findRoot, type Project } from './project.ts';
+import { joinValues, type Substitution, type SymbolValue, UNKNOWN_VALUE, type Value } from './values.ts';
+
+/** A member that was found, and how it was come by. */
+export interface FoundMember {
+  value: Value;
+  /** Whether the class itself has it rather than one that it extends. */
+  isOwn: boolean;
+}
+
+/** What finding members takes of finding out what something is. */
+interface MemberDeps {
+  project: Project;
+  rulesOf(file: FileView): NameRules;
+  evaluate(file: FileView, expr: Expr): Value;
+  evaluateType(file: FileView, type: TypeExpr, owner?: Substitution | null): Value;
+  lookUpType(file: FileView, named: Expr): Value;
+  settle(value: SymbolValue): Value;
+  guard(key: string, work: () => Value): Value;
+}
+
+/** Symbols that stand for what they hold. */
+export const HOLDS: ReadonlySet<string> = new Set(['variable', 'field']);
+/** Languages in which a class has other members than its objects. */
+const HAS_STATIC: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript', 'java', 'csharp']);
+
+/** Finds what values, classes and files have under a name. */
+export function createMemberFinder({
+  project,
+  rulesOf,
+  evaluate,
+  evaluateType,
+  lookUpType,
+  settle,
+  guard,
+}: MemberDeps) {
+  const symbolAt = (file: FileView, index: number): SymbolFact => file.facts.symbols[index]!;
+
+  /** Finds what a value has under a name; null when nothing of the project's is known to be there. */
+  function findMember(value: Value, name: string, space: Space = 'value'): FoundMember | null {
+    switch (value.is) {
+      case 'symbol':
+        return findStatic(value, name);
+      case 'instance':
+        return findInherited(value, name);
+      case 'module': {
+        const found = findExport(value.file, name, space);
+        return found === null ? null : { value: found, isOwn: true };
+      }
+      case 'space': {
+        const found = value.find(name, space);
+        return found === null ? null : { value: found, isOwn: true };
+      }
+      case 'object':
+        return findInObject(value.file, value.index, name);
+      case 'many':
+      case 'list':
+      case 'promise':
+        return { value: { is: 'method', of: value, name }, isOwn: false };
+      case 'either': {
+        const found = value.values.flatMap((each) => findMember(each, name, space) ?? []);
+        if (found.length === 0) return null;
+        return { value: joinValues(found.map((each) => each.value)), isOwn: false };
+      }
+      default:
+        return null;
+    }
+  }
+
+  function findStatic(value: Extract<Value, { is: 'symbol' }>, name: string): FoundMember | null {
+    const { file, index } = value;
+    const fact = symbolAt(file, index);
+    project.use(file, findRoot(file, index).name);
+    if (HOLDS.has(fact.kind)) {
+      const held = settle(value);
+      return guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
+    }
+    const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
+    const found = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => all || symbolAt(file, each).isStatic,
+    );
+    if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
+    if (fact.kind === 'namespace') {
+      const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
+      return elsewhere === null ? findMerged(file, index, name) : { value: elsewhere, isOwn: true };
+    }
+    const owned = findOwned(file, fact.name, name, null);
+    if (owned !== null) return owned;
+    if (fact.kind !== 'class') return null;
+    return guardMember(`S${file.id}:${index}:${name}`, () => {
+      for (const base of fact.bases ?? []) {
+        const meant = base[0] === 'r' ? lookUpType(file, base[1]) : UNKNOWN_VALUE;
+        const inherited = meant.is === 'symbol' ? findStatic(meant, name) : null;
+        if (inherited !== null) return { ...inherited, isOwn: false };
+      }
+      return null;
+    });
+  }
+
+  /** A method that stands outside of its type, in the same file or package. */
+  function findOwned(
+    file: FileView,
+    type: string,
+    name: string,
+    owner: Substitution | null,
+  ): FoundMember | null {
+    if (!DECLARES_OUTSIDE.has(file.language)) return null;
+    const look = (at: FileView): FoundMember | null => {
+      project.use(at, name);
+      const [index] = at.owned.get(type)?.get(name) ?? [];
+      return index === undefined ? null : { value: { is: 'symbol', file: at, index, owner }, isOwn: true };
+    };
+    const own = look(file);
+    if (own !== null) return own;
+    for (const each of project.filesOfPackage(file, file.facts.packageName ?? '')) {
+      const found = each === file ? null : look(each);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** A namespace may be written in several parts. */
+  function findMerged(file: FileView, index: number, name: string): FoundMember | null {
+    const { name: own, parent } = symbolAt(file, index);
+    for (const other of file.members.get(parent)?.get(own) ?? []) {
+      const [found] = other === index ? [] : (file.members.get(other)?.get(name) ?? []);
+      if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
+    }
+    return null;
+  }
+
+  function guardMember(key: string, work: () => FoundMember | null): FoundMember | null {
+    let found: FoundMember | null = null;
+    guard(key, () => {
+      found = work();
+      return UNKNOWN_VALUE;
+    });
+    return found;
+  }
+
+  function findInherited(value: Extract<Value, { is: 'instance' }>, name: string): FoundMember | null {
+    const { file, index, types } = value;
+    project.use(file, findRoot(file, index).name);
+    const fact = symbolAt(file, index);
+    const owner: Substitution = { file, symbol: index, values: types };
+    // Where a bare name stands for a member, that may be one of the class itself.
+    const isBare = file.language === 'java' || file.language === 'csharp';
+    const own = (file.members.get(index)?.get(name) ?? []).find(
+      (each) => isBare || !symbolAt(file, each).isStatic,
+    );
+    if (own !== undefined) {
+      // What a literal type belongs to says what its parameters are.
+      return { value: { is: 'symbol', file, index: own, owner }, isOwn: true };
+    }
+    const owned = findOwned(file, fact.name, name, owner);
+    if (owned !== null) return owned;
+    return guardMember(`I${file.id}:${index}:${name}`, () => {
+      for (const base of fact.bases ?? []) {
+        const inherited = findMember(evaluateType(file, base, owner), name);
+        if (inherited !== null) return { ...inherited, isOwn: false };
+      }
+      return null;
+    });
+  }
+
+  function findInObject(file: FileView, index: number, name: string): FoundMember | null {
+    const { members, spreads } = file.facts.objects[index]!;
+    const member = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (member !== undefined) return { value: evaluate(file, member), isOwn: true };
+    for (const spread of spreads) {
+      const found = findMember(evaluate(file, spread), name);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);
+  const VALUES = new Set(['function', 'class', 'variable', 'enum', 'namespace', 'method', 'field']);
+
+  /** What a file exports under a name, through files that pass it on. */
+  function findExport(file: FileView, name: string, space: Space): Value | null {
+    project.use(file, name);
+    let found: Value | null = null;
+    for (const index of file.exports.get(name) ?? []) {
+      const { value } = file.facts.exports[index]!;
+      const meant = space === 'type' ? lookUpType(file, value) : evaluate(file, value);
+      const kind = meant.is === 'symbol' ? symbolAt(meant.file, meant.index).kind : null;
+      if (kind === null || (space === 'type' ? TYPES : VALUES).has(kind)) return meant;
+      found ??= meant;
+    }
+    if (found !== null || name === 'default') return found;
+    return findPassedOn(file, name, space);
+  }
+
+  function findPassedOn(file: FileView, name: string, space: Space): Value | null {
+    // Also where it passes nothing on yet.
+    project.use(file, '*');
+    const all = file.exports.get('*') ?? [];
+    let found: Value | null = null;
+    for (const index of all) {
+      const { value } = file.facts.exports[index]!;
+      guard(`*${file.id}:${index}:${name}:${space}`, () => {
+        const meant = evaluate(file, value);
+        if (meant.is === 'module') found = findExport(meant.file, name, space);
+        return UNKNOWN_VALUE;
+      });
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  return { findMember, findExport };
+}

@@ -1,0 +1,160 @@
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isErrorCode, SvcError } from '../base/errors.ts';
+import { ROLES } from './database/tables.ts';
+import type { ServerParts } from './http/context.ts';
+import { makeToken } from './secrets.ts';
+
+// What `svc server person add` and the like do. They go through the running server's socket, which only its user can open,
+// or open the database themselves when no server runs.
+
+/** The name of the socket in the server's data folder. */
+export const SOCKET_NAME = 'server.sock';
+/** Where the hash of the token for `/metrics` is kept. */
+export const METRICS_TOKEN_KEY = 'metrics_token';
+
+const name = z.string().min(1).max(200);
+
+/** What a request of the server's own user may ask for. */
+export const ADMIN_INPUTS = {
+  'person.add': z.strictObject({
+    name,
+    account: name.optional(),
+    role: z.enum(ROLES).prefault('member'),
+    operator: z.boolean().prefault(false),
+    password: z.string().nullable().prefault(null),
+  }),
+  'person.invite': z.strictObject({ name }),
+  'person.remove': z.strictObject({ name }),
+  'person.list': z.strictObject({ account: name.optional() }),
+  'account.add': z.strictObject({ name }),
+  'account.remove': z.strictObject({ name }),
+  'account.list': z.strictObject({}),
+  'token.metrics': z.strictObject({}),
+} as const;
+
+export type AdminVerb = keyof typeof ADMIN_INPUTS;
+
+const ACTOR = 'the command line';
+
+type AdminActions = {
+  [K in AdminVerb]: (parts: ServerParts, input: z.output<(typeof ADMIN_INPUTS)[K]>) => Promise<unknown>;
+};
+
+const ACTIONS: AdminActions = {
+  async 'person.add'({ people, origin }, { name: given, account, role, operator, password }) {
+    const accounts = await people.listAccounts();
+    const isFirst = accounts.length === 0;
+    const wanted =
+      account ?? (accounts.length === 1 ? accounts[0]?.name : undefined) ?? (isFirst ? 'home' : '');
+    if (wanted === '')
+      throw new SvcError('usage', 'there are several accounts', { hint: 'say which with --account NAME' });
+    const home = isFirst ? await people.addAccount(wanted, ACTOR) : await people.findAccount(wanted);
+    const isFirstOfAccount = (await people.list(home.id)).length === 0;
+    const person = await people.add(
+      {
+        name: given,
+        account: home.id,
+        role: isFirstOfAccount || operator ? 'admin' : role,
+        isOperator: operator,
+        password,
+      },
+      ACTOR,
+    );
+    const invitation =
+      password === null ? `${origin}/invitation/${await people.invite(person, ACTOR)}` : null;
+    return { name: person.name, account: home.name, role: person.role, operator, invitation };
+  },
+  async 'person.invite'({ people, origin }, { name: given }) {
+    const person = await people.find(given);
+    return { name: person.name, invitation: `${origin}/invitation/${await people.invite(person, ACTOR)}` };
+  },
+  async 'person.remove'({ people }, { name: given }) {
+    const person = await people.find(given);
+    await people.remove(person, ACTOR);
+    return { name: person.name, removed: true };
+  },
+  async 'person.list'({ people }, { account }) {
+    return people.list(account === undefined ? undefined : (await people.findAccount(account)).id);
+  },
+  async 'account.add'({ people }, { name: given }) {
+    const account = await people.addAccount(given, ACTOR);
+    return { name: account.name, plan: account.plan };
+  },
+  async 'account.remove'({ people }, { name: given }) {
+    await people.removeAccount(given, ACTOR);
+    return { name: given, removed: true };
+  },
+  async 'account.list'({ people }) {
+    const listed = await people.listAccounts();
+    return listed.map(({ name: own, plan, created_at }) => ({
+      name: own,
+      plan,
+      created_at: new Date(created_at).toISOString(),
+    }));
+  },
+  async 'token.metrics'({ db }) {
+    const { token, hash } = makeToken('svcx_');
+    await db
+      .insertInto('meta')
+      .values({ key: METRICS_TOKEN_KEY, value: hash })
+      .onConflict((same) => same.column('key').doUpdateSet({ value: hash }))
+      .execute();
+    return { token };
+  },
+};
+
+/** Does what a command of the server's own user asks for. Throws `usage` for an unknown verb or input. */
+export async function administer(parts: ServerParts, verb: string, input: unknown): Promise<unknown> {
+  if (!Object.hasOwn(ADMIN_INPUTS, verb)) throw new SvcError('usage', `no such verb: ${verb}`);
+  const known = verb as AdminVerb;
+  const read = ADMIN_INPUTS[known].safeParse(input);
+  if (!read.success) throw new SvcError('fields_invalid', z.prettifyError(read.error));
+  return (ACTIONS[known] as (parts: ServerParts, input: unknown) => Promise<unknown>)(parts, read.data);
+}
+
+/** Asks the server that runs on the folder; undefined when none does. Throws what it answers. */
+export function askRunningServer(
+  folder: string,
+  verb: AdminVerb,
+  input: unknown,
+): Promise<{ result: unknown } | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ result: unknown } | undefined>();
+  const asked = request(
+    {
+      socketPath: join(folder, SOCKET_NAME),
+      method: 'POST',
+      path: `/${verb}`,
+      timeout: 10_000,
+      agent: false,
+    },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('error', reject);
+      response.on('end', () => {
+        const body = JSON.parse(text) as { result?: unknown; code?: string; message?: string; hint?: string };
+        if (response.statusCode === 200) resolve({ result: body.result });
+        else
+          reject(
+            new SvcError(
+              isErrorCode(body.code ?? '') ? (body.code as 'usage') : 'internal',
+              body.message ?? 'the server failed',
+              body.hint === undefined ? {} : { hint: body.hint },
+            ),
+          );
+      });
+    },
+  );
+  asked.on('timeout', () => asked.destroy(new Error('the server does not answer')));
+  asked.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined);
+    else reject(error);
+  });
+  asked.end(JSON.stringify(input));
+  return promise;
+}

@@ -1,0 +1,165 @@
+import { type Kysely, sql } from 'kysely';
+import { SvcError } from '../../base/errors.ts';
+import type { Tables } from './tables.ts';
+
+/** One step of the schema. A step that was released is never changed; the next one follows it. */
+type Migration = (schema: Kysely<Tables>) => Promise<void>;
+
+/** Columns of a table by name: `text`, `integer`, and with `?` one that may be null. */
+type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
+
+async function createTable(
+  db: Kysely<Tables>,
+  name: string,
+  columns: Columns,
+  { key, unique = [], refers = {} }: { key: string[]; unique?: string[]; refers?: Record<string, string> },
+): Promise<void> {
+  let table = db.schema.createTable(name);
+  for (const [column, kind] of Object.entries(columns)) {
+    // PostgreSQL's integer ends in 2038.
+    const type = kind.startsWith('text') ? 'text' : 'bigint';
+    table = table.addColumn(column, type, (made) => {
+      const bound = kind.endsWith('?') ? made : made.notNull();
+      const other = refers[column];
+      return other === undefined ? bound : bound.references(`${other}.id`).onDelete('cascade');
+    });
+  }
+  table = table.addPrimaryKeyConstraint(`${name}_key`, key as never[]);
+  for (const column of unique) table = table.addUniqueConstraint(`${name}_${column}`, [column] as never[]);
+  await table.execute();
+  // What is deleted with its owner is found by it.
+  for (const column of Object.keys(refers))
+    await db.schema.createIndex(`${name}_by_${column}`).on(name).column(column).execute();
+}
+
+const MIGRATIONS: readonly Migration[] = [
+  async (db) => {
+    await createTable(
+      db,
+      'accounts',
+      { id: 'text', name: 'text', plan: 'text', created_at: 'integer' },
+      { key: ['id'], unique: ['name'] },
+    );
+    await createTable(
+      db,
+      'people',
+      {
+        id: 'text',
+        account_id: 'text',
+        name: 'text',
+        name_key: 'text',
+        role: 'text',
+        is_operator: 'integer',
+        password: 'text?',
+        created_at: 'integer',
+      },
+      { key: ['id'], unique: ['name_key'], refers: { account_id: 'accounts' } },
+    );
+    await createTable(
+      db,
+      'invitations',
+      { token_hash: 'text', person_id: 'text', kind: 'text', expires_at: 'integer' },
+      { key: ['token_hash'], refers: { person_id: 'people' } },
+    );
+    await createTable(
+      db,
+      'browser_sessions',
+      {
+        token_hash: 'text',
+        id: 'text',
+        person_id: 'text',
+        created_at: 'integer',
+        seen_at: 'integer',
+        address: 'text',
+        browser: 'text',
+      },
+      { key: ['token_hash'], unique: ['id'], refers: { person_id: 'people' } },
+    );
+    await createTable(
+      db,
+      'failures',
+      { key: 'text', failures: 'integer', refused_until: 'integer', last_at: 'integer' },
+      { key: ['key'] },
+    );
+    await createTable(
+      db,
+      'machines',
+      {
+        id: 'text',
+        account_id: 'text',
+        person_id: 'text',
+        name: 'text',
+        token_hash: 'text',
+        svc_version: 'text',
+        system: 'text',
+        created_at: 'integer',
+        seen_at: 'integer?',
+      },
+      {
+        key: ['id'],
+        unique: ['token_hash'],
+        refers: { account_id: 'accounts', person_id: 'people' },
+      },
+    );
+    await createTable(
+      db,
+      'device_requests',
+      {
+        device_hash: 'text',
+        user_hash: 'text',
+        state: 'text',
+        machine_name: 'text',
+        svc_version: 'text',
+        system: 'text',
+        address: 'text',
+        created_at: 'integer',
+        expires_at: 'integer',
+        interval_ms: 'integer',
+        polled_at: 'integer?',
+        person_id: 'text?',
+      },
+      { key: ['device_hash'], unique: ['user_hash'], refers: { person_id: 'people' } },
+    );
+    await createTable(
+      db,
+      'changes',
+      { id: 'text', account_id: 'text?', at: 'integer', actor: 'text', what: 'text', detail: 'text' },
+      { key: ['id'], refers: { account_id: 'accounts' } },
+    );
+    await db.schema.createIndex('changes_by_time').on('changes').column('at').execute();
+  },
+];
+
+const SCHEMA_KEY = 'schema';
+
+/** The number of the newest step. */
+export const NEWEST_SCHEMA = MIGRATIONS.length;
+
+/** The schema of an open database; 0 for a new one. */
+export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
+  await sql`CREATE TABLE IF NOT EXISTS meta (key text PRIMARY KEY, value text NOT NULL)`.execute(db);
+  const row = await db.selectFrom('meta').select('value').where('key', '=', SCHEMA_KEY).executeTakeFirst();
+  return Number(row?.value ?? 0);
+}
+
+/** Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing. */
+export async function migrateServerDatabase(db: Kysely<Tables>): Promise<void> {
+  const found = await readSchemaNumber(db);
+  if (found > NEWEST_SCHEMA)
+    throw new SvcError(
+      'storage_newer',
+      `the server's database has schema ${found}, and this version knows ${NEWEST_SCHEMA}`,
+      { hint: 'start it with the version that wrote it, or a newer one' },
+    );
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    if (index < found) continue;
+    await db.transaction().execute(async (step) => {
+      await migration(step);
+      await step
+        .insertInto('meta')
+        .values({ key: SCHEMA_KEY, value: String(index + 1) })
+        .onConflict((same) => same.column('key').doUpdateSet({ value: String(index + 1) }))
+        .execute();
+    });
+  }
+}

@@ -1,0 +1,169 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import type { Role } from '../database/tables.ts';
+import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account.tsx';
+import { ConfirmPage } from '../pages/front.tsx';
+import { formatPause } from '../pages/layout.tsx';
+import { SIGN_IN_RULE } from '../people/failures.ts';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readForm, requireAdmin, requireSignedIn, writeSessionCookie } from './guards.ts';
+
+/** What a page says after a change; the address carries the word, never the sentence. */
+const SAID: Readonly<Record<string, string>> = {
+  revoked: 'The machine was revoked: its token opens nothing any more.',
+  removed: 'The person was removed.',
+  changed: 'The role was changed. They have to sign in again.',
+  ended: 'That sign-in was ended.',
+  password: 'The password was changed, and all other sign-ins were ended.',
+};
+
+const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
+
+/** Pages of an account, for its people. What belongs to another account is 404, like what does not exist. */
+export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { people, passwords, machines, changes, failures, origin } = parts;
+  const routes = new Hono<ServerEnv>();
+  routes.use('*', requireSignedIn(parts));
+
+  routes.get('/', async (context) => {
+    const signedIn = context.get('signedIn');
+    const listed = await machines.list(signedIn.account.id);
+    return context.html(
+      <MachinesPage signedIn={signedIn} machines={listed} origin={origin} said={readSaid(context)} />,
+    );
+  });
+  routes.post('/machines/:id/revoke', async (context) => {
+    const isGone = await machines.revoke(context.req.param('id'), context.get('signedIn').person);
+    return isGone ? context.redirect('/app?said=revoked', 303) : context.notFound();
+  });
+
+  async function renderPeople(
+    context: ServerContext,
+    facts: { error?: string; said?: string | null; link?: { name: string; url: string } } = {},
+    status: 200 | 404 | 409 | 422 = 200,
+  ) {
+    const signedIn = context.get('signedIn');
+    const listed = await people.list(signedIn.account.id);
+    return context.html(<PeoplePage signedIn={signedIn} people={listed} {...facts} />, status);
+  }
+  /** A person of the visitor's own account; null for any other. */
+  const findOwn = async (context: ServerContext) => {
+    const { account } = context.get('signedIn');
+    const id = context.req.param('id');
+    const listed = (await people.list(account.id)).find((person) => person.id === id);
+    return listed === undefined ? null : people.find(listed.name, account.id);
+  };
+  const renderFailure = (context: ServerContext, thrown: unknown) => {
+    const error = asSvcError(thrown);
+    const status = toHttpStatus(error.code);
+    if (status >= 500) throw thrown;
+    return renderPeople(context, { error: error.message }, status === 404 || status === 409 ? status : 422);
+  };
+
+  routes.get('/people', (context) => renderPeople(context, { said: readSaid(context) }));
+  routes.post('/people', requireAdmin, async (context) => {
+    const { account, person: by } = context.get('signedIn');
+    const field = await readForm(context);
+    const role: Role = field('role') === 'admin' ? 'admin' : 'member';
+    try {
+      const made = await people.add(
+        { name: field('name'), account: account.id, role, isOperator: false, password: null },
+        by.name,
+      );
+      const token = await people.invite(made, by.name);
+      return await renderPeople(context, { link: { name: made.name, url: `${origin}/invitation/${token}` } });
+    } catch (thrown) {
+      return renderFailure(context, thrown);
+    }
+  });
+  routes.post('/people/:id/invite', requireAdmin, async (context) => {
+    const person = await findOwn(context);
+    if (person === null) return context.notFound();
+    const token = await people.invite(person, context.get('signedIn').person.name);
+    return renderPeople(context, { link: { name: person.name, url: `${origin}/invitation/${token}` } });
+  });
+  for (const role of ['admin', 'member'] as const)
+    routes.post(`/people/:id/make-${role}`, requireAdmin, async (context) => {
+      const person = await findOwn(context);
+      if (person === null) return context.notFound();
+      try {
+        await people.setRole(person, role, context.get('signedIn').person.name);
+        return context.redirect('/app/people?said=changed', 303);
+      } catch (thrown) {
+        return renderFailure(context, thrown);
+      }
+    });
+  routes.get('/people/:id/remove', requireAdmin, async (context) => {
+    const person = await findOwn(context);
+    if (person === null) return context.notFound();
+    return context.html(
+      <ConfirmPage
+        title={`Remove ${person.name}?`}
+        text="Their sign-ins and the machines that they logged in are removed with them. It cannot be undone."
+        action={`/app/people/${person.id}/remove`}
+        label="Remove"
+        back="/app/people"
+      />,
+    );
+  });
+  routes.post('/people/:id/remove', requireAdmin, async (context) => {
+    const person = await findOwn(context);
+    if (person === null) return context.notFound();
+    try {
+      await people.remove(person, context.get('signedIn').person.name);
+      return context.redirect('/app/people?said=removed', 303);
+    } catch (thrown) {
+      return renderFailure(context, thrown);
+    }
+  });
+
+  async function renderSignIns(
+    context: ServerContext,
+    error: string | null = null,
+    status: 200 | 403 | 422 | 429 = 200,
+  ) {
+    const signedIn = context.get('signedIn');
+    const sessions = await people.listSessions(signedIn.person.id);
+    const said = error === null ? readSaid(context) : null;
+    return context.html(
+      <SignInsPage signedIn={signedIn} sessions={sessions} said={said} error={error} />,
+      status,
+    );
+  }
+  routes.get('/sign-ins', (context) => renderSignIns(context));
+  routes.post('/sign-ins/:id/end', async (context) => {
+    await people.endSessions(context.get('signedIn').person.id, { only: context.req.param('id') });
+    return context.redirect('/app/sign-ins?said=ended', 303);
+  });
+  routes.post('/password', async (context) => {
+    const { person } = context.get('signedIn');
+    const key = `sign-in ${person.name_key} ${context.get('address')}`;
+    const pause = await failures.begin(key, SIGN_IN_RULE);
+    if (pause > 0)
+      return renderSignIns(context, `Too many wrong passwords. Try again in ${formatPause(pause)}.`, 429);
+    const field = await readForm(context);
+    if (!(await passwords.matches(field('old'), person.password)))
+      return renderSignIns(context, 'That is not your password.', 403);
+    await failures.forgive(key);
+    try {
+      await people.setPassword(person, field('password'));
+    } catch (thrown) {
+      return renderSignIns(context, asSvcError(thrown).message, 422);
+    }
+    // All sign-ins are over, this one too; it goes on under a new id.
+    const browser = context.req.header('user-agent') ?? '';
+    const token = await people.signIn(await people.find(person.name), {
+      address: context.get('address'),
+      browser,
+    });
+    writeSessionCookie(context, origin, token);
+    return context.redirect('/app/sign-ins?said=password', 303);
+  });
+
+  routes.get('/log', async (context) => {
+    const signedIn = context.get('signedIn');
+    return context.html(<LogPage signedIn={signedIn} changes={await changes.list(signedIn.account.id)} />);
+  });
+  return routes;
+}

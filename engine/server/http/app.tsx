@@ -1,0 +1,81 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { asSvcError } from '../../base/errors.ts';
+import { problemDetails } from '../../http/problem-details.ts';
+import { MessagePage } from '../pages/front.tsx';
+import { STYLE } from '../pages/style.ts';
+import { hashToken } from '../secrets.ts';
+import { accountRoutes } from './account-routes.tsx';
+import type { ServerEnv, ServerParts } from './context.ts';
+import { frontRoutes } from './front-routes.tsx';
+import { addSecurityHeaders, checkHost, checkSameOrigin, findAddress } from './guards.ts';
+import { deviceRoutes, oauthRoutes } from './login-routes.tsx';
+import { formatMetrics } from './metrics.ts';
+import { operatorRoutes } from './operator-routes.tsx';
+
+const LARGEST_FORM_BYTES = 64 * 1024;
+
+/** All routes of a linked server. */
+export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
+  const { origin, log, clock } = parts;
+  const app = new Hono<ServerEnv>();
+  app.use('*', addSecurityHeaders(origin.startsWith('https:')), checkHost(origin), findAddress(parts));
+  app.use('*', async (context, next) => {
+    const begin = clock.monotonic();
+    await next();
+    const { method, path } = context.req;
+    // An invitation's address opens something, so it is in no log.
+    const shown = path.replace(/^\/invitation\/.*/, '/invitation/…');
+    log.info({ method, path: shown, status: context.res.status, ms: clock.monotonic() - begin }, 'request');
+  });
+  app.use(
+    '*',
+    bodyLimit({
+      maxSize: LARGEST_FORM_BYTES,
+      onError: (context) => context.text('the body is larger than 64 KB\n', 413),
+    }),
+  );
+  app.get('/healthz', async (context) => {
+    await parts.db.selectFrom('meta').select('key').limit(1).execute();
+    return context.json({ ok: true });
+  });
+  app.get('/metrics', async (context) => {
+    const token = /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    const hash = await parts.metricsTokenHash();
+    if (token === undefined || hash === null || hashToken(token) !== hash) {
+      context.header('WWW-Authenticate', 'Bearer');
+      return context.text('svc server token metrics makes a token for this page\n', 401);
+    }
+    return context.text(await formatMetrics(parts), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
+  });
+  app.get('/style.css', (context) =>
+    context.body(STYLE, 200, {
+      'Content-Type': 'text/css; charset=utf-8',
+      'Cache-Control': 'public, max-age=3600',
+    }),
+  );
+  // Terminals bring no cookie, and their requests need none.
+  app.route('/', oauthRoutes(parts));
+  app.use('*', checkSameOrigin(origin));
+  app.route('/', frontRoutes(parts));
+  app.route('/app', accountRoutes(parts));
+  app.route('/device', deviceRoutes(parts));
+  app.route('/operator', operatorRoutes(parts));
+  app.notFound((context) =>
+    context.html(
+      <MessagePage title="Nothing is here" text="The address is wrong, or it is not yours." />,
+      404,
+    ),
+  );
+  app.onError((thrown, context) => {
+    const error = asSvcError(thrown);
+    log.error({ error: error.message, path: context.req.path }, 'a request failed');
+    if (/^\/(?:v1|oauth)\//.test(context.req.path)) return context.json(problemDetails(error), 500);
+    return context.html(
+      <MessagePage title="This server failed" text="Nothing was changed. Its log says why." />,
+      500,
+    );
+  });
+  return app;
+}

@@ -1,0 +1,44 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context as HonoContext } from 'hono';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Tables } from '../database/tables.ts';
+import type { DeviceRequests } from '../login/device-requests.ts';
+import type { Machines } from '../login/machines.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import type { FailureCounter } from '../people/failures.ts';
+import type { FirstRun } from '../people/first-run.ts';
+import type { Passwords } from '../people/passwords.ts';
+import type { People, SignedIn } from '../people/people.ts';
+
+/** Everything that answers are made of. */
+export interface ServerParts {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  people: People;
+  passwords: Passwords;
+  firstRun: FirstRun;
+  failures: FailureCounter;
+  changes: ChangeLog;
+  devices: DeviceRequests;
+  machines: Machines;
+  /** Scheme, host and port that links, the issuer and the checks of origin come from. */
+  origin: string;
+  isTrustedProxy(address: string): boolean;
+  /** The hash of the token that opens `/metrics`; null when none was made. */
+  metricsTokenHash(): Promise<string | null>;
+}
+
+/** What a request carries besides itself. */
+export interface ServerEnv {
+  Bindings: HttpBindings;
+  Variables: {
+    /** Of the client, behind trusted proxies. */
+    address: string;
+    signedIn: SignedIn;
+  };
+}
+
+export type ServerContext = HonoContext<ServerEnv>;

@@ -1,0 +1,119 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { asSvcError } from '../../base/errors.ts';
+import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
+import { formatPause } from '../pages/layout.tsx';
+import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
+import { nameKey } from '../people/people.ts';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
+
+/** Pages before sign-in: setting up, signing in and out, invitations. */
+export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { people, passwords, firstRun, failures, origin } = parts;
+  const routes = new Hono<ServerEnv>();
+
+  /** A new session under a new id; whatever the browser brought is worth nothing. */
+  async function openSession(context: ServerContext, personName: string): Promise<void> {
+    const person = await people.find(personName);
+    const token = await people.signIn(person, {
+      address: context.get('address'),
+      browser: context.req.header('user-agent') ?? '',
+    });
+    writeSessionCookie(context, origin, token);
+  }
+
+  routes.get('/', async (context) => {
+    if (await firstRun.isOpen()) return context.redirect('/setup', 303);
+    return context.redirect((await findVisitor(context, parts)) === null ? '/sign-in' : '/app', 303);
+  });
+
+  routes.get('/setup', async (context) =>
+    (await firstRun.isOpen()) ? context.html(<SetupPage />) : context.notFound(),
+  );
+  routes.post('/setup', async (context) => {
+    if (!(await firstRun.isOpen())) return context.notFound();
+    const field = await readForm(context);
+    const name = field('name');
+    try {
+      const operator = await firstRun.take(field('code'), {
+        name,
+        password: field('password'),
+        account: field('account') || 'home',
+      });
+      if (operator === null)
+        return context.html(<SetupPage error="That is not the setup code." name={name} />, 403);
+      await openSession(context, operator.name);
+      return context.redirect('/app', 303);
+    } catch (thrown) {
+      return context.html(<SetupPage error={asSvcError(thrown).message} name={name} />, 422);
+    }
+  });
+
+  routes.get('/sign-in', async (context) => {
+    if (await firstRun.isOpen()) return context.redirect('/setup', 303);
+    return context.html(<SignInPage next={context.req.query('next') ?? ''} />);
+  });
+  routes.post('/sign-in', async (context) => {
+    const field = await readForm(context);
+    const [name, next] = [field('name'), field('next')];
+    const key = `sign-in ${nameKey(name)} ${context.get('address')}`;
+    const pause = await failures.begin(key, SIGN_IN_RULE);
+    if (pause > 0) {
+      context.header('Retry-After', String(Math.ceil(pause / 1000)));
+      const error = `Too many wrong passwords. Try again in ${formatPause(pause)}.`;
+      return context.html(<SignInPage error={error} name={name} next={next} />, 429);
+    }
+    const person = await people.find(name).catch(() => null);
+    const isRight = await passwords.matches(field('password'), person?.password ?? null);
+    if (!isRight || person === null)
+      return context.html(
+        <SignInPage error="Name and password do not match." name={name} next={next} />,
+        403,
+      );
+    await failures.forgive(key);
+    await openSession(context, person.name);
+    return context.redirect(readNextPage(next), 303);
+  });
+  routes.post('/sign-out', async (context) => {
+    const visitor = await findVisitor(context, parts);
+    if (visitor !== null) await people.endSessions(visitor.person.id, { only: visitor.sessionId });
+    writeSessionCookie(context, origin, '');
+    return context.html(<SignInPage said="You are signed out." />);
+  });
+
+  const unknownInvitation = (context: ServerContext) =>
+    context.html(
+      <MessagePage
+        title="This address opens no longer"
+        text="It was used, or it is too old. Ask for a new one."
+      />,
+      404,
+    );
+  routes.get('/invitation/:token', async (context) => {
+    const token = context.req.param('token');
+    const person = await people.findInvited(token);
+    return person === null
+      ? unknownInvitation(context)
+      : context.html(<InvitationPage name={person.name} token={token} />);
+  });
+  routes.post('/invitation/:token', async (context) => {
+    const token = context.req.param('token');
+    const pause = await failures.begin(`invitation ${context.get('address')}`, CODE_RULE);
+    if (pause > 0) return context.text('too many tries\n', 429);
+    const invited = await people.findInvited(token);
+    if (invited === null) return unknownInvitation(context);
+    await failures.forgive(`invitation ${context.get('address')}`);
+    const field = await readForm(context);
+    try {
+      const person = await people.takeInvitation(token, field('password'));
+      if (person === null) return unknownInvitation(context);
+      await openSession(context, person.name);
+      return context.redirect('/app', 303);
+    } catch (thrown) {
+      const error = asSvcError(thrown).message;
+      return context.html(<InvitationPage name={invited.name} token={token} error={error} />, 422);
+    }
+  });
+  return routes;
+}

@@ -1,0 +1,121 @@
+import { getCookie, setCookie } from 'hono/cookie';
+import type { MiddlewareHandler } from 'hono/types';
+import type { SignedIn } from '../people/people.ts';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { findClientAddress } from './settings.ts';
+
+type Guard = MiddlewareHandler<ServerEnv>;
+
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`. */
+export const addSecurityHeaders =
+  (isHttps: boolean): Guard =>
+  async (context, next) => {
+    await next();
+    const { headers } = context.res;
+    headers.set('Content-Security-Policy', PAGE_POLICY);
+    headers.set('X-Content-Type-Options', 'nosniff');
+    headers.set('Referrer-Policy', 'same-origin');
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
+    if (isHttps) headers.set('Strict-Transport-Security', 'max-age=31536000');
+  };
+
+/** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
+export const checkHost = (origin: string): Guard => {
+  const { host } = new URL(origin);
+  return async (context, next) => {
+    if (context.req.header('host')?.toLowerCase() !== host)
+      return context.text('this server has another name\n', 421);
+    await next();
+  };
+};
+
+/** Notes the client's address. */
+export const findAddress =
+  ({ isTrustedProxy }: ServerParts): Guard =>
+  async (context, next) => {
+    const peer = context.env.incoming.socket.remoteAddress ?? '';
+    context.set('address', findClientAddress(peer, context.req.header('x-forwarded-for'), isTrustedProxy));
+    await next();
+  };
+
+/**
+ * What a browser sends with a cookie comes from our own pages: `Sec-Fetch-Site: same-origin`, or an `Origin` that is ours,
+ * whatever the content type. Applies to every form, before sign-in too.
+ */
+export const checkSameOrigin =
+  (origin: string): Guard =>
+  async (context, next) => {
+    const { method } = context.req;
+    if (method !== 'GET' && method !== 'HEAD') {
+      const site = context.req.header('sec-fetch-site');
+      const isOurs = site === undefined ? context.req.header('origin') === origin : site === 'same-origin';
+      if (!isOurs) return context.text('this did not come from a page of this server\n', 403);
+    }
+    await next();
+  };
+
+/** The cookie's name: with `__Host-` over https; a plain one on loopback, where not every browser takes Secure. */
+const cookieName = (origin: string): string => (origin.startsWith('https:') ? '__Host-svc' : 'svc');
+
+export const readSessionCookie = (context: ServerContext, origin: string): string | undefined =>
+  getCookie(context, cookieName(origin));
+
+/** Gives the browser its session, or takes it away with ''. */
+export function writeSessionCookie(context: ServerContext, origin: string, token: string): void {
+  setCookie(context, cookieName(origin), token, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: origin.startsWith('https:'),
+    ...(token === '' ? { maxAge: 0 } : { maxAge: 30 * 24 * 3600 }),
+  });
+}
+
+/** Who is signed in; null for nobody. */
+export async function findVisitor(
+  context: ServerContext,
+  { people, origin }: ServerParts,
+): Promise<SignedIn | null> {
+  const token = readSessionCookie(context, origin);
+  return token === undefined || token === '' ? null : people.findSignedIn(token);
+}
+
+/** Lets only people in who are signed in; a page that was asked for is opened after they are. */
+export const requireSignedIn =
+  (parts: ServerParts): Guard =>
+  async (context, next) => {
+    const visitor = await findVisitor(context, parts);
+    if (visitor === null) {
+      const url = new URL(context.req.url);
+      const next =
+        context.req.method === 'GET' ? `?next=${encodeURIComponent(url.pathname + url.search)}` : '';
+      return context.redirect(`/sign-in${next}`, 303);
+    }
+    context.set('signedIn', visitor);
+    await next();
+  };
+
+/** Hides from others what only operators see: 404, like what does not exist. */
+export const requireOperator: Guard = async (context, next) => {
+  if (context.get('signedIn').person.is_operator !== 1) return context.notFound();
+  await next();
+};
+
+/** Lets only admins change their account; others see no such page. */
+export const requireAdmin: Guard = async (context, next) => {
+  if (context.get('signedIn').person.role !== 'admin') return context.notFound();
+  await next();
+};
+
+/** A field of a form: its first value, as text. */
+export async function readForm(context: ServerContext): Promise<(name: string) => string> {
+  const body = await context.req.parseBody();
+  return (name) => (typeof body[name] === 'string' ? body[name] : '');
+}
+
+/** A page of this server to go to, from outside; `/app` for anything else. */
+export const readNextPage = (text: string): string =>
+  /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length < 500 ? text : '/app';

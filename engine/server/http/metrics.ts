@@ -1,0 +1,21 @@
+import type { ServerParts } from './context.ts';
+
+const COUNTED = ['accounts', 'people', 'machines', 'browser_sessions', 'device_requests'] as const;
+
+/** Counts of what the server keeps, and its memory, as Prometheus reads them (text format 0.0.4). */
+export async function formatMetrics({ db }: ServerParts): Promise<string> {
+  const lines: string[] = [];
+  const add = (name: string, about: string, value: number): void => {
+    lines.push(`# HELP ${name} ${about}`, `# TYPE ${name} gauge`, `${name} ${value}`);
+  };
+  for (const table of COUNTED) {
+    const { count } = await db
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirstOrThrow();
+    add(`svc_server_${table}`, `Rows of ${table.replace('_', ' ')}.`, Number(count));
+  }
+  add('svc_server_resident_bytes', 'Memory of the process.', process.memoryUsage.rss());
+  add('svc_server_uptime_seconds', 'Since the process started.', Math.floor(process.uptime()));
+  return `${lines.join('\n')}\n`;
+}

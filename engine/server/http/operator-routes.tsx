@@ -1,0 +1,82 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { asSvcError } from '../../base/errors.ts';
+import { ConfirmPage } from '../pages/front.tsx';
+import { OperatorPage } from '../pages/operator.tsx';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readForm, requireOperator, requireSignedIn } from './guards.ts';
+
+/** Pages for those who run this server. */
+export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { people, origin } = parts;
+  const routes = new Hono<ServerEnv>();
+  routes.use('*', requireSignedIn(parts), requireOperator);
+
+  async function renderOperator(
+    context: ServerContext,
+    facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
+    status: 200 | 409 | 422 = 200,
+  ) {
+    const [accounts, listed] = await Promise.all([people.listAccounts(), people.list()]);
+    return context.html(
+      <OperatorPage signedIn={context.get('signedIn')} accounts={accounts} people={listed} {...facts} />,
+      status,
+    );
+  }
+
+  routes.get('/', (context) =>
+    renderOperator(
+      context,
+      context.req.query('said') === 'removed' ? { said: 'The account was removed.' } : {},
+    ),
+  );
+  routes.post('/accounts', async (context) => {
+    const by = context.get('signedIn').person.name;
+    const field = await readForm(context);
+    try {
+      const account = await people.addAccount(field('account'), by);
+      try {
+        const admin = await people.add(
+          { name: field('name'), account: account.id, role: 'admin', isOperator: false, password: null },
+          by,
+        );
+        const token = await people.invite(admin, by);
+        return await renderOperator(context, {
+          link: { name: admin.name, url: `${origin}/invitation/${token}` },
+        });
+      } catch (thrown) {
+        await people.removeAccount(account.name, by);
+        throw thrown;
+      }
+    } catch (thrown) {
+      const { code, message } = asSvcError(thrown);
+      return renderOperator(context, { error: message }, code === 'conflict' ? 409 : 422);
+    }
+  });
+  const findAccountById = async (context: ServerContext) =>
+    (await people.listAccounts()).find(({ id }) => id === context.req.param('id'));
+  routes.get('/accounts/:id/remove', async (context) => {
+    const account = await findAccountById(context);
+    if (account === undefined) return context.notFound();
+    return context.html(
+      <ConfirmPage
+        title={`Remove the account ${account.name}?`}
+        text="Its people, machines and everything kept for it are deleted. It cannot be undone."
+        action={`/operator/accounts/${account.id}/remove`}
+        label="Remove the account"
+        back="/operator"
+      />,
+    );
+  });
+  routes.post('/accounts/:id/remove', async (context) => {
+    const account = await findAccountById(context);
+    if (account === undefined) return context.notFound();
+    try {
+      await people.removeAccount(account.name, context.get('signedIn').person.name);
+    } catch (thrown) {
+      return renderOperator(context, { error: asSvcError(thrown).message }, 409);
+    }
+    return context.redirect('/operator?said=removed', 303);
+  });
+  return routes;
+}

@@ -1,0 +1,91 @@
+import { BlockList, isIP } from 'node:net';
+import { SvcError } from '../../base/errors.ts';
+
+/** How a server is reached. */
+export interface ServerSettings {
+  host: string;
+  port: number;
+  /** What people and machines type: scheme, host and port, without a path; null for the address that it listens on. */
+  publicUrl: URL | null;
+  /** Whether an address is a proxy's whose `X-Forwarded-For` counts. */
+  isTrustedProxy(address: string): boolean;
+}
+
+export interface ServerFlags {
+  addr?: string | undefined;
+  publicUrl?: string | undefined;
+  allowRemote: boolean;
+  trustProxy: readonly string[];
+}
+
+export const DEFAULT_ADDRESS = '127.0.0.1:8791';
+
+const isLoopbackHost = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+const usage = (message: string, hint: string): SvcError => new SvcError('usage', message, { hint });
+
+/** Checks the flags of `svc server serve`. Throws `usage`, `address_refused`. */
+export function readServerSettings({
+  addr = DEFAULT_ADDRESS,
+  publicUrl,
+  allowRemote,
+  trustProxy,
+}: ServerFlags): ServerSettings {
+  const found = /^(.*):(\d{1,5})$/.exec(addr);
+  const host = found?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
+  const port = Number(found?.[2]);
+  if (found === null || port > 65_535)
+    throw usage(`${JSON.stringify(addr)} is no address`, `an address looks like ${DEFAULT_ADDRESS}`);
+  if (!allowRemote && !isLoopbackHost(host))
+    throw new SvcError('address_refused', `${addr} can be reached by other machines`, {
+      hint: 'leave it on loopback behind a proxy with TLS, or add --allow-remote',
+    });
+  if (publicUrl === undefined && !isLoopbackHost(host))
+    throw usage('--allow-remote needs --public-url', 'the address with which people reach it, https://…');
+  const url = publicUrl === undefined ? null : readPublicUrl(publicUrl);
+  return { host, port, publicUrl: url, isTrustedProxy: makeProxyCheck(trustProxy) };
+}
+
+function readPublicUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw usage(`${JSON.stringify(text)} is no address`, 'give it as https://svc.example.org');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw usage('--public-url is a scheme and a host, with nothing behind them', `for example ${url.origin}`);
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new SvcError('address_refused', `${url.origin} would carry passwords in the clear`, {
+      hint: 'put a proxy with TLS in front and give its https:// address; docs/server.md has two',
+    });
+  return url;
+}
+
+function makeProxyCheck(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    const prefix = bits === undefined ? most : Number(bits);
+    if (version === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > most)
+      throw usage(`${JSON.stringify(range)} is no range of addresses`, 'a range looks like 10.0.0.0/8');
+    list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4');
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The client behind proxies: the last address of `X-Forwarded-For` that is no trusted proxy; the peer's own where that is none. */
+export function findClientAddress(
+  peer: string,
+  forwarded: string | undefined,
+  isTrustedProxy: (address: string) => boolean,
+): string {
+  let address = peer.replace(/^::ffff:/, '');
+  for (const hop of (forwarded ?? '').split(',').reverse()) {
+    if (!isTrustedProxy(address)) return address;
+    const next = hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
+    if (isIP(next) === 0) return address;
+    address = next;
+  }
+  return address;
+}

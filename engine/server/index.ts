@@ -1,0 +1,7 @@
+/**
+ * The linked server: what people host for themselves so that their workspaces can be reached. It uses nothing of a workspace,
+ * and nothing of a workspace imports it; `svc server …` reaches it through the engine's door.
+ */
+export { type AdminVerb, askRunningServer } from './administer.ts';
+export { DEFAULT_ADDRESS, readServerSettings, type ServerFlags } from './http/settings.ts';
+export { administerClosed, type RunningServer, type ServerOptions, startServer } from './serve.ts';

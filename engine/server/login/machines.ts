@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import type { Machine, Person, Tables } from '../database/tables.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import { hashToken } from '../secrets.ts';
+
+/** A token's last use is noted at most so often. */
+const NOTED_MS = 60_000;
+
+/** Machines that people logged in from, each with a token. */
+export interface Machines {
+  list(account: string): Promise<(Machine & { person: string })[]>;
+  /** Whose token it is; null for an unknown or revoked one. */
+  findByToken(token: string): Promise<{ machine: Machine; person: Person; account: string } | null>;
+  revokeToken(token: string): Promise<void>;
+  /** False when the account has no such machine. */
+  revoke(id: string, by: Person): Promise<boolean>;
+}
+
+export function createMachines({
+  db,
+  clock,
+  changes,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+}): Machines {
+  return {
+    list: (account) =>
+      db
+        .selectFrom('machines')
+        .innerJoin('people', 'people.id', 'machines.person_id')
+        .selectAll('machines')
+        .select('people.name as person')
+        .where('machines.account_id', '=', account)
+        .orderBy('machines.created_at')
+        .execute(),
+    async findByToken(token) {
+      const machine = await db
+        .selectFrom('machines')
+        .selectAll()
+        .where('token_hash', '=', hashToken(token))
+        .executeTakeFirst();
+      if (machine === undefined) return null;
+      const now = clock.now();
+      if (now - (machine.seen_at ?? 0) > NOTED_MS)
+        await db.updateTable('machines').set({ seen_at: now }).where('id', '=', machine.id).execute();
+      const person = await db
+        .selectFrom('people')
+        .selectAll()
+        .where('id', '=', machine.person_id)
+        .executeTakeFirstOrThrow();
+      const { name } = await db
+        .selectFrom('accounts')
+        .select('name')
+        .where('id', '=', machine.account_id)
+        .executeTakeFirstOrThrow();
+      return { machine, person, account: name };
+    },
+    async revokeToken(token) {
+      const gone = await db
+        .deleteFrom('machines')
+        .where('token_hash', '=', hashToken(token))
+        .returning(['account_id', 'name'])
+        .executeTakeFirst();
+      if (gone !== undefined)
+        await changes.record({
+          account: gone.account_id,
+          actor: gone.name,
+          what: 'machine logged out',
+          detail: gone.name,
+        });
+    },
+    async revoke(id, by) {
+      const gone = await db
+        .deleteFrom('machines')
+        .where('id', '=', id)
+        .where('account_id', '=', by.account_id)
+        .returning('name')
+        .executeTakeFirst();
+      if (gone === undefined) return false;
+      await changes.record({
+        account: by.account_id,
+        actor: by.name,
+        what: 'machine revoked',
+        detail: gone.name,
+      });
+      return true;
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/** @jsxImportSource hono/jsx */
+import type { BrowserSession, Change, Machine } from '../database/tables.ts';
+import type { ListedPerson, SignedIn } from '../people/people.ts';
+import { Action, Field, Notice, Page, Time } from './layout.tsx';
+
+interface Shown {
+  signedIn: SignedIn;
+  said?: string | null;
+  error?: string | null;
+}
+
+/** Machines that people of the account logged in from. */
+export function MachinesPage({
+  signedIn,
+  said,
+  machines,
+  origin,
+}: Shown & { machines: readonly (Machine & { person: string })[]; origin: string }) {
+  return (
+    <Page title="Machines" path="/app" signedIn={signedIn}>
+      <Notice said={said ?? null} />
+      {machines.length === 0 ? (
+        <p>
+          No machine has logged in. On a machine with svc: <code>{`svc login ${origin}`}</code>
+        </p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Machine</th>
+              <th scope="col">Logged in by</th>
+              <th scope="col">Since</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">
+                <span>Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {machines.map(({ id, name, person, svc_version, system, created_at, seen_at }) => (
+              <tr>
+                <td>
+                  {name} <span class="dim">{`svc ${svc_version}, ${system}`}</span>
+                </td>
+                <td>{person}</td>
+                <td>
+                  <Time at={created_at} />
+                </td>
+                <td>
+                  <Time at={seen_at} />
+                </td>
+                <td>
+                  <Action action={`/app/machines/${id}/revoke`} label="Revoke" about={name} kind="bad" />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <h2>Log a machine in</h2>
+      <p>
+        <code>{`svc login ${origin}`}</code> prints a code. <a href="/device">Type it in here</a>.
+      </p>
+      <Action action="/sign-out" label="Sign out" />
+    </Page>
+  );
+}
+
+/** Who belongs to the account; admins invite, change and remove. */
+export function PeoplePage({
+  signedIn,
+  said,
+  error,
+  people,
+  link,
+}: Shown & { people: readonly ListedPerson[]; link?: { name: string; url: string } | null }) {
+  const isAdmin = signedIn.person.role === 'admin';
+  return (
+    <Page title="People" path="/app/people" signedIn={signedIn}>
+      <Notice said={said ?? null} error={error ?? null} />
+      {link ? (
+        <div class="facts" role="status">
+          <p>{`Give ${link.name} this address. It opens once, for 72 hours, and is not shown again.`}</p>
+          <p>
+            <code>{link.url}</code>
+          </p>
+        </div>
+      ) : null}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Role</th>
+            <th scope="col">State</th>
+            <th scope="col">
+              <span>Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {people.map(({ id, name, role, is_operator, has_password }) => (
+            <tr>
+              <td>{name}</td>
+              <td>{`${role}${is_operator ? ', operator' : ''}`}</td>
+              <td>{has_password ? 'can sign in' : 'invited'}</td>
+              <td>
+                {isAdmin ? (
+                  <>
+                    <Action
+                      action={`/app/people/${id}/invite`}
+                      label={has_password ? 'New password' : 'Invite again'}
+                      about={`for ${name}`}
+                    />
+                    <Action
+                      action={`/app/people/${id}/${role === 'admin' ? 'make-member' : 'make-admin'}`}
+                      label={role === 'admin' ? 'Make member' : 'Make admin'}
+                      about={name}
+                    />
+                    <a href={`/app/people/${id}/remove`} aria-label={`Remove ${name}`}>
+                      Remove
+                    </a>
+                  </>
+                ) : null}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isAdmin ? (
+        <>
+          <h2>Invite somebody</h2>
+          <form method="post" action="/app/people">
+            <Field name="name" label="Name" />
+            <label for="role">Role</label>
+            <select id="role" name="role">
+              <option value="member">member</option>
+              <option value="admin">admin</option>
+            </select>
+            <div>
+              <button type="submit">Invite</button>
+            </div>
+          </form>
+        </>
+      ) : null}
+    </Page>
+  );
+}
+
+/** Where one is signed in, and the own password. */
+export function SignInsPage({
+  signedIn,
+  said,
+  error,
+  sessions,
+}: Shown & { sessions: readonly BrowserSession[] }) {
+  return (
+    <Page title="Sign-ins" path="/app/sign-ins" signedIn={signedIn}>
+      <Notice said={said ?? null} error={error ?? null} />
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Browser</th>
+            <th scope="col">From</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last request</th>
+            <th scope="col">
+              <span>Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map(({ id, browser, address, created_at, seen_at }) => (
+            <tr>
+              <td>{browser === '' ? 'unknown' : browser}</td>
+              <td>{address}</td>
+              <td>
+                <Time at={created_at} />
+              </td>
+              <td>
+                <Time at={seen_at} />
+              </td>
+              <td>
+                {id === signedIn.sessionId ? (
+                  'this one'
+                ) : (
+                  <Action
+                    action={`/app/sign-ins/${id}/end`}
+                    label="End"
+                    about={`the one from ${address}`}
+                    kind="bad"
+                  />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <h2>Change the password</h2>
+      <p>It ends all other sign-ins.</p>
+      <form method="post" action="/app/password">
+        <Field name="old" label="Password now" type="password" autocomplete="current-password" />
+        <Field
+          name="password"
+          label="New password"
+          type="password"
+          autocomplete="new-password"
+          hint="10 characters or more"
+        />
+        <button type="submit">Change it</button>
+      </form>
+    </Page>
+  );
+}
+
+/** What was changed in the account, the newest first. */
+export function LogPage({ signedIn, changes }: Shown & { changes: readonly Change[] }) {
+  return (
+    <Page title="Log" path="/app/log" signedIn={signedIn}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ at, actor, what, detail }) => (
+            <tr>
+              <td>
+                <Time at={at} />
+              </td>
+              <td>{actor}</td>
+              <td>{detail === '' ? what : `${what}: ${detail}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Page>
+  );
+}

@@ -1,0 +1,121 @@
+/** @jsxImportSource hono/jsx */
+import { Field, Notice, Page } from './layout.tsx';
+
+/** The first page of a new server. */
+export function SetupPage({ error, name = '' }: { error?: string | null; name?: string }) {
+  return (
+    <Page title="Set up this server">
+      <p>
+        Whoever started the server sees a code in its log, and in the file <code>setup-code</code> in its data
+        folder. It makes the first person, who runs this server.
+      </p>
+      <Notice error={error ?? null} />
+      <form method="post" action="/setup">
+        <Field name="code" label="Setup code" />
+        <Field name="name" label="Your name" autocomplete="username" value={name} />
+        <Field
+          name="password"
+          label="Password"
+          type="password"
+          autocomplete="new-password"
+          hint="10 characters or more"
+        />
+        <Field name="account" label="Name of the first account" value="home" />
+        <button type="submit">Set up</button>
+      </form>
+    </Page>
+  );
+}
+
+export function SignInPage({
+  error,
+  said,
+  name = '',
+  next = '',
+}: {
+  error?: string | null;
+  said?: string | null;
+  name?: string;
+  next?: string;
+}) {
+  return (
+    <Page title="Sign in">
+      <Notice error={error ?? null} said={said ?? null} />
+      <form method="post" action="/sign-in">
+        <input type="hidden" name="next" value={next} />
+        <Field name="name" label="Name" autocomplete="username" value={name} />
+        <Field name="password" label="Password" type="password" autocomplete="current-password" />
+        <button type="submit">Sign in</button>
+      </form>
+    </Page>
+  );
+}
+
+/** Where an invitation, or an address for a new password, leads. */
+export function InvitationPage({
+  name,
+  token,
+  error,
+}: {
+  name: string;
+  token: string;
+  error?: string | null;
+}) {
+  return (
+    <Page title={`Welcome, ${name}`}>
+      <p>Choose a password. This address opens once.</p>
+      <Notice error={error ?? null} />
+      <form method="post" action={`/invitation/${token}`}>
+        <Field
+          name="password"
+          label="Password"
+          type="password"
+          autocomplete="new-password"
+          hint="10 characters or more"
+        />
+        <button type="submit">Set the password</button>
+      </form>
+    </Page>
+  );
+}
+
+/** A page that only says something. */
+export function MessagePage({ title, text }: { title: string; text: string }) {
+  return (
+    <Page title={title}>
+      <p>{text}</p>
+      <p>
+        <a href="/">Go on</a>
+      </p>
+    </Page>
+  );
+}
+
+/** What cannot be undone is asked once more. */
+export function ConfirmPage({
+  title,
+  text,
+  action,
+  label,
+  back,
+}: {
+  title: string;
+  text: string;
+  action: string;
+  label: string;
+  back: string;
+}) {
+  return (
+    <Page title={title}>
+      <p>{text}</p>
+      <form method="post" action={action}>
+        <button class="bad" type="submit">
+          {label}
+        </button>
+      </form>
+      <p>
+        <a href={back}>Back</a>
+      </p>
+    </Page>
+  );
+}

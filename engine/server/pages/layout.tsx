@@ -1,0 +1,165 @@
+/** @jsxImportSource hono/jsx */
+import { raw } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { formatCount } from '../../base/text.ts';
+import type { SignedIn } from '../people/people.ts';
+
+const LINKS = [
+  ['/app', 'Machines'],
+  ['/app/people', 'People'],
+  ['/app/sign-ins', 'Sign-ins'],
+  ['/app/log', 'Log'],
+] as const;
+
+/** Every page: head, navigation for those who are signed in, one main part. */
+export function Page({
+  title,
+  path,
+  signedIn,
+  children,
+}: {
+  title: string;
+  path?: string;
+  signedIn?: SignedIn | null;
+  children?: Child;
+}) {
+  return (
+    <>
+      {raw('<!doctype html>')}
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>{`${title} · svc`}</title>
+          <link rel="stylesheet" href="/style.css" />
+        </head>
+        <body>
+          <header>
+            <span class="name">svc</span>
+            {signedIn ? <Navigation signedIn={signedIn} path={path ?? ''} /> : null}
+          </header>
+          <main>
+            <h1>{title}</h1>
+            {children}
+          </main>
+        </body>
+      </html>
+    </>
+  );
+}
+
+function Navigation({ signedIn, path }: { signedIn: SignedIn; path: string }) {
+  const links = [
+    ...LINKS,
+    ...(signedIn.person.is_operator === 1 ? [['/operator', 'Operator'] as const] : []),
+  ];
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {links.map(([href, name]) => (
+          <li>
+            {href === path ? (
+              <a href={href} aria-current="page">
+                {name}
+              </a>
+            ) : (
+              <a href={href}>{name}</a>
+            )}
+          </li>
+        ))}
+        <li class="dim">
+          {signedIn.person.name}, {signedIn.account.name}
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+/** What happened, or why it did not; read aloud at once. */
+export function Notice({ error, said }: { error?: string | null; said?: string | null }) {
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (said)
+    return (
+      <p class="said" role="status">
+        {said}
+      </p>
+    );
+  return null;
+}
+
+/** A field of a form with its label. */
+export function Field({
+  name,
+  label,
+  type = 'text',
+  value = '',
+  autocomplete = 'off',
+  hint,
+}: {
+  name: string;
+  label: string;
+  type?: 'text' | 'password';
+  value?: string;
+  autocomplete?: string;
+  hint?: string;
+}) {
+  return (
+    <>
+      <label for={name}>{label}</label>
+      {hint ? (
+        <p class="dim" id={`${name}-hint`}>
+          {hint}
+        </p>
+      ) : null}
+      <input
+        id={name}
+        name={name}
+        type={type}
+        value={value}
+        required
+        autocomplete={autocomplete}
+        {...(hint ? { 'aria-describedby': `${name}-hint` } : {})}
+      />
+    </>
+  );
+}
+
+/** A button that posts, with nothing to fill in. */
+export function Action({
+  action,
+  label,
+  about,
+  kind = 'plain',
+}: {
+  action: string;
+  label: string;
+  /** What it acts on, for those who hear the page. */
+  about?: string;
+  kind?: 'plain' | 'bad';
+}) {
+  return (
+    <form method="post" action={action}>
+      <button class={kind} type="submit" {...(about ? { 'aria-label': `${label} ${about}` } : {})}>
+        {label}
+      </button>
+    </form>
+  );
+}
+
+/** A time as `2026-11-23 11:05 UTC`. */
+export function Time({ at }: { at: number | null }) {
+  if (at === null) return <>never</>;
+  const text = new Date(at).toISOString();
+  return <time datetime={text}>{`${text.slice(0, 16).replace('T', ' ')} UTC`}</time>;
+}
+
+/** A time span in words, such as `in 2 minutes`. */
+export const formatPause = (ms: number): string => {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? formatCount(seconds, 'second') : formatCount(Math.ceil(seconds / 60), 'minute');
+};

@@ -1,0 +1,44 @@
+/** The one stylesheet; pages have no scripts and no inline styles. */
+export const STYLE = `
+:root { color-scheme: light dark; --line: #c8ccd4; --soft: #f3f4f6; --text: #16181d; --dim: #565c68; --back: #fff; --strong: #0b5cad; --on-strong: #fff; --bad: #a4161a; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #3b414d; --soft: #1d2129; --text: #e8eaee; --dim: #a3aab8; --back: #12151b; --strong: #7cb7ff; --on-strong: #0b1420; --bad: #ff9a9e; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); overflow-wrap: anywhere; }
+header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0.75rem 1rem; }
+header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; border-bottom: 1px solid var(--line); }
+header .name { font-weight: 700; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+nav ul { display: contents; list-style: none; }
+a { color: var(--strong); }
+a[aria-current='page'] { font-weight: 700; text-decoration: none; }
+h1 { font-size: 1.5rem; line-height: 1.2; }
+h2 { font-size: 1.15rem; margin-top: 2rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--dim); font-weight: 600; }
+form { margin: 0.75rem 0; }
+td form { margin: 0 0.5rem 0 0; display: inline-block; }
+label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600; }
+input, select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
+button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--strong); border-radius: 0.3rem; padding: 0.5rem 1rem; background: var(--strong); color: var(--on-strong); margin-top: 0.75rem; min-height: 2.75rem; }
+td button { margin-top: 0; }
+button.plain { background: transparent; color: var(--strong); }
+button.bad { background: transparent; color: var(--bad); border-color: var(--bad); }
+:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+.said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; background: var(--soft); }
+.error { border-color: var(--bad); }
+.code { font: 700 1.5rem/1.4 ui-monospace, monospace; letter-spacing: 0.1em; }
+.dim { color: var(--dim); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0; }
+dt { color: var(--dim); }
+dd { margin: 0; }
+@media (max-width: 40rem) {
+  table, tbody, tr, td { display: block; }
+  thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
+  td { border: 0; padding: 0.1rem 0; }
+  tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
+  dl { grid-template-columns: 1fr; }
+}
+`;

@@ -1,0 +1,217 @@
+import { rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { listenOn } from '../http/listen.ts';
+import { createLimitedServer } from '../http/server.ts';
+import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
+import { openServerDatabase } from './database/open.ts';
+import { makeServerApp } from './http/app.tsx';
+import type { ServerParts } from './http/context.ts';
+import type { ServerSettings } from './http/settings.ts';
+import { createDeviceRequests } from './login/device-requests.ts';
+import { createMachines } from './login/machines.ts';
+import { createChangeLog } from './people/changes.ts';
+import { createFailureCounter } from './people/failures.ts';
+import { createFirstRun } from './people/first-run.ts';
+import { createPasswords, type PasswordCost } from './people/passwords.ts';
+import { createPeople } from './people/people.ts';
+import { checkRootSecret, loadRootSecret } from './secrets.ts';
+
+/** What is under way when a server is told to stop has so long, ms. */
+const CLOSING_MS = 10_000;
+const LARGEST_ADMIN_BYTES = 64 * 1024;
+
+export interface ServerOptions {
+  /** Its data folder, which exists. */
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  clock?: Clock;
+  /** What a password costs whoever guesses. */
+  passwordCost?: PasswordCost;
+  /** The code of a server that nobody has set up, and the file that holds it. */
+  tellSetupCode?(code: string, file: string): void;
+  /** The file of a root secret that was made just now. */
+  tellNewSecret?(file: string): void;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** How people reach it. */
+  url: string;
+  host: string;
+  port: number;
+  /** The database, for people. */
+  database: string;
+  /** Ends what is under way within ten seconds. */
+  close(): Promise<void>;
+}
+
+interface OpenParts {
+  parts: ServerParts;
+  database: string;
+  close(): Promise<void>;
+}
+
+/** Opens the database and everything that stands on it. */
+async function openParts(
+  { folder, env, log, clock = systemClock, passwordCost, tellSetupCode, tellNewSecret }: ServerOptions,
+  reach: { origin: string; isTrustedProxy(address: string): boolean },
+): Promise<OpenParts> {
+  const url = env.DATABASE_URL === undefined || env.DATABASE_URL === '' ? null : env.DATABASE_URL;
+  if (url !== null && !/^postgres(?:ql)?:\/\//.test(url))
+    throw new SvcError('usage', 'DATABASE_URL is not an address of PostgreSQL', {
+      hint: 'postgresql://user@host/database, or leave it unset for SQLite',
+    });
+  const database = await openServerDatabase(folder, url);
+  try {
+    const { db } = database;
+    const secret = loadRootSecret(folder, env);
+    await checkRootSecret(db, secret);
+    if (secret.madeFile !== null) tellNewSecret?.(secret.madeFile);
+    const changes = createChangeLog({ db, clock });
+    const passwords = createPasswords(passwordCost);
+    const people = createPeople({ db, clock, changes, passwords });
+    const firstRun = createFirstRun({
+      db,
+      people,
+      folder,
+      tell: (code, file) => tellSetupCode?.(code, file),
+    });
+    const parts: ServerParts = {
+      db,
+      clock,
+      log,
+      people,
+      passwords,
+      firstRun,
+      changes,
+      failures: createFailureCounter({ db, clock }),
+      devices: createDeviceRequests({ db, clock, changes }),
+      machines: createMachines({ db, clock, changes }),
+      ...reach,
+      async metricsTokenHash() {
+        const row = await db
+          .selectFrom('meta')
+          .select('value')
+          .where('key', '=', METRICS_TOKEN_KEY)
+          .executeTakeFirst();
+        return row?.value ?? null;
+      },
+    };
+    return { parts, database: database.name, close: database.close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Does one thing that a command asks for on a folder on which no server runs. */
+export async function administerClosed(
+  options: ServerOptions,
+  origin: string,
+  verb: string,
+  input: unknown,
+): Promise<unknown> {
+  const { parts, close } = await openParts(options, { origin, isTrustedProxy: () => false });
+  try {
+    return await administer(parts, verb, input);
+  } finally {
+    await close();
+  }
+}
+
+/** Starts a server. Throws `already_running`, `address_in_use`, `key_mismatch`, `storage_newer`. */
+export async function startServer(options: ServerOptions, settings: ServerSettings): Promise<RunningServer> {
+  const { folder, log } = options;
+  const server = createLimitedServer({
+    headersMs: 10_000,
+    requestMs: 60_000,
+    idleMs: 65_000,
+    connections: 2000,
+  });
+  await listenOn(server, { host: settings.host, port: settings.port });
+  const { port } = server.address() as AddressInfo;
+  const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
+  let opened: OpenParts;
+  try {
+    opened = await openParts(options, { origin, isTrustedProxy: settings.isTrustedProxy });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  const { parts, database } = opened;
+  // A socket of a server that was killed; the lock on the folder says that none runs.
+  const socket = join(folder, SOCKET_NAME);
+  rmSync(socket, { force: true });
+  const admin = createServer((request, response) => void answerAdmin(parts, request, response));
+  try {
+    await listenOn(admin, { path: socket });
+    await parts.firstRun.offer();
+  } catch (error) {
+    server.close();
+    admin.close();
+    await opened.close();
+    throw error;
+  }
+  server.on('request', getRequestListener(makeServerApp(parts).fetch, { overrideGlobalObjects: false }));
+  log.info({ url: origin, host: settings.host, port, database }, 'server open');
+  let closing: Promise<void> | undefined;
+  return {
+    url: origin,
+    host: settings.host,
+    port,
+    database,
+    close() {
+      closing ??= (async () => {
+        await Promise.all([closeServer(server), closeServer(admin)]);
+        rmSync(socket, { force: true });
+        await opened.close();
+        log.info({}, 'server closed');
+      })();
+      return closing;
+    },
+  };
+}
+
+/** Takes no more connections, and cuts those that are still open after a while. */
+function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cutting = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+  server.close(() => {
+    clearTimeout(cutting);
+    resolve();
+  });
+  server.closeIdleConnections();
+  return promise;
+}
+
+async function answerAdmin(
+  parts: ServerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const answer = (status: number, body: object): void => {
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  };
+  try {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > LARGEST_ADMIN_BYTES) throw new SvcError('body_too_large', 'the request is too large');
+      chunks.push(chunk);
+    }
+    const input: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    answer(200, { result: await administer(parts, request.url?.slice(1) ?? '', input) });
+  } catch (thrown) {
+    const { code, message, hint } = asSvcError(thrown);
+    answer(toHttpStatus(code), { code, message, ...(hint === undefined ? {} : { hint: String(hint) }) });
+  }
+}

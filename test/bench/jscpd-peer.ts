@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+/** jscpd as a server of the model context protocol, which has read a folder: asked what a text repeats of it. */
+export interface JscpdPeer {
+  /** How many places it names. */
+  count(code: string, format: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Null, with a word on standard error, where it is not installed. */
+export async function openJscpd(folder: string): Promise<JscpdPeer | null> {
+  const peers = process.env.SVC_BENCH_PEERS ?? '';
+  const command = join(peers, 'node_modules', '.bin', 'jscpd');
+  if (peers === '' || !existsSync(command)) {
+    console.error(
+      'nothing beside the guard: npm install --prefix <folder> jscpd@5.3.3, then SVC_BENCH_PEERS=<folder>',
+    );
+    return null;
+  }
+  const client = new Client({ name: 'bench', version: '1' });
+  const args = ['--mcp', '--min-tokens', '60', '.'];
+  await client.connect(new StdioClientTransport({ command, args, cwd: folder, stderr: 'ignore' }));
+  return {
+    async count(code, format) {
+      // The same as the guard looks for: copies with names changed, and with small edits.
+      const asked = { code, format, similarity: 0.85 };
+      const { content, isError } = await client.callTool({ name: 'check_duplication', arguments: asked });
+      const [first] = content as { text: string }[];
+      if (isError === true) throw new Error(`jscpd: ${first?.text}`);
+      const { count = 0, similarCount = 0 } = JSON.parse(first?.text ?? '{}') as Record<string, number>;
+      return count + similarCount;
+    },
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { onBothDatabases, openBrowser, PASSWORD, setUpServer, signIn } from '../../support/linked-server.ts';
+
+onBothDatabases((start) => {
+  describe('setting up', () => {
+    it('wants the code, and makes one operator even when two try', async () => {
+      const server = await start();
+      try {
+        const file = join(server.folder, 'setup-code');
+        assert.equal(readFileSync(file, 'utf8').trim(), server.codes[0]);
+        assert.equal(statSync(file).mode & 0o777, 0o600);
+        const wish = { code: server.codes[0]!.toLowerCase(), password: PASSWORD, account: 'home' };
+        const tries = await Promise.all(
+          ['ann', 'bob'].map((name) => openBrowser(server).post('/setup', { ...wish, name })),
+        );
+        assert.deepEqual(tries.map(({ status }) => status).filter((status) => status === 303).length, 1);
+        assert.equal((await openBrowser(server).get('/setup')).status, 404);
+        assert.equal((await openBrowser(server).post('/setup', wish)).status, 404);
+        assert.throws(() => readFileSync(file), { code: 'ENOENT' });
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('makes a new code after ten wrong ones', async () => {
+      const server = await start();
+      try {
+        const browser = openBrowser(server);
+        for (let tried = 0; tried < 10; tried += 1) {
+          const answer = await browser.post('/setup', {
+            code: `WRNG-${tried}`,
+            name: 'eve',
+            password: PASSWORD,
+          });
+          assert.equal(answer.status, 403);
+        }
+        assert.equal(server.codes.length, 2);
+        const old = await browser.post('/setup', { code: server.codes[0]!, name: 'eve', password: PASSWORD });
+        assert.equal(old.status, 403);
+        const ann = await setUpServer(server);
+        assert.equal((await ann.get('/app')).status, 200);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('stays open when the password is refused', async () => {
+      const server = await start();
+      try {
+        const browser = openBrowser(server);
+        const short = { code: server.codes[0]!, name: 'ann', password: 'short', account: 'home' };
+        assert.equal((await browser.post('/setup', short)).status, 422);
+        assert.equal((await browser.post('/setup', { ...short, password: PASSWORD })).status, 303);
+      } finally {
+        await server.close();
+      }
+    });
+  });
+
+  describe('signing in', () => {
+    it('gives a new session each time and ends it when signed out', async () => {
+      const server = await start();
+      try {
+        await setUpServer(server);
+        const browser = openBrowser(server);
+        browser.cookies.set('svc', 'a-fixed-session-of-somebody-else');
+        const answer = await browser.post('/sign-in', { name: 'ANN', password: PASSWORD, next: '/device' });
+        assert.equal(answer.location, '/device');
+        assert.notEqual(browser.cookies.get('svc'), 'a-fixed-session-of-somebody-else');
+        assert.match(answer.headers.get('set-cookie') ?? '', /HttpOnly; SameSite=Lax/);
+        const kept = browser.cookies.get('svc')!;
+        await browser.post('/sign-out');
+        browser.cookies.set('svc', kept);
+        assert.equal((await browser.get('/app')).location, '/sign-in?next=%2Fapp');
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('answers the same for a wrong name and a wrong password', async () => {
+      const server = await start();
+      try {
+        await setUpServer(server);
+        const wrong = await openBrowser(server).post('/sign-in', { name: 'ann', password: 'x'.repeat(12) });
+        const unknown = await openBrowser(server).post('/sign-in', { name: 'eve', password: 'x'.repeat(12) });
+        assert.equal(wrong.status, 403);
+        assert.equal(unknown.status, 403);
+        assert.equal(wrong.text.replace('value="ann"', ''), unknown.text.replace('value="eve"', ''));
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('waits after five failures, twice as long each time, and never more than a quarter of an hour', async () => {
+      const server = await start();
+      try {
+        await setUpServer(server);
+        const guess = () => openBrowser(server).post('/sign-in', { name: 'ann', password: 'wrong password' });
+        const answers = await Promise.all(Array.from({ length: 12 }, guess));
+        assert.equal(answers.filter(({ status }) => status === 403).length, 5);
+        const waits: number[] = [];
+        for (let tried = 0; tried < 8; tried += 1) {
+          const refused = await guess();
+          assert.equal(refused.status, 429);
+          const wait = Number(refused.headers.get('retry-after'));
+          waits.push(wait);
+          server.clock.advance(wait * 1000);
+          assert.equal((await guess()).status, 403);
+        }
+        assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 900, 900]);
+        server.clock.advance(900_000);
+        const right = await openBrowser(server).post('/sign-in', { name: 'ann', password: PASSWORD });
+        assert.equal(right.status, 303);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('goes to pages of this server only', async () => {
+      const server = await start();
+      try {
+        await setUpServer(server);
+        for (const next of [
+          '//evil.example',
+          'https://evil.example',
+          '/\\evil.example',
+          'javascript:1',
+          '/\nx',
+        ]) {
+          const answer = await openBrowser(server).post('/sign-in', {
+            name: 'ann',
+            password: PASSWORD,
+            next,
+          });
+          assert.equal(answer.location, '/app', next);
+        }
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('ends after seven quiet days, and after thirty in any case', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const day = 24 * 3600_000;
+        for (let passed = 0; passed < 29; passed += 1) {
+          server.clock.advance(day);
+          assert.equal((await ann.get('/app')).status, 200);
+        }
+        server.clock.advance(2 * day);
+        assert.equal((await ann.get('/app')).status, 303);
+        const again = await signIn(server, 'ann');
+        server.clock.advance(7 * day + 1000);
+        assert.equal((await again.get('/app')).status, 303);
+      } finally {
+        await server.close();
+      }
+    });
+  });
+
+  describe('people', () => {
+    it('are invited by an address that opens once, and whose opening changes nothing', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const page = await ann.post('/app/people', { name: 'bob', role: 'member' });
+        const path = /\/invitation\/[\w-]+/.exec(page.text)![0];
+        const guest = openBrowser(server);
+        for (let looked = 0; looked < 3; looked += 1) assert.equal((await guest.get(path)).status, 200);
+        const taken = await Promise.all(
+          Array.from({ length: 2 }, () => openBrowser(server).post(path, { password: PASSWORD })),
+        );
+        assert.deepEqual(taken.map(({ status }) => status).sort(), [303, 404]);
+        assert.equal((await guest.get(path)).status, 404);
+        assert.equal((await (await signIn(server, 'bob')).get('/app')).status, 200);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('cannot be invited by an address after three days', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const page = await ann.post('/app/people', { name: 'bob', role: 'member' });
+        server.clock.advance(72 * 3600_000);
+        const path = /\/invitation\/[\w-]+/.exec(page.text)![0];
+        assert.equal((await openBrowser(server).post(path, { password: PASSWORD })).status, 404);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('lose their sessions with their role and their password', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const page = await ann.post('/app/people', { name: 'bob', role: 'admin' });
+        await openBrowser(server).post(/\/invitation\/[\w-]+/.exec(page.text)![0], { password: PASSWORD });
+        const bob = await signIn(server, 'bob');
+        const id = /\/app\/people\/(p_[\w-]+)\/make-member" *>?.{0,120}bob/s.exec(
+          (await ann.get('/app/people')).text,
+        )![1];
+        await ann.post(`/app/people/${id}/make-member`);
+        assert.equal((await bob.get('/app')).status, 303);
+        const [one, other] = [await signIn(server, 'bob'), await signIn(server, 'bob')];
+        const changed = await one.post('/app/password', { old: PASSWORD, password: 'another long password' });
+        assert.equal(changed.location, '/app/sign-ins?said=password');
+        assert.equal((await one.get('/app')).status, 200);
+        assert.equal((await other.get('/app')).status, 303);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('see nothing of another account, and the last admin stays', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const made = await ann.post('/operator/accounts', { account: 'other', name: 'carl' });
+        await openBrowser(server).post(/\/invitation\/[\w-]+/.exec(made.text)![0], { password: PASSWORD });
+        const carl = await signIn(server, 'carl');
+        const people = (await ann.get('/app/people')).text;
+        const annId = /\/app\/people\/(p_[\w-]+)\/invite/.exec(people)![1];
+        assert.doesNotMatch((await carl.get('/app/people')).text, /ann/);
+        for (const what of ['invite', 'make-member', 'remove'])
+          assert.equal((await carl.post(`/app/people/${annId}/${what}`)).status, 404, what);
+        for (const path of ['/operator', '/operator/accounts/x/remove'])
+          assert.equal((await carl.get(path)).status, 404, path);
+        assert.equal((await carl.post('/operator/accounts', { account: 'x', name: 'y' })).status, 404);
+        assert.equal((await ann.post(`/app/people/${annId}/remove`)).status, 409);
+        assert.equal((await ann.post(`/app/people/${annId}/make-member`)).status, 409);
+      } finally {
+        await server.close();
+      }
+    });
+  });
+});

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { HtmlValidate } from 'html-validate';
+import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/server/index.ts';
+import {
+  logMachineIn,
+  onBothDatabases,
+  openBrowser,
+  setUpServer,
+  startTestServer,
+} from '../../support/linked-server.ts';
+
+const FLAGS = { allowRemote: false, trustProxy: [] };
+
+describe('the flags of a server', () => {
+  it('refuse addresses that others reach, and passwords in the clear', () => {
+    const codeOf = (flags: object): string => {
+      try {
+        readServerSettings({ ...FLAGS, ...flags });
+        return 'fine';
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    assert.equal(codeOf({}), 'fine');
+    assert.equal(codeOf({ addr: '0.0.0.0:80' }), 'address_refused');
+    assert.equal(codeOf({ addr: ':80' }), 'address_refused');
+    assert.equal(codeOf({ addr: '0.0.0.0:80', allowRemote: true }), 'usage');
+    assert.equal(codeOf({ addr: '0.0.0.0:80', allowRemote: true, publicUrl: 'https://a.example' }), 'fine');
+    assert.equal(codeOf({ publicUrl: 'http://a.example' }), 'address_refused');
+    assert.equal(codeOf({ publicUrl: 'http://localhost:80' }), 'fine');
+    assert.equal(codeOf({ publicUrl: 'https://a.example/path' }), 'usage');
+    assert.equal(codeOf({ publicUrl: 'https://u:p@a.example' }), 'usage');
+    assert.equal(codeOf({ addr: '127.0.0.1:70000' }), 'usage');
+    assert.equal(codeOf({ trustProxy: ['10.0.0.0/33'] }), 'usage');
+    assert.equal(codeOf({ trustProxy: ['example.org'] }), 'usage');
+  });
+});
+
+onBothDatabases((start) => {
+  it('answers under its own name only', async () => {
+    const server = await start();
+    try {
+      const answer = await openBrowser(server).get('/healthz', { host: 'evil.example' });
+      assert.equal(answer.status, 421);
+      assert.equal((await openBrowser(server).get('/healthz')).status, 200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('takes forms from its own pages only, whatever their type', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      const paths = [
+        '/sign-out',
+        '/app/people',
+        '/device',
+        '/device/answer',
+        '/app/password',
+        '/operator/accounts',
+      ];
+      const foreign: Record<string, string>[] = [
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { origin: '' },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'none' },
+        { origin: 'null', 'content-type': 'text/plain' },
+      ];
+      for (const path of paths)
+        for (const headers of foreign)
+          assert.equal((await ann.post(path, {}, headers)).status, 403, `${path} ${JSON.stringify(headers)}`);
+      assert.equal((await ann.get('/app')).status, 200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('sends every page with its policy and no script', async () => {
+    const server = await start();
+    try {
+      const fresh = openBrowser(server);
+      const setup = await fresh.get('/setup');
+      const ann = await setUpServer(server);
+      await logMachineIn(server, ann);
+      const begun = JSON.parse(
+        (await openBrowser(server).post('/oauth/device_authorization', { client_id: 'svc' })).text,
+      ) as { user_code: string };
+      const invited = await ann.post('/app/people', { name: 'bob', role: 'member' });
+      const invitation = /\/invitation\/[\w-]+/.exec(invited.text)![0];
+      const pages = [
+        setup,
+        invited,
+        await openBrowser(server).get('/sign-in'),
+        await openBrowser(server).post('/sign-in', { name: 'ann', password: 'wrong' }),
+        await openBrowser(server).get(invitation),
+        await openBrowser(server).get('/invitation/none'),
+        await ann.get('/app'),
+        await ann.get('/app/people'),
+        await ann.get('/app/sign-ins'),
+        await ann.get('/app/log'),
+        await ann.get('/device'),
+        await ann.post('/device', { user_code: begun.user_code }),
+        await ann.get('/operator'),
+        await ann.get('/nothing'),
+      ];
+      const validator = new HtmlValidate({
+        extends: ['html-validate:recommended', 'html-validate:a11y'],
+        // How HTML is written by its library says nothing about the pages.
+        rules: { 'doctype-style': 'off', 'void-style': 'off', 'attribute-boolean-style': 'off' },
+      });
+      for (const { text, headers } of pages) {
+        assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'/);
+        assert.equal(headers.get('x-content-type-options'), 'nosniff');
+        assert.equal(headers.get('cache-control'), 'no-store');
+        assert.equal(headers.get('referrer-policy'), 'same-origin');
+        assert.doesNotMatch(text, /<script|style="|\son\w+="/);
+        const report = await validator.validateString(text);
+        assert.deepEqual(
+          report.results.flatMap(({ messages }) =>
+            messages.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+          ),
+          [],
+          text,
+        );
+      }
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('keeps no secret as it is, and refuses another root secret', async () => {
+    const env = { SVC_LEASE_SECRET: 'a'.repeat(40) };
+    const first = await start({ env });
+    const ann = await setUpServer(first);
+    const token = await logMachineIn(first, ann);
+    const logged = first.log.join('');
+    await first.close();
+    assert.doesNotMatch(logged, new RegExp(token));
+    if (first.env.DATABASE_URL === undefined) {
+      const file = readFileSync(join(first.folder, 'server.db')).toString('latin1');
+      for (const secret of [token, ann.cookies.get('svc')!, first.codes[0]!])
+        assert.ok(!file.includes(secret));
+      assert.equal(statSync(join(first.folder, 'server.db')).mode & 0o777, 0o600);
+      await assert.rejects(start({ folder: first.folder, env: { SVC_LEASE_SECRET: 'b'.repeat(40) } }), {
+        code: 'key_mismatch',
+      });
+      await assert.rejects(start({ folder: first.folder, env: { SVC_LEASE_SECRET: 'short' } }), {
+        code: 'usage',
+      });
+      const again = await start({ folder: first.folder, env });
+      assert.equal(
+        (await openBrowser(again).get('/v1/machine', { authorization: `Bearer ${token}` })).status,
+        200,
+      );
+      await again.close();
+    }
+  });
+
+  it('does what its own user asks for through its socket, and opens its metrics to a token', async () => {
+    const server = await start();
+    try {
+      const ask = async (verb: AdminVerb, input: object) =>
+        (await askRunningServer(server.folder, verb, input))?.result as Record<string, string>;
+      const { invitation = '' } = await ask('person.add', { name: 'ann', operator: true });
+      assert.ok(invitation.startsWith(`${server.url}/invitation/`));
+      assert.equal((await openBrowser(server).get('/setup')).status, 404);
+      await assert.rejects(askRunningServer(server.folder, 'person.add', { name: 'ANN' }), {
+        code: 'conflict',
+      });
+      await assert.rejects(askRunningServer(server.folder, 'person.remove', { name: 'ann' }), {
+        code: 'conflict',
+      });
+      const { token } = await ask('token.metrics', {});
+      assert.equal((await openBrowser(server).get('/metrics')).status, 401);
+      const metrics = await openBrowser(server).get('/metrics', { authorization: `Bearer ${token}` });
+      assert.match(metrics.text, /^svc_server_people 1$/m);
+    } finally {
+      await server.close();
+    }
+    assert.equal(await askRunningServer(server.folder, 'account.list', {}), undefined);
+  });
+
+  it('is the only one on its database', async () => {
+    const server = await start();
+    try {
+      await assert.rejects(
+        start({
+          ...(server.env.DATABASE_URL === undefined
+            ? { folder: server.folder }
+            : { env: { DATABASE_URL: server.env.DATABASE_URL } }),
+        }),
+        (error: { code: string; message: string }) =>
+          error.code === 'already_running' && error.message.includes(String(process.pid)),
+      );
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('a server behind a proxy', () => {
+  it('counts X-Forwarded-For from the proxies that it trusts only, and marks its cookie', async () => {
+    const proxied = await startTestServer({ publicUrl: 'https://svc.example', trustProxy: ['127.0.0.1'] });
+    try {
+      const browser = openBrowser(proxied);
+      const sent = await browser.post(
+        '/setup',
+        { code: proxied.codes[0]!, name: 'ann', password: 'correct horse battery' },
+        { 'x-forwarded-for': '198.51.100.7, 203.0.113.9' },
+      );
+      assert.match(
+        sent.headers.get('set-cookie') ?? '',
+        /^__Host-svc=.*Path=\/; HttpOnly; Secure; SameSite=Lax/,
+      );
+      assert.match((await browser.get('/app/sign-ins')).text, /203\.0\.113\.9/);
+    } finally {
+      await proxied.close();
+    }
+    const direct = await startTestServer();
+    try {
+      const browser = openBrowser(direct);
+      const fields = { code: direct.codes[0]!, name: 'ann', password: 'correct horse battery' };
+      await browser.post('/setup', fields, { 'x-forwarded-for': '203.0.113.9' });
+      assert.doesNotMatch((await browser.get('/app/sign-ins')).text, /203\.0\.113\.9/);
+    } finally {
+      await direct.close();
+    }
+  });
+});

@@ -1,0 +1,159 @@
+import { after, before, describe } from 'node:test';
+import { pino } from 'pino';
+import { type RunningServer, readServerSettings, startServer } from '../../engine/server/index.ts';
+import { type FakeClock, fakeClock } from './clock.ts';
+import { temporaryFolder } from './git.ts';
+import { findPostgres, startPostgres, type TestPostgres } from './postgres.ts';
+
+/** A server that listens on a port of its own, with everything that it logged. */
+export interface TestServer extends RunningServer {
+  folder: string;
+  clock: FakeClock;
+  /** The setup codes that it told, the newest last. */
+  codes: string[];
+  log: string[];
+  env: NodeJS.ProcessEnv;
+}
+
+/** An answer that was read. */
+export interface Read {
+  status: number;
+  text: string;
+  headers: Headers;
+  location: string | null;
+}
+
+/** A browser: it keeps cookies, follows nothing by itself, and says where its forms come from. */
+export interface Browser {
+  get(path: string, headers?: Record<string, string>): Promise<Read>;
+  post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Read>;
+  cookies: Map<string, string>;
+}
+
+export async function startTestServer(
+  options: { env?: NodeJS.ProcessEnv; folder?: string; publicUrl?: string; trustProxy?: string[] } = {},
+): Promise<TestServer> {
+  const { env = {}, folder = temporaryFolder('server-'), publicUrl, trustProxy = [] } = options;
+  const clock = fakeClock();
+  const codes: string[] = [];
+  const log: string[] = [];
+  const settings = readServerSettings({ addr: '127.0.0.1:0', publicUrl, allowRemote: false, trustProxy });
+  const server = await startServer(
+    {
+      folder,
+      env,
+      clock,
+      // Guessing is not what these tests are about.
+      passwordCost: { logN: 8, r: 8, p: 1 },
+      log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
+      tellSetupCode: (code) => void codes.push(code),
+    },
+    settings,
+  );
+  return { ...server, folder, clock, codes, log, env };
+}
+
+export function openBrowser(server: Pick<TestServer, 'url' | 'port'>): Browser {
+  const cookies = new Map<string, string>();
+  const { host } = new URL(server.url);
+  const request = async (
+    path: string,
+    init: RequestInit & { headers: Record<string, string> },
+  ): Promise<Read> => {
+    const { request: send } = await import('undici');
+    const answer = await send(`http://127.0.0.1:${server.port}${path}`, {
+      method: init.method as 'GET',
+      body: (init.body as string | undefined) ?? null,
+      headers: {
+        host,
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...init.headers,
+      },
+    });
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      for (const one of [value].flat()) headers.append(name, String(one));
+    for (const line of headers.getSetCookie()) {
+      const [pair = ''] = line.split(';');
+      const at = pair.indexOf('=');
+      if (pair.slice(at + 1) === '') cookies.delete(pair.slice(0, at));
+      else cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      headers,
+      location: headers.get('location'),
+    };
+  };
+  return {
+    cookies,
+    get: (path, headers = {}) => request(path, { method: 'GET', headers }),
+    post: (path, fields = {}, headers = {}) =>
+      request(path, {
+        method: 'POST',
+        body: new URLSearchParams(fields).toString(),
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: server.url,
+          ...headers,
+        },
+      }),
+  };
+}
+
+export const PASSWORD = 'correct horse battery';
+
+/** Sets a new server up as its first operator, in a browser that is signed in then. */
+export async function setUpServer(server: TestServer, name = 'ann'): Promise<Browser> {
+  const browser = openBrowser(server);
+  await browser.post('/setup', { code: server.codes.at(-1)!, name, password: PASSWORD, account: 'home' });
+  return browser;
+}
+
+/** Signs in; the answer's place is `/app` when that worked. */
+export async function signIn(server: TestServer, name: string, password = PASSWORD): Promise<Browser> {
+  const browser = openBrowser(server);
+  await browser.post('/sign-in', { name, password, next: '' });
+  return browser;
+}
+
+/** A token of a machine that a person let in. */
+export async function logMachineIn(
+  server: TestServer,
+  browser: Browser,
+  machine = 'laptop',
+): Promise<string> {
+  const terminal = openBrowser(server);
+  const started = JSON.parse(
+    (await terminal.post('/oauth/device_authorization', { client_id: 'svc', machine })).text,
+  ) as { device_code: string; user_code: string };
+  await browser.post('/device', { user_code: started.user_code });
+  await browser.post('/device/answer', { user_code: started.user_code, answer: 'allow' });
+  const taken = await terminal.post('/oauth/token', {
+    client_id: 'svc',
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    device_code: started.device_code,
+  });
+  return (JSON.parse(taken.text) as { access_token: string }).access_token;
+}
+
+const bin = findPostgres();
+
+/** Runs the same tests on SQLite and on a real PostgreSQL, which is left out, aloud, where it is not installed. */
+export function onBothDatabases(tests: (start: typeof startTestServer) => void): void {
+  describe('SQLite', () => tests(startTestServer));
+  describe('PostgreSQL', { skip: bin === null ? 'PostgreSQL is not installed' : false }, () => {
+    let postgres: TestPostgres;
+    let made = 0;
+    before(async () => {
+      postgres = await startPostgres(bin!);
+    });
+    after(() => postgres?.stop());
+    tests(async (options = {}) => {
+      made += 1;
+      const url = options.env?.DATABASE_URL ?? (await postgres.createDatabase(`test_${made}`));
+      return startTestServer({ ...options, env: { ...options.env, DATABASE_URL: url } });
+    });
+  });
+}

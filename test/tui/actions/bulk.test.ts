@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Bench,
+  bench,
+  decisionRow,
+  messageRow,
+  NOW,
+  sessionRow,
+  showComments,
+  showDecision,
+  showEvidence,
+  showWork,
+  taskRow,
+} from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+/** Decisions 1 to `count`, as the engine tells them. */
+function withDecisions(count: number, columns = 80, rows = 24): Bench {
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
+  return bench(columns, rows).data({
+    tasks: ids.map((id) => taskRow(id)),
+    decisions: ids.map((id) => decisionRow(id)),
+  });
+}
+
+const tellDecisions = (self: Bench, ...ids: number[]): Bench => {
+  for (const id of ids) showDecision(self, id);
+  return self;
+};
+
+const textOf = (self: Bench): string => screenOf(self.state()).join('\n');
+const marksOf = (self: Bench): string[] => [...self.state().lists[self.state().focus].marks.keys()];
+
+describe('marks', () => {
+  it('Space marks a row and goes to the next; again takes the mark away', () => {
+    const self = withDecisions(3).keys('space', 'space');
+    assert.deepEqual(marksOf(self), ['d-1', 'd-2']);
+    assert.equal(self.state().lists.decisions.selected, 'd-3');
+    self.keys('k', 'space');
+    assert.deepEqual(marksOf(self), ['d-1']);
+    assert.match(textOf(self), /●d-1/);
+    assert.match(textOf(self), /1 marked/);
+  });
+
+  it('a dash marks up to the cursor, an asterisk all that is shown, Esc clears', () => {
+    const self = withDecisions(5).keys('space', 'j', 'j', '-');
+    assert.deepEqual(marksOf(self), ['d-1', 'd-2', 'd-3', 'd-4']);
+    self.keys('esc');
+    assert.deepEqual(marksOf(self), []);
+    self.keys('*');
+    assert.equal(marksOf(self).length, 5);
+    self.keys('*');
+    assert.deepEqual(marksOf(self), []);
+  });
+
+  it('belong to rows and stay with them when others arrive', () => {
+    const self = bench()
+      .data({ sessions: [1, 2].map((id) => sessionRow(id, { state: 'running', ended_at: null })) })
+      .keys('4', 'space')
+      .data({ sessions: [sessionRow(3, { state: 'running', ended_at: null })] });
+    assert.deepEqual(marksOf(self), ['s-1']);
+    assert.match(textOf(self), /●s-1/);
+  });
+
+  it('are refused where nothing acts on several rows', () => {
+    const self = withDecisions(1).keys('7', 'space');
+    assert.deepEqual(marksOf(self), []);
+    assert.match(self.state().message?.text ?? '', /nothing|selected/);
+  });
+});
+
+describe('one question about marked rows', () => {
+  it('approves each with its own hash, after agent, length and beginning of each were shown', () => {
+    const self = withDecisions(3).keys('space', 'space', 'a');
+    assert.match(textOf(self), /approve 2 marked\?/);
+    assert.match(textOf(self), /fetching what they would do: 2 answers/);
+    tellDecisions(self, 1, 2);
+    const shown = textOf(self);
+    for (const id of [1, 2]) {
+      assert.match(shown, new RegExp(`d-${id}`));
+      assert.match(shown, new RegExp(`Prompt of task ${id}`));
+    }
+    assert.match(shown, /lite/);
+    assert.match(shown, /y approve 2/);
+    self.keys('y');
+    assert.deepEqual(
+      self.calls().map(({ operation, input }) => [operation, (input as { id: string }).id]),
+      [
+        ['decision.approve', 'd-1'],
+        ['decision.approve', 'd-2'],
+      ],
+    );
+    const { hash } = decisionRow(2);
+    assert.deepEqual(self.calls()[1]?.input, { id: 'd-2', hash });
+  });
+
+  it('is not answered before all of it was on the screen', () => {
+    const ids = [1, 2, 3, 4, 5, 6, 7, 8];
+    const self = tellDecisions(withDecisions(8).keys('*', 'a'), ...ids).keys('y');
+    assert.deepEqual(self.calls(), []);
+    assert.match(self.state().message?.text ?? '', /read all of it first/);
+    self.keys('space', 'space', 'y');
+    assert.equal(self.calls().length, 8);
+  });
+
+  it('takes no second key that comes as fast as a paste', () => {
+    const self = bench()
+      .data({ messages: [messageRow(1), messageRow(2)] })
+      .keys('5', '*');
+    self
+      .send({ type: 'keys', keys: ['a'], at: NOW + 10_000 })
+      .send({ type: 'keys', keys: ['y'], at: NOW + 10_005 });
+    assert.deepEqual(self.calls(), []);
+    self.keys('esc');
+  });
+
+  it('takes no answer while it is being fetched, nor from keys that arrive together', () => {
+    const self = withDecisions(2).keys('*', 'a', 'y');
+    assert.deepEqual(self.calls(), []);
+    tellDecisions(self, 1, 2).burst('y', 'y');
+    assert.deepEqual(self.calls(), []);
+    self.send({ type: 'keys', keys: ['y'], at: NOW + 10_000 });
+    assert.equal(self.calls().length, 2);
+  });
+
+  it('leaves out what has changed since it was marked, and says so', () => {
+    const self = withDecisions(3).keys('*');
+    self.data({ decisions: [decisionRow(2, { state: 'denied' })] }).keys('a');
+    tellDecisions(self, 1, 2, 3);
+    assert.match(textOf(self), /approve 2 of 3 marked\?/);
+    assert.match(textOf(self), /d-2: it has changed since it was marked/);
+    self.keys('y');
+    assert.deepEqual(
+      self.calls().map(({ input }) => (input as { id: string }).id),
+      ['d-1', 'd-3'],
+    );
+  });
+
+  it('leaves out what would do something else than when it was asked', () => {
+    const self = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);
+    showDecision(self, 2, {}, 'Another prompt');
+    assert.match(textOf(self), /d-2: it has changed since it was asked/);
+    self.keys('y');
+    assert.equal(self.calls().length, 1);
+  });
+
+  it('tells once how all of them went, with each refusal', () => {
+    const self = tellDecisions(withDecisions(3).keys('*', 'a'), 1, 2, 3).keys('y');
+    const effect = self.effects().find((each) => each.do === 'calls');
+    assert.ok(effect?.do === 'calls');
+    const [first, second, third] = effect.calls;
+    self.send({ type: 'answered', effect: first!, answer: { session: null } });
+    self.send({ type: 'refused', busy: second!.busy, text: 'another hash' });
+    assert.match(self.state().message?.text ?? '', /approve: 3 calls/);
+    self.send({ type: 'answered', effect: third!, answer: { session: null } });
+    assert.match(
+      self.state().message?.text ?? '',
+      /approve: 2 done \(d-1, d-3\); 1 refused: d-2 \(another hash\)/,
+    );
+    assert.equal(self.state().message?.tone, 'bad');
+    assert.deepEqual(self.state().busy, []);
+  });
+
+  it('any other key leaves them, and keeps the marks', () => {
+    const self = tellDecisions(withDecisions(2).keys('*', 'd'), 1, 2).keys('n');
+    assert.deepEqual(self.calls(), []);
+    assert.equal(self.state().overlay, null);
+    assert.equal(marksOf(self).length, 2);
+  });
+
+  it('stops several workers, and says which had ended already', () => {
+    const self = bench()
+      .data({
+        tasks: [1, 2, 3].map((id) => taskRow(id, { status: 'running', session_id: `s-${id}` })),
+        sessions: [
+          ...[1, 2].map((id) => sessionRow(id, { state: 'running', ended_at: null })),
+          sessionRow(3),
+        ],
+      })
+      .keys('4', '*', 'x');
+    assert.match(textOf(self), /stop 2 of 3 marked\?/);
+    assert.match(textOf(self), /s-3: s-3 has ended/);
+    self.keys('y');
+    assert.deepEqual(
+      self.calls().map(({ operation, input }) => [operation, (input as { id: string }).id]),
+      [
+        ['task.cancel', 't-1'],
+        ['task.cancel', 't-2'],
+      ],
+    );
+  });
+
+  it('asks before it acknowledges several messages', () => {
+    const self = bench()
+      .data({ messages: [messageRow(1), messageRow(2)] })
+      .keys('5', '*', 'a');
+    assert.deepEqual(self.calls(), []);
+    self.keys('y');
+    assert.equal(self.calls().length, 2);
+  });
+
+  it('promotes several one after the other, each with the head that was shown', () => {
+    const self = bench(100, 60)
+      .data({ sessions: [sessionRow(1), sessionRow(2)] })
+      .keys('4', '*', 'p');
+    for (const id of [1, 2]) showComments(showEvidence(showWork(self, id), id), id, []);
+    assert.match(textOf(self), /m merge 2 {3}b rebase 2/);
+    self.keys('m');
+    assert.deepEqual(
+      self.calls().map(({ operation }) => operation),
+      ['worktree.promote', 'worktree.promote'],
+    );
+  });
+
+  it('with marked rows the hints say how many a key is about', () => {
+    assert.match(textOf(withDecisions(3).keys('*')), /a approve 3/);
+  });
+});

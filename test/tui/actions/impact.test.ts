@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { renderOverlay } from '../../../tui/overlays/index.ts';
+import { findDetail, getSubjectStamp, listWantedDetails } from '../../../tui/state/details.ts';
+import type { Impact } from '../../../tui/state/model.ts';
+import { toPlainText } from '../../../tui/text/theme.ts';
+import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
+
+const impactOf = (more: Partial<Impact> = {}): Impact => ({
+  empty: null,
+  note: null,
+  candidates: [],
+  files: 1,
+  symbols: ['total src/sums.ts:1'],
+  reached: [
+    {
+      symbol: 'report src/report.ts:2',
+      id: 7,
+      hop: 1,
+      confidence: 1,
+      line: 2,
+      through: 'total',
+      test: false,
+    },
+    {
+      symbol: 'guess src/guess.ts:3',
+      id: 8,
+      hop: 2,
+      confidence: 0.4,
+      line: 3,
+      through: 'report',
+      test: false,
+    },
+  ],
+  tests: ['test/report.test.ts'],
+  not_indexed: [],
+  removed: [],
+  more: 0,
+  summary: 'changes 1 symbol, reached from 2 callers over two steps (1 by name only), 1 test file',
+  is_stale: false,
+  ...more,
+});
+
+const show = (
+  self: Bench,
+  detail: Impact | null,
+  more: { problem?: string; progress?: string } = {},
+): Bench =>
+  self.send({
+    type: 'detail',
+    loaded: {
+      kind: 'impact',
+      id: 's-1',
+      stamp: getSubjectStamp(self.state().data, { kind: 'session', id: 's-1' }),
+      detail,
+      problem: null,
+      ...more,
+    },
+  });
+
+const read = (self: Bench, rows = 20): string => {
+  const state = self.state();
+  const view = renderOverlay(state, state.overlay!, { cells: 76, rows });
+  return view!.lines.map(toPlainText).join('\n');
+};
+
+const open = (): Bench =>
+  bench()
+    .keys('4')
+    .data({ sessions: [sessionRow(1)] });
+const wantsImpact = (self: Bench): boolean =>
+  listWantedDetails(self.state()).details.some(({ kind }) => kind === 'impact');
+
+describe('the impact of a session', () => {
+  it('is asked for when I is pressed and not before, and asked anew at the next I', () => {
+    const dash = open();
+    assert.equal(wantsImpact(dash), false);
+    dash.keys('I');
+    assert.equal(wantsImpact(dash), true);
+    show(dash, impactOf()).keys('esc');
+    assert.equal(dash.state().overlay, null);
+    assert.equal(wantsImpact(dash), false);
+    assert.equal(findDetail(dash.keys('I').state(), 'impact', 's-1'), undefined);
+  });
+
+  it('has symbols, callers with how sure they are, tests, and what is not known', () => {
+    const dash = show(open().keys('I'), impactOf({ not_indexed: ['a.sql'], more: 3 }));
+    const text = read(dash);
+    assert.match(text, /^changes 1 symbol, reached from 2 callers/);
+    assert.match(text, /^ {2}total src\/sums\.ts:1$/m);
+    assert.match(text, /^ {2}1\.0 1 report src\/report\.ts:2 by total, line 2$/m);
+    assert.match(text, /^ {2}0\.4 2 guess src\/guess\.ts:3 by report, line 3$/m);
+    assert.match(text, /^ {2}test\/report\.test\.ts$/m);
+    assert.match(text, /not indexed\n {2}a\.sql/);
+    assert.match(text, /and 3 more lines/);
+  });
+
+  it('says how far an index is, why an answer is empty, and what has failed', () => {
+    const dash = open().keys('I');
+    show(dash, null, { progress: 'files read: 4 of 12' });
+    assert.match(read(dash), /reading the code … files read: 4 of 12/);
+    show(
+      dash,
+      impactOf({ empty: 'no_changes', note: 'nothing is changed', symbols: [], reached: [], tests: [] }),
+    );
+    assert.equal(read(dash), 'no changes: nothing is changed');
+    show(dash, null, { problem: 'git is not there' });
+    assert.match(read(dash), /git is not there/);
+  });
+
+  it('scrolls, and is that of the latest run in Tasks', () => {
+    const dash = show(
+      open().keys('I'),
+      impactOf({ symbols: Array.from({ length: 90 }, (_, at) => `s${at}`) }),
+    );
+    const first = read(dash, 5);
+    dash.keys('j');
+    assert.notEqual(read(dash, 5), first);
+    const tasks = bench()
+      .keys('1')
+      .data({ tasks: [taskRow(1, { session_id: 's-4' })] })
+      .keys('I');
+    assert.deepEqual(tasks.state().overlay, { kind: 'impact', session: 's-4', top: 0 });
+    const none = bench()
+      .keys('1')
+      .data({ tasks: [taskRow(1, { session_id: null })] })
+      .keys('I');
+    assert.match(none.state().message?.text ?? '', /no worker has run it/);
+  });
+});

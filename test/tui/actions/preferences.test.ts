@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Effect } from '../../../tui/actions/transition.ts';
+import { DEFAULT_PREFERENCES, getTheme, type Preferences } from '../../../tui/preferences/preferences.ts';
+import { reduceState } from '../../../tui/reducer.ts';
+import type { State } from '../../../tui/state/model.ts';
+import { createInitialState } from '../../../tui/store.ts';
+import { paintLines } from '../../../tui/text/paint.ts';
+import { type Bench, bench, decisionRow, NOW, taskRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const savedBy = (self: Bench): unknown[] =>
+  self.effects().flatMap((each) => (each.do === 'save' ? each.changes : []));
+const prefer = (state: State, more: Partial<Preferences>): State => ({
+  ...state,
+  preferences: { ...DEFAULT_PREFERENCES, ...more },
+});
+const press = (state: State, key: string): { state: State; effects: readonly Effect[] } =>
+  reduceState(state, { type: 'keys', keys: [key], at: state.now + 1000 });
+
+const openTasks = (): Bench =>
+  bench(100, 30)
+    .data({ tasks: [taskRow(1), taskRow(2)], complete: true })
+    .keys('1');
+
+describe('preferences', () => {
+  it('the theme is changed in their list, and written', () => {
+    const self = openTasks().keys(',');
+    assert.match(screenOf(self.state()).join('\n'), /theme +standard/);
+    self.keys('enter');
+    assert.equal(self.state().preferences.theme, 'colour-blind');
+    assert.deepEqual(savedBy(self), [{ path: ['theme'], value: 'colour-blind' }]);
+  });
+
+  it('a column of the list that was in focus is left out, and comes back', () => {
+    const self = openTasks();
+    assert.match(screenOf(self.state()).join('\n'), /agent +age title/);
+    self.keys(',');
+    const at = screenOf(self.state()).findIndex((line) => line.includes('column agent'));
+    const first = screenOf(self.state()).findIndex((line) => line.includes('theme'));
+    self.keys(...Array.from({ length: at - first }, () => 'j'), 'enter', 'esc');
+    assert.doesNotMatch(screenOf(self.state()).join('\n'), /agent +age title/);
+    assert.deepEqual(savedBy(self), [
+      { path: ['columns', 'tasks'], value: ['id', 'status', 'age', 'title'] },
+    ]);
+    self.keys(',', ...Array.from({ length: at - first }, () => 'j'), 'enter', 'esc');
+    assert.deepEqual(self.state().preferences.columns, {});
+  });
+
+  it('sorting is written, and a list begins as it was sorted', () => {
+    const self = openTasks().keys('>', '^');
+    assert.deepEqual(savedBy(self), [
+      { path: ['sort', 'tasks'], value: 'id' },
+      { path: ['sort', 'tasks'], value: '-id' },
+    ]);
+    const first = createInitialState({
+      size: { columns: 80, rows: 24 },
+      now: NOW,
+      preferences: { ...DEFAULT_PREFERENCES, sort: { tasks: '-id' } },
+    });
+    const { state } = reduceState(first, {
+      type: 'data',
+      at: NOW,
+      change: { tasks: [taskRow(1), taskRow(2)] },
+    });
+    assert.deepEqual(state.lists.tasks.ids, ['t-2', 't-1']);
+  });
+
+  it('other keys do what theirs did, and the hints and the help name them', () => {
+    const state = prefer(openTasks().state(), { keys: { new: ['ctrl+n'], down: ['j'] } });
+    assert.equal(press(state, 'n').state.message, null);
+    assert.match(press(state, 'ctrl+n').state.message?.text ?? '', /new: /);
+    assert.match(screenOf(state).at(-1) ?? '', /C-n new/);
+  });
+
+  it('Y copies only where that was turned on: the id, or the text of what is open', () => {
+    const { state } = openTasks();
+    assert.match(press(state(), 'Y').state.message?.text ?? '', /copying is off/);
+    const on = prefer(state(), { copy: true });
+    assert.deepEqual(press(on, 'Y').effects, [{ do: 'copy', text: 't-1' }]);
+    const [copied] = press(press(on, 'enter').state, 'Y').effects;
+    assert.ok(copied?.do === 'copy' && copied.text.includes('Task number 1'));
+  });
+
+  it('a notice says how much waits, only where that was turned on', () => {
+    const arrival = { type: 'data', at: NOW, change: { decisions: [decisionRow(7)] } } as const;
+    const { state } = openTasks();
+    assert.deepEqual(reduceState(state(), arrival).effects, []);
+    assert.deepEqual(reduceState(prefer(state(), { notices: true }), arrival).effects, [
+      { do: 'notice', text: 'svc acme: 1 waits' },
+    ]);
+  });
+
+  it('a theme is drawn with its own colours and those of the person, and without any where there is to be none', () => {
+    const line = [[{ text: 'bad', style: 'bad' } as const]];
+    const paint = (more: Partial<Preferences>): string =>
+      paintLines(line, { theme: getTheme({ ...DEFAULT_PREFERENCES, ...more }) });
+    assert.equal(paint({}), '\u001b[31mbad\u001b[39m');
+    assert.match(paint({ theme: 'colour-blind' }), /\u001b\[93m/);
+    assert.equal(paint({ colours: { bad: ['blue'] } }), '\u001b[34mbad\u001b[39m');
+    assert.equal(paintLines(line, { theme: null }), 'bad');
+  });
+});
+
+describe('palette and help', () => {
+  it('begin with the keys of the pane in focus', () => {
+    for (const key of [':', '?']) {
+      const self = bench(100, 30)
+        .data({ decisions: [decisionRow(1)] })
+        .keys('2', key);
+      const rows = screenOf(self.state()).filter((line) => /approve and start/.test(line));
+      const first = screenOf(self.state()).findIndex((line) => line.includes('> '));
+      assert.equal(rows.length, 1);
+      assert.match(screenOf(self.state())[first + 2] ?? '', /approve and start/);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
+
+const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
+  bench().keys('4').data({ sessions });
+const ended = (more = {}) => sessionRow(1, { worktree: '/w/s-1', ...more });
+
+const refusal = (dash: Bench): string => {
+  assert.equal(dash.state().armed, null);
+  assert.deepEqual(dash.calls(), []);
+  return dash.state().message?.text ?? '';
+};
+
+describe('discarding the work of a worker', () => {
+  it('takes X and y, and U and y brings it back', () => {
+    const dash = openWorkers(ended()).keys('X');
+    assert.match(dash.state().armed?.question ?? '', /Discard svc\/s-1 and its worktree/);
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), [{ operation: 'worktree.discard', input: { session: 's-1' } }]);
+    const back = openWorkers(ended({ worktree: null, branch_state: 'discarded' })).keys('U');
+    assert.match(back.state().armed?.question ?? '', /Bring svc\/s-1 back/);
+    back.keys('y');
+    assert.deepEqual(back.calls(), [
+      { operation: 'worktree.restore', input: { session: 's-1', worktree: true } },
+    ]);
+  });
+
+  it('is disarmed when somebody has done it meanwhile', () => {
+    const dash = openWorkers(ended()).keys('X');
+    dash.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), []);
+  });
+
+  it('is not for one that runs, that a later run has, or whose branch is gone', () => {
+    const say = (more: object) => refusal(openWorkers(ended(more)).keys('X'));
+    assert.match(say({ state: 'running', ended_at: null }), /is still running/);
+    assert.match(say({ branch_state: 'continued', worktree: null }), /a later run has gone on/);
+    assert.match(say({ branch_state: 'gone', worktree: null }), /is gone/);
+    assert.match(say({ branch_state: 'discarded', worktree: null }), /U brings it back/);
+    assert.match(say({ promoted_at: '2026-03-01T11:00:00Z', worktree: null }), /was merged/);
+  });
+});
+
+describe('undoing a promotion', () => {
+  it('takes U and y, on a worker that was promoted', () => {
+    const dash = openWorkers(ended({ promoted_at: '2026-03-01T11:00:00Z' })).keys('U');
+    assert.match(dash.state().armed?.question ?? '', /Take svc\/s-1 out of main again/);
+    dash.keys('y');
+    assert.deepEqual(dash.calls(), [{ operation: 'worktree.undo', input: { session: 's-1' } }]);
+    assert.match(refusal(openWorkers(ended()).keys('U')), /neither discarded nor promoted/);
+  });
+});
+
+describe('archiving a task', () => {
+  const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench => bench().keys('1').data({ tasks });
+
+  it('takes X and y; the list leaves it out, and U and y brings it back', () => {
+    const dash = openTasks(taskRow(1, { status: 'done', ended_at: '2026-03-01T11:00:00Z' })).keys('X', 'y');
+    assert.deepEqual(dash.calls(), [{ operation: 'task.archive', input: { ids: ['t-1'] } }]);
+    const later = openTasks(
+      taskRow(1, { archived_at: '2026-03-01T11:00:00Z' }),
+      taskRow(2, { archived_at: '2026-03-01T11:30:00Z' }),
+      taskRow(3),
+    );
+    assert.deepEqual(later.state().lists.tasks.ids, ['t-3']);
+    later.keys('U', 'y');
+    assert.deepEqual(later.calls(), [{ operation: 'task.unarchive', input: { ids: ['t-2'] } }]);
+  });
+
+  it('is not for one that is worked on or waits', () => {
+    assert.match(
+      refusal(openTasks(taskRow(1, { status: 'running', session_id: 's-1' })).keys('X')),
+      /worked on/,
+    );
+    assert.match(refusal(openTasks(taskRow(1, { waits: true })).keys('X')), /waits for a decision/);
+    assert.match(refusal(openTasks(taskRow(1)).keys('U')), /no task was archived/);
+  });
+});

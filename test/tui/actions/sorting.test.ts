@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { SessionRow } from '../../../tui/state/model.ts';
+import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
+
+const used = (output: number): SessionRow['usage'] => ({ input: 0, cached: 0, output, cost_usd: null });
+const runningRow = (id: number, more: Partial<SessionRow> = {}): SessionRow =>
+  sessionRow(id, { state: 'running', ended_at: null, commits: null, ...more });
+
+/** Three workers that run: s-2 has used most, of s-3 nothing is known. */
+const openWorkers = (): Bench =>
+  bench(100, 24)
+    .data({
+      sessions: [runningRow(1, { usage: used(10) }), runningRow(2, { usage: used(20) }), runningRow(3)],
+      complete: true,
+      choices: { agents: [], templates: [], projects: [], default_agent: null },
+    })
+    .keys('4');
+
+const idsOf = (self: Bench): readonly string[] => self.state().lists.workers.ids;
+
+/** Presses the key until the list is sorted by the column. */
+function sortBy(self: Bench, column: string): Bench {
+  for (let tries = 0; tries < 20 && self.state().lists.workers.sort?.column !== column; tries += 1)
+    self.keys('>');
+  assert.equal(self.state().lists.workers.sort?.column, column);
+  return self;
+}
+
+describe('sorting a list', () => {
+  it('by an amount begins with the largest; what is not known comes last both ways', () => {
+    const self = sortBy(openWorkers(), 'tokens');
+    assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3']);
+    assert.match(screenOf(self.state()).join('\n'), /by tokens ↓.*tokens↓|tokens ↓/s);
+    assert.deepEqual(idsOf(self.keys('^')), ['s-1', 's-2', 's-3']);
+  });
+
+  it('what changes afterwards moves no row, until a key or going to the list sorts again', () => {
+    const self = sortBy(openWorkers(), 'tokens');
+    self.data({ sessions: [runningRow(3, { usage: used(30) }), runningRow(4, { usage: used(99) })] });
+    assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3', 's-4']);
+    self.keys('=');
+    assert.deepEqual(idsOf(self), ['s-4', 's-3', 's-2', 's-1']);
+    self.data({ sessions: [runningRow(1, { usage: used(1000) })] });
+    assert.deepEqual(idsOf(self.keys('1')), ['s-4', 's-3', 's-2', 's-1']);
+    assert.deepEqual(idsOf(self.keys('4')), ['s-1', 's-4', 's-3', 's-2']);
+  });
+
+  it('the cursor and the marks stay with their rows', () => {
+    const self = openWorkers().keys('space');
+    sortBy(self, 'tokens');
+    assert.equal(self.state().lists.workers.selected, 's-2');
+    assert.deepEqual([...self.state().lists.workers.marks.keys()], ['s-1']);
+  });
+
+  it('after the last column the list has its own order again', () => {
+    const self = openWorkers().keys('<');
+    assert.notEqual(self.state().lists.workers.sort, null);
+    assert.equal(self.keys('>').state().lists.workers.sort, null);
+    assert.deepEqual(idsOf(self), ['s-1', 's-2', 's-3']);
+  });
+
+  it('numbers in ids count as numbers', () => {
+    const self = bench()
+      .data({ tasks: [taskRow(10), taskRow(9)], complete: true })
+      .keys('1', '>', '^', '^');
+    assert.deepEqual(self.state().lists.tasks.ids, ['t-9', 't-10']);
+  });
+});
+
+describe('the room of lists', () => {
+  const ten = Array.from({ length: 10 }, (_, index) => runningRow(index + 1));
+
+  it('at 140x40 ten workers that run are ten lines, whatever has the focus', () => {
+    for (const focus of ['2', '4']) {
+      const screen = screenOf(bench(140, 40).data({ sessions: ten, complete: true }).keys(focus).state());
+      for (const { session_id: id } of ten)
+        assert.ok(
+          screen.some((line) => line.includes(` ${id} `)),
+          `${id} at ${focus}`,
+        );
+    }
+  });
+
+  it('z gives the list the whole screen, with more columns; z or Esc takes it away', () => {
+    const self = bench(140, 40).data({ sessions: ten, complete: true }).keys('4', 'z');
+    const zoomed = screenOf(self.state()).join('\n');
+    for (const head of ['time', 'work', 'files', 'tokens', 'cost', 'quiet', 'doing', 'last line'])
+      assert.ok(zoomed.includes(head), head);
+    assert.doesNotMatch(zoomed, /2 Decisions ═|─ log ─/);
+    assert.equal(self.keys('esc').state().isZoomed, false);
+    assert.equal(self.keys('z', 'z').state().isZoomed, false);
+  });
+
+  it('of a run that is under way the time, its limit and what it has committed are told', () => {
+    const row = runningRow(1, {
+      committed: { files: 3, insertions: 120, deletions: 45 },
+      timeout_sec: 1800,
+      last_line: 'compiling the rest',
+      activity: null,
+    });
+    const zoomAt = (columns: number): string =>
+      screenOf(
+        bench(columns, 40)
+          .data({ sessions: [row] })
+          .keys('4', 'z')
+          .state(),
+      ).join('\n');
+    assert.match(zoomAt(140), /5m\/30m +\+120 -45 +3 .* Task number 1 +compiling the rest/);
+    assert.match(zoomAt(120), /compiling the rest · Task/);
+  });
+
+  it('a worker that has been quiet for more than half of what it may has a sign at every width', () => {
+    const quiet = new Date(NOW - 400_000).toISOString();
+    for (const [columns, rows] of [
+      [80, 24],
+      [140, 40],
+      [200, 50],
+    ] as const) {
+      const self = bench(columns, rows).data({ sessions: [runningRow(1, { log_written_at: quiet })] });
+      assert.match(screenOf(self.keys('4').state()).join('\n'), /running !/);
+    }
+  });
+
+  it('the header has the totals of the day where there is room', () => {
+    const row = runningRow(1, { usage: { input: 1000, cached: 0, output: 500, cost_usd: 0.25 } });
+    const [wide] = screenOf(
+      bench(140, 40)
+        .data({ sessions: [row] })
+        .state(),
+    );
+    assert.match(wide ?? '', /1 run today, 1\.5k tokens, \$0\.25/);
+    const [narrow] = screenOf(
+      bench(80, 24)
+        .data({ sessions: [row] })
+        .state(),
+    );
+    assert.match(narrow ?? '', /1\.5k tokens/);
+  });
+});

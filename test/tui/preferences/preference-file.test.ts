@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { SvcError } from '../../../engine/index.ts';
+import { openPreferenceFile } from '../../../tui/preferences/preference-file.ts';
+import { DEFAULT_PREFERENCES } from '../../../tui/preferences/preferences.ts';
+import { temporaryFolder } from '../../support/git.ts';
+
+/** A machine home with this ui.yaml. */
+function makeHome(t: TestContext, text?: string): { env: NodeJS.ProcessEnv; file: string } {
+  const folder = temporaryFolder('svc-home-');
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'ui.yaml');
+  if (text !== undefined) writeFileSync(file, text);
+  return { env: { SVC_HOME: folder }, file };
+}
+
+const failIfTold = (message: string): never => assert.fail(message);
+
+describe('ui.yaml', () => {
+  it('without it the dashboard is as it comes', async (t) => {
+    const { preferences } = await openPreferenceFile(makeHome(t).env);
+    assert.deepEqual(preferences, DEFAULT_PREFERENCES);
+  });
+
+  it('an empty one says the same', async (t) => {
+    const { preferences } = await openPreferenceFile(makeHome(t, '# nothing yet\n').env);
+    assert.deepEqual(preferences, DEFAULT_PREFERENCES);
+  });
+
+  it('says theme, colours, keys, columns, sort and switches', async (t) => {
+    const text =
+      'theme: colour-blind\ncolours: {bad: [bold, magenta]}\nkeys: {approve: [ctrl+y]}\ncolumns: {workers: [id, doing]}\nsort: {workers: -tokens}\ntitle: true\n';
+    const { preferences } = await openPreferenceFile(makeHome(t, text).env);
+    assert.deepEqual(preferences, {
+      ...DEFAULT_PREFERENCES,
+      theme: 'colour-blind',
+      colours: { bad: ['bold', 'magenta'] },
+      keys: { approve: ['ctrl+y'] },
+      columns: { workers: ['id', 'doing'] },
+      sort: { workers: '-tokens' },
+      title: true,
+    });
+  });
+
+  for (const [text, problem] of [
+    ['bell: true\nthem: standard\n', /ui\.yaml:2:1 them: unknown key, did you mean theme\?/],
+    ['theme: dark\n', /ui\.yaml:1:8 theme: expected one of standard, colour-blind/],
+    ['keys:\n  approv: [y]\n', /ui\.yaml:2:3 keys\.approv: unknown key, did you mean approve\?/],
+    ['keys:\n  approve: [y]\n', /ui\.yaml:2:\d+ keys\.approve: y is the second key/],
+    ['keys:\n  approve: [d]\n', /ui\.yaml:2:\d+ keys\.approve: d is the key of deny already/],
+    ['keys:\n  approve: [shift+a]\n', /ui\.yaml:2:\d+ keys\.approve\S*: expected a key/],
+    ['columns:\n  workers: [id, colour]\n', /ui\.yaml:2:\d+ columns\.workers\S*: expected one of id, /],
+    ['sort: {tasks: tokens}\n', /ui\.yaml:1:\d+ sort\.tasks: expected one of id, /],
+    ['bell: [\n', /ui\.yaml:\d+:\d+/],
+  ] as const)
+    it(`names what is wrong and where: ${JSON.stringify(text)}`, async (t) => {
+      await assert.rejects(openPreferenceFile(makeHome(t, text).env), (error: unknown) => {
+        assert.ok(error instanceof SvcError);
+        assert.equal(error.code, 'config_invalid');
+        assert.match(error.message, problem);
+        return true;
+      });
+    });
+
+  it('is written with its comments kept, and holds no other values than it said', async (t) => {
+    const { env, file } = makeHome(t, '# mine\ntheme: standard # the usual\nbell: true\n');
+    const opened = await openPreferenceFile(env);
+    opened.save([{ path: ['theme'], value: 'colour-blind' }], failIfTold);
+    opened.save([{ path: ['sort', 'workers'], value: '-tokens' }], failIfTold);
+    await opened.close();
+    const text = readFileSync(file, 'utf8');
+    assert.match(text, /^# mine\ntheme: colour-blind # the usual\nbell: true\n/);
+    const { preferences } = await openPreferenceFile(env);
+    assert.deepEqual(
+      [preferences.theme, preferences.bell, preferences.sort],
+      ['colour-blind', true, { workers: '-tokens' }],
+    );
+    const again = await openPreferenceFile(env);
+    again.save([{ path: ['sort', 'workers'], value: undefined }], failIfTold);
+    await again.close();
+    assert.deepEqual((await openPreferenceFile(env)).preferences.sort, {});
+  });
+
+  it('is made when the first thing is chosen', async (t) => {
+    const { env, file } = makeHome(t);
+    const opened = await openPreferenceFile(env);
+    opened.save([{ path: ['columns', 'tasks'], value: ['id', 'title'] }], failIfTold);
+    await opened.close();
+    assert.match(readFileSync(file, 'utf8'), /columns:\n {2}tasks: *\n? *(?:\[|- )/);
+  });
+
+  it('one that was broken meanwhile is left as it is, and that is told', async (t) => {
+    const { env, file } = makeHome(t, 'bell: true\n');
+    const opened = await openPreferenceFile(env);
+    writeFileSync(file, 'bell: maybe\n');
+    const told: string[] = [];
+    opened.save([{ path: ['theme'], value: 'colour-blind' }], (message) => told.push(message));
+    await opened.close();
+    assert.equal(readFileSync(file, 'utf8'), 'bell: maybe\n');
+    assert.match(told.join(), /ui\.yaml:1:7 bell/);
+  });
+});

@@ -1,0 +1,240 @@
+import { formatCount } from '../../engine/index.ts';
+import { type Binding, getDisabledReason } from '../keymap/index.ts';
+import { getPane } from '../panes/index.ts';
+import { findDetail, getSubjectStamp, listBulkDetails } from '../state/details.ts';
+import type { BulkQuestion, BulkRun, LeftOut, State } from '../state/model.ts';
+import { wrapText } from '../text/text.ts';
+import { type Line, span, toPlainText } from '../text/theme.ts';
+import { replaceList } from './navigation.ts';
+import { type Effect, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+type Call = Extract<Effect, { do: 'call' }>;
+
+/** How many rows one question may be about. What has to be read of each takes calls of its own. */
+const MOST_ROWS = { rows: 500, details: 100 } as const;
+/** The text of a row is compared at one width, so that a resized terminal changes nothing. */
+const COMPARED_CELLS = 80;
+
+/** A marked row in a question about several. */
+export interface BulkEntry {
+  id: string;
+  /** Why it is left out; null when the answer reaches it. */
+  reason: string | null;
+  /** By key, what the answer does to this row. */
+  answers: ReadonlyMap<string, { label: string; call: Call }>;
+}
+
+interface AskedRow {
+  here: State;
+  row: object;
+}
+
+/** Whether a key is about the marked rows and not about the selected one. */
+export const isAboutMarks = (binding: Binding, state: State): boolean =>
+  binding.bulk !== undefined &&
+  state.view === 'list' &&
+  (binding.panes?.includes(state.focus) ?? false) &&
+  state.lists[state.focus].marks.size > 0;
+
+/** Opens the question about every marked row. */
+export function openBulkQuestion(state: State, binding: Binding, at: number): Transition {
+  const pane = state.focus;
+  const { size } = state.lists[pane].marks;
+  const most = MOST_ROWS[binding.bulk!];
+  if (state.link.phase === 'lost') return transitionTo(showMessage(state, 'the engine is away; u starts it'));
+  if (state.bulk !== null)
+    return transitionTo(
+      showMessage(state, `${state.bulk.label}: ${state.bulk.waiting.length} are under way`),
+    );
+  if (size > most)
+    return transitionTo(
+      showMessage(state, `${size} are marked, and ${binding.label} takes at most ${most} at once`),
+    );
+  const overlay: BulkQuestion = {
+    kind: 'bulk',
+    pane,
+    binding: binding.id,
+    needsDetails: binding.bulk === 'details',
+    at,
+    top: 0,
+    seen: 0,
+    asked: null,
+  };
+  return transitionTo({ ...state, overlay, message: null });
+}
+
+/** The state with one marked row selected, as if the key were about that row. */
+function selectMarked(state: State, { pane }: BulkQuestion, id: string): AskedRow | null {
+  const row = getPane(pane).findRow(state.data, id) as object | undefined;
+  if (row === undefined) return null;
+  const list = { ...state.lists[pane], selected: id };
+  const here: State = {
+    ...replaceList(state, pane, list),
+    focus: pane,
+    view: 'list',
+    workers: 'work',
+    overlay: null,
+    armed: null,
+    message: null,
+  };
+  return { here, row };
+}
+
+/** The lines that a person agrees to, as the preview of the row shows them; its row of the list where nothing has to be read. */
+function renderAgreedLines(
+  { here, row }: AskedRow,
+  overlay: BulkQuestion,
+  binding: Binding,
+  cells: number,
+): Line[] {
+  const pane = getPane(overlay.pane);
+  if (binding.requiresReading === true) {
+    const { lines, essential } = pane.renderPreview(here, row as never, cells);
+    return lines.slice(0, essential?.[overlay.binding] ?? 0);
+  }
+  const title = (pane.fields.title ?? pane.fields.text)?.(row as never) ?? '';
+  return wrapText(title, cells)
+    .slice(0, 1)
+    .map((text) => [span(text)]);
+}
+
+/** What a key does to one row by itself: the calls of its answers. Answers that open a line to type in are for one row only. */
+function listCalls({ here }: AskedRow, binding: Binding): BulkEntry['answers'] {
+  const answers: Question['answers'] = binding.ask?.(here)?.answers ?? [
+    { key: 'y', label: binding.label, run: binding.run! },
+  ];
+  const calls = answers.flatMap(({ key, label, run }) => {
+    const [effect, ...more] = run(here).effects;
+    return effect?.do === 'call' && more.length === 0 ? [[key, { label, call: effect }] as const] : [];
+  });
+  return new Map(calls);
+}
+
+const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: string): BulkEntry => {
+  const leaveOut = (reason: string): BulkEntry => ({ id, reason, answers: new Map() });
+  const marked = selectMarked(state, overlay, id);
+  if (marked === null) return leaveOut('it is gone');
+  const subject = { kind: getPane(overlay.pane).markedAs!, id };
+  if (getSubjectStamp(state.data, subject) !== state.lists[overlay.pane].marks.get(id))
+    return leaveOut('it has changed since it was marked');
+  const reason = getDisabledReason(binding, marked.here);
+  if (reason !== null) return leaveOut(reason);
+  if (
+    binding.requiresReading === true &&
+    renderAgreedLines(marked, overlay, binding, COMPARED_CELLS).length === 0
+  )
+    return leaveOut('what it agrees to is not known');
+  const answers = listCalls(marked, binding);
+  if (answers.size === 0) return leaveOut('it needs an answer of its own');
+  if ([...answers.values()].some(({ call }) => state.busy.includes(call.busy)))
+    return leaveOut('the answer is on its way');
+  if (overlay.asked === null || overlay.asked.get(id) === describeAgreement(marked, overlay, binding))
+    return { id, reason: null, answers };
+  return leaveOut('it has changed since it was asked');
+};
+
+/** All that the question says of a row, to notice when it says something else. */
+function describeAgreement(marked: AskedRow, overlay: BulkQuestion, binding: Binding): string {
+  const lines =
+    binding.requiresReading === true ? renderAgreedLines(marked, overlay, binding, COMPARED_CELLS) : [];
+  const question = binding.ask?.(marked.here)?.text ?? '';
+  return [question, ...lines.map(toPlainText)].join('\n');
+}
+
+// States are immutable, so each question is worked out once for both keys and drawing.
+const entriesCache = new WeakMap<State, { overlay: BulkQuestion; entries: readonly BulkEntry[] }>();
+
+/** The marked rows in the order of the list, then those that it does not show. */
+export function listBulkEntries(state: State, overlay: BulkQuestion, binding: Binding): readonly BulkEntry[] {
+  const known = entriesCache.get(state);
+  if (known?.overlay === overlay) return known.entries;
+  const { ids, marks } = state.lists[overlay.pane];
+  const shown = ids.filter((id) => marks.has(id));
+  const isShown = new Set(shown);
+  const entries = [...shown, ...[...marks.keys()].filter((id) => !isShown.has(id))].map((id) =>
+    listEntry(state, overlay, binding, id),
+  );
+  entriesCache.set(state, { overlay, entries });
+  return entries;
+}
+
+/** What the question says of a row. */
+export const renderBulkEntry = (
+  state: State,
+  overlay: BulkQuestion,
+  binding: Binding,
+  { id, reason }: BulkEntry,
+  cells: number,
+): Line[] => {
+  const marked = reason === null ? selectMarked(state, overlay, id) : null;
+  return marked === null ? [] : renderAgreedLines(marked, overlay, binding, cells);
+};
+
+/** How many of the details that the question needs are still being fetched. */
+export const countMissingDetails = (state: State, overlay: BulkQuestion): number =>
+  listBulkDetails(state, overlay).filter(
+    ({ kind, id, stamp }) => findDetail(state, kind, id)?.stamp !== stamp,
+  ).length;
+
+/** Asks the question once all that it says is known. From then on a row that would say something else is left out. */
+export function askWhenKnown(state: State, findById: (id: string) => Binding | undefined): State {
+  const { overlay } = state;
+  if (overlay?.kind !== 'bulk' || overlay.asked !== null || countMissingDetails(state, overlay) > 0)
+    return state;
+  const binding = findById(overlay.binding)!;
+  const asked = listBulkEntries(state, overlay, binding).flatMap(({ id, reason }) => {
+    const marked = reason === null ? selectMarked(state, overlay, id) : null;
+    return marked === null ? [] : [[id, describeAgreement(marked, overlay, binding)] as const];
+  });
+  return { ...state, overlay: { ...overlay, asked: new Map(asked), top: 0, seen: 0 } };
+}
+
+/** Answers the question for every row that has this answer. Their answers become one message. */
+export function answerForAll(state: State, overlay: BulkQuestion, binding: Binding, key: string): Transition {
+  const entries = listBulkEntries(state, overlay, binding);
+  const calls = entries.flatMap(({ answers }) => answers.get(key)?.call ?? []);
+  const acted = new Set(entries.flatMap(({ id, answers }) => (answers.has(key) ? [id] : [])));
+  const leftOut: LeftOut[] = entries.flatMap(({ id, reason, answers }) =>
+    acted.has(id) ? [] : [{ id, reason: reason ?? `it asks for ${[...answers.keys()].join(' or ')}` }],
+  );
+  const list = state.lists[overlay.pane];
+  const marks = new Map([...list.marks].filter(([id]) => !acted.has(id)));
+  const waiting = calls.map(({ busy }) => busy);
+  const label = binding.label;
+  const next: State = {
+    ...replaceList(state, overlay.pane, { ...list, marks }),
+    overlay: null,
+    busy: [...state.busy, ...waiting],
+    bulk: { label, waiting, done: [], refused: [], leftOut },
+  };
+  return transitionTo(showMessage(next, `${label}: ${formatCount(calls.length, 'call')} …`), {
+    do: 'calls',
+    calls,
+  });
+}
+
+/** Takes the answer of one call of many; null when it belongs to none. The last one tells how all of them went. */
+export function settleBulkCall(state: State, busy: string, problem: string | null): State | null {
+  const { bulk } = state;
+  if (bulk === null || !bulk.waiting.includes(busy)) return null;
+  const next: BulkRun = {
+    ...bulk,
+    waiting: bulk.waiting.filter((each) => each !== busy),
+    done: problem === null ? [...bulk.done, busy] : bulk.done,
+    refused: problem === null ? bulk.refused : [...bulk.refused, { id: busy, reason: problem }],
+  };
+  const settled = { ...state, busy: state.busy.filter((each) => each !== busy) };
+  if (next.waiting.length > 0) return { ...settled, bulk: next };
+  const isGood = next.refused.length === 0 && next.leftOut.length === 0;
+  return showMessage({ ...settled, bulk: null }, describeBulkRun(next), isGood ? 'good' : 'bad');
+}
+
+const listReasons = (what: string, all: readonly LeftOut[]): string[] =>
+  all.length === 0 ? [] : [`${what}: ${all.map(({ id, reason }) => `${id} (${reason})`).join(', ')}`];
+
+const describeBulkRun = ({ label, done, refused, leftOut }: BulkRun): string =>
+  [
+    `${label}: ${done.length} done${done.length === 0 ? '' : ` (${done.join(', ')})`}`,
+    ...listReasons(`${refused.length} refused`, refused),
+    ...listReasons(`${leftOut.length} left out`, leftOut),
+  ].join('; ');

@@ -1,0 +1,99 @@
+import { findCommentsAt } from '../panes/patch-lines.ts';
+import { findDetail } from '../state/details.ts';
+import { createInput, EMPTY_INPUT } from '../state/input.ts';
+import type { CommentRow, State, WriteComment } from '../state/model.ts';
+import { findLineAnchor } from '../state/patch.ts';
+import { checkHasPatch, findOpenWork, getCursorRow, showDiffCursor } from './diff-cursor.ts';
+import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+
+/** Comments on the line that the cursor is on. */
+function findComments(state: State): readonly CommentRow[] {
+  const session = findOpenWork(state)?.session ?? '';
+  return findCommentsAt(getCursorRow(state), findDetail(state, 'comments', session)?.detail ?? []);
+}
+
+export const checkCanComment = (state: State): string | null => {
+  const row = getCursorRow(state);
+  if (row === undefined) return checkHasPatch(state);
+  return findLineAnchor(row) === null ? 'choose a line of a file' : null;
+};
+
+/** Opens a comment on the line that the cursor is on; without a cursor shows that first. */
+export function openComment(state: State): Transition {
+  const { session, work } = findOpenWork(state)!;
+  const anchor = findLineAnchor(getCursorRow(state));
+  if (anchor === null) return showDiffCursor(state);
+  const earlier = findComments(state)[0]?.body ?? '';
+  const overlay: WriteComment = {
+    kind: 'comment',
+    session,
+    head: work.head,
+    ...anchor,
+    input: earlier.includes('\n') ? EMPTY_INPUT : createInput(earlier),
+  };
+  const opened = { ...state, message: null, overlay };
+  // One line cannot show several.
+  return earlier.includes('\n') ? editComment(opened, overlay, earlier) : transitionTo(opened);
+}
+
+/** Lets the person go on with a comment in the editor, which keeps it. */
+export const editComment = (state: State, overlay: WriteComment, text: string): Transition =>
+  transitionTo(state, {
+    do: 'edit',
+    text,
+    name: 'comment.md',
+    onEdited: (now, edited) => keepComment({ ...now, overlay: null }, overlay, edited.trim()),
+  });
+
+export function keepComment(state: State, overlay: WriteComment, body: string): Transition {
+  const { session, head, path, side, line } = overlay;
+  if (body === '') return transitionTo(showMessage(state, 'nothing was written; C removes a comment'));
+  if (state.link.phase === 'lost')
+    return transitionTo(
+      showMessage(
+        { ...state, overlay },
+        'the engine is away: the comment is not kept',
+        'bad',
+        'Esc, then u starts it',
+      ),
+    );
+  return callEngine(
+    { ...state, overlay: null },
+    {
+      operation: 'comment.add',
+      input: { session, path, side, line, body, head },
+      busy: `comment on ${path}:${line}`,
+      doing: 'keeping the comment',
+      describeAnswer: ({ comment_id: id }) => `comment ${id} is kept on ${path}:${line}; F sends it`,
+    },
+  );
+}
+
+export function checkCanRemoveComment(state: State): string | null {
+  const reason = checkHasPatch(state);
+  if (reason !== null) return reason;
+  return findComments(state).length === 0 ? 'there is no comment on the line of the cursor' : null;
+}
+
+export function askToRemoveComment(state: State): Question {
+  const { session } = findOpenWork(state)!;
+  const { comment_id: id, path, line } = findComments(state)[0]!;
+  return {
+    subject: { kind: 'session', id: session },
+    text: `Remove comment ${id} on ${path}:${line}?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'remove',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'comment.remove',
+            input: { id },
+            busy: `comment on ${path}:${line}`,
+            doing: 'removing the comment',
+            describeAnswer: () => `comment ${id} is removed`,
+          }),
+      },
+    ],
+  };
+}

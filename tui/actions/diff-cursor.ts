@@ -1,0 +1,114 @@
+import { getPatchRows } from '../panes/patch-lines.ts';
+import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
+import type { State, Work } from '../state/model.ts';
+import type { PatchRow } from '../state/patch.ts';
+import * as navigation from './navigation.ts';
+import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
+import { showMessage, type Transition, transitionTo } from './transition.ts';
+
+/** How many lines stay above a place that was jumped to. */
+const CONTEXT_LINES = 3;
+
+/** The work whose patch is on the screen as a whole; null for none. */
+export function findOpenWork(state: State): { session: string; work: Work } | null {
+  const session = state.lists.workers.selected;
+  if (state.focus !== 'workers' || state.view !== 'full' || getWorkersMode(state) !== 'work') return null;
+  const work = session === null ? null : findDetail(state, 'work', session)?.detail;
+  return session === null || !work ? null : { session, work };
+}
+
+export function checkHasPatch(state: State): string | null {
+  const open = findOpenWork(state);
+  if (open === null) return state.view === 'full' ? 'v shows the diff' : 'Enter opens the diff first';
+  return getPatchRows(open.work).length === 0 ? 'it has no patch' : null;
+}
+
+/** The row of the patch that the cursor is on; undefined for no cursor. */
+export function getCursorRow(state: State): PatchRow | undefined {
+  const at = findDiffCursor(state);
+  const open = findOpenWork(state);
+  return at === null || open === null ? undefined : getPatchRows(open.work)[at];
+}
+
+/** Puts the cursor on a row of the patch. A place that was jumped to has some of what is above it on the screen. */
+function placeCursor(state: State, row: number, { isJump = false } = {}): State {
+  const open = findOpenWork(state);
+  if (open === null) return state;
+  const { session, work } = open;
+  const at = Math.max(0, Math.min(row, getPatchRows(work).length - 1));
+  const moved = { ...state, diffCursor: { session, head: work.head, at } };
+  const { findLine, page } = measurePreview(moved);
+  const [line, top] = [findLine(at), getScroll(moved).top];
+  const isVisible = line >= top && line < top + page;
+  const wanted = isJump && !isVisible ? line - Math.min(CONTEXT_LINES, page - 1) : getPreviewTop(moved);
+  return scrollPreviewTo(moved, wanted);
+}
+
+/** The first row of the patch that is on the screen, or below it. */
+function findFirstVisibleRow(state: State, isWanted: (row: PatchRow) => boolean): number {
+  const rows = getPatchRows(findOpenWork(state)!.work);
+  const { findLine } = measurePreview(state);
+  const top = getPreviewTop(state);
+  const found = rows.findIndex((row, index) => isWanted(row) && findLine(index) >= top);
+  return found === -1 ? rows.findIndex(isWanted) : found;
+}
+
+const isFileLine = ({ kind }: PatchRow): boolean => ['added', 'removed', 'same'].includes(kind);
+
+/** Shows the cursor on the first line that can have a comment. */
+export function showDiffCursor(state: State): Transition {
+  const row = findFirstVisibleRow(state, isFileLine);
+  if (row === -1) return transitionTo(showMessage(state, 'the patch shows no line of a file'));
+  return transitionTo(
+    showMessage(
+      placeCursor(state, row, { isJump: true }),
+      'j k choose the line, c writes the comment, Esc leaves',
+    ),
+  );
+}
+
+const moveDiffCursorBy = (state: State, by: number): State => {
+  const at = findDiffCursor(state);
+  return at === null ? state : placeCursor(state, at + by);
+};
+
+/** Where hunks begin, or files. */
+const isStart = (what: 'hunk' | 'file', rows: readonly PatchRow[], index: number): boolean =>
+  what === 'hunk'
+    ? rows[index]!.kind === 'hunk'
+    : rows[index]!.kind === 'file' && rows[index]!.text.startsWith('diff --git ');
+
+/** Moves to the next or previous hunk or file, from the cursor or from what is on the screen. */
+export const goToPatchStart =
+  (what: 'hunk' | 'file', by: 1 | -1) =>
+  (state: State): Transition => {
+    const open = findOpenWork(state);
+    if (open === null) return transitionTo(state);
+    const rows = getPatchRows(open.work);
+    const here = findDiffCursor(state);
+    const from =
+      here ?? (by > 0 ? findFirstVisibleRow(state, () => true) - 1 : findFirstVisibleRow(state, () => true));
+    // The cursor of a hunk is on its first line, below the heading.
+    const skipped = what === 'hunk' && here !== null && rows[here - 1]?.kind === 'hunk' ? 1 : 0;
+    const starts = rows.flatMap((_, index) => (isStart(what, rows, index) ? [index] : []));
+    const found = by > 0 ? starts.find((row) => row > from) : starts.findLast((row) => row < from - skipped);
+    if (found === undefined)
+      return transitionTo(showMessage(state, `there is no ${what} ${by > 0 ? 'below' : 'above'}`));
+    return transitionTo(placeCursor(state, what === 'hunk' ? found + 1 : found, { isJump: true }));
+  };
+
+/** In a diff with a cursor the keys that scroll move that. */
+const withDiffCursor =
+  (by: (state: State) => number, move: (state: State) => Transition) =>
+  (state: State): Transition =>
+    findDiffCursor(state) === null ? move(state) : transitionTo(moveDiffCursorBy(state, by(state)));
+
+export const moveUpOrCursor = withDiffCursor(() => -1, navigation.moveUp);
+export const moveDownOrCursor = withDiffCursor(() => 1, navigation.moveDown);
+export const moveToTopOrCursor = withDiffCursor(() => Number.NEGATIVE_INFINITY, navigation.moveToTop);
+export const moveToBottomOrCursor = withDiffCursor(() => Number.MAX_SAFE_INTEGER, navigation.moveToBottom);
+const pageUp = (state: State): number => -getPreviewPage(state);
+export const pageListUpOrCursor = withDiffCursor(pageUp, navigation.pageListUp);
+export const pageListDownOrCursor = withDiffCursor(getPreviewPage, navigation.pageListDown);
+export const pageUpOrCursor = withDiffCursor(pageUp, navigation.scrollPageUp);
+export const pageDownOrCursor = withDiffCursor(getPreviewPage, navigation.scrollPageDown);

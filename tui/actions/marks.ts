@@ -1,0 +1,69 @@
+import { getPane } from '../panes/index.ts';
+import { getSubjectStamp } from '../state/details.ts';
+import { dropMarks } from '../state/lists.ts';
+import type { ListView, PaneId, State } from '../state/model.ts';
+import { moveDown, moveUp, replaceList } from './navigation.ts';
+import { showMessage, type Transition, transitionTo } from './transition.ts';
+
+/** Why rows of the focused list cannot be marked; null when they can. */
+export function checkCanMark(state: State): string | null {
+  const { markedAs, title } = getPane(state.focus);
+  if (markedAs === undefined) return `nothing acts on several rows of ${title}`;
+  return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
+}
+
+const stampRow = (state: State, pane: PaneId, id: string): string =>
+  getSubjectStamp(state.data, { kind: getPane(pane).markedAs!, id });
+
+function addMarks(state: State, ids: readonly string[]): State {
+  const { focus } = state;
+  const list = state.lists[focus];
+  const marks = new Map([...list.marks, ...ids.map((id) => [id, stampRow(state, focus, id)] as const)]);
+  return tellMarks(replaceList(state, focus, { ...list, marks, anchor: list.selected }));
+}
+
+/** Says how many rows are marked where no screen shows it. */
+function tellMarks(state: State): State {
+  const { size } = state.lists[state.focus].marks;
+  return state.isPlain ? showMessage(state, `${size} marked`) : state;
+}
+
+const dropMark = (list: ListView, id: string): ListView => ({
+  ...list,
+  marks: new Map([...list.marks].filter(([each]) => each !== id)),
+});
+
+/** Marks the selected row, or takes its mark away, and goes to the next one. */
+export function toggleMark(state: State): Transition {
+  const list = state.lists[state.focus];
+  const id = list.selected!;
+  const marked = list.marks.has(id)
+    ? tellMarks(replaceList(state, state.focus, dropMark(list, id)))
+    : addMarks(state, [id]);
+  return moveDown(marked);
+}
+
+/** Marks every row between the one that was marked last and the cursor. */
+export function markRange(state: State): Transition {
+  const { ids, index, anchor } = state.lists[state.focus];
+  const from = anchor === null ? -1 : ids.indexOf(anchor);
+  if (from < 0) return transitionTo(addMarks(state, ids.slice(index, index + 1)));
+  return transitionTo(addMarks(state, ids.slice(Math.min(from, index), Math.max(from, index) + 1)));
+}
+
+/** Marks the selected row, and the one that it moves to. */
+export const markOnTheWay =
+  (by: -1 | 1) =>
+  (state: State): Transition => {
+    const start = addMarks(state, [state.lists[state.focus].selected!]);
+    const moved = (by < 0 ? moveUp : moveDown)(start).state;
+    return transitionTo(addMarks(moved, [moved.lists[moved.focus].selected!]));
+  };
+
+/** Marks every row that the list shows; when all of them are marked, takes the marks away. */
+export function toggleAllMarks(state: State): Transition {
+  const list = state.lists[state.focus];
+  return list.ids.every((id) => list.marks.has(id))
+    ? transitionTo(tellMarks(replaceList(state, state.focus, dropMarks(list))))
+    : transitionTo(addMarks(state, list.ids));
+}

@@ -1,0 +1,114 @@
+import { getPane, getPreview } from '../panes/index.ts';
+import type { Pane } from '../panes/pane.ts';
+import type { PreferenceChange, Preferences } from '../preferences/preferences.ts';
+import type { State } from '../state/model.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { THEME_NAMES, toPlainText } from '../text/theme.ts';
+import { showMessage, type Transition, transitionTo } from './transition.ts';
+
+/** Something that a person can choose in the dashboard, and how it is now. */
+export interface Choice {
+  name: string;
+  value: string;
+  about: string;
+  change(state: State): Transition;
+}
+
+const SWITCHES = {
+  bell: 'ring when something new waits for you',
+  notices: 'let the terminal show a notice when something new waits',
+  title: 'show in the title of the terminal how much waits',
+  copy: 'let Y copy through the terminal',
+} as const;
+
+/** Uses a preference from now on, and writes it to ui.yaml. */
+const choosePreference = (state: State, next: Partial<Preferences>, change: PreferenceChange): Transition =>
+  transitionTo(
+    { ...state, preferences: { ...state.preferences, ...next } },
+    { do: 'save', changes: [change] },
+  );
+
+const listHeads = (state: State): readonly string[] => [
+  ...new Set((getPane(state.focus) as unknown as Pane<object>).columns.map(({ head }) => head)),
+];
+
+/** Shows a column of the focused list, or leaves it out; the last one stays. */
+function toggleColumn(state: State, head: string): Transition {
+  const { focus, preferences } = state;
+  const all = listHeads(state);
+  const chosen = preferences.columns[focus] ?? all;
+  const next = chosen.includes(head)
+    ? chosen.filter((each) => each !== head)
+    : all.filter((each) => each === head || chosen.includes(each));
+  if (next.length === 0) return transitionTo(showMessage(state, 'a list has at least one column'));
+  // All of them is what the list has by itself, fitted to its width.
+  const isAll = next.length === all.length;
+  const { [focus]: _, ...others } = preferences.columns;
+  return choosePreference(
+    state,
+    { columns: isAll ? others : { ...others, [focus]: next } },
+    { path: ['columns', focus], value: isAll ? undefined : next },
+  );
+}
+
+/** What can be chosen with the focused list: theme, switches, columns. */
+export function listChoices(state: State): Choice[] {
+  const { preferences, focus } = state;
+  const { theme } = preferences;
+  const nextTheme = THEME_NAMES[rotateIndex(THEME_NAMES.indexOf(theme), 1, THEME_NAMES.length)]!;
+  const { title } = getPane(focus);
+  const chosen = preferences.columns[focus] ?? listHeads(state);
+  return [
+    {
+      name: 'theme',
+      value: theme,
+      about: 'colours; colour-blind has blue and yellow for green and red',
+      change: (now) => choosePreference(now, { theme: nextTheme }, { path: ['theme'], value: nextTheme }),
+    },
+    ...Object.entries(SWITCHES).map(([key, about]): Choice => {
+      const name = key as keyof typeof SWITCHES;
+      const value = preferences[name];
+      return {
+        name,
+        value: value ? 'on' : 'off',
+        about,
+        change: (now) => choosePreference(now, { [name]: !value }, { path: [name], value: !value }),
+      };
+    }),
+    ...listHeads(state).map(
+      (head): Choice => ({
+        name: `column ${head}`,
+        value: chosen.includes(head) ? 'shown' : 'left out',
+        about: `of ${title}`,
+        change: (now) => toggleColumn(now, head),
+      }),
+    ),
+  ];
+}
+
+export const openPreferences = (state: State): Transition =>
+  transitionTo({ ...state, overlay: { kind: 'preferences', index: 0 } });
+
+/** Terminals refuse longer texts, or hang. */
+const MOST_COPIED_CHARS = 75_000;
+
+export function checkCanCopy(state: State): string | null {
+  if (!state.preferences.copy) return 'copying is off; , turns it on';
+  return state.lists[state.focus].selected === null ? 'nothing is selected' : null;
+}
+
+/** Copies the id of the selected row or, of an opened one, its text. */
+export function copySelected(state: State): Transition {
+  const id = state.lists[state.focus].selected!;
+  if (state.view === 'list')
+    return transitionTo(showMessage(state, `${id} was given to the terminal to copy`), {
+      do: 'copy',
+      text: id,
+    });
+  const text = (getPreview(state, state.focus, Number.MAX_SAFE_INTEGER)?.lines ?? [])
+    .map(toPlainText)
+    .join('\n');
+  if (text.length > MOST_COPIED_CHARS)
+    return transitionTo(showMessage(state, `that is too long to copy: ${text.length} characters`, 'bad'));
+  return transitionTo(showMessage(state, 'the text was given to the terminal to copy'), { do: 'copy', text });
+}

@@ -1,0 +1,183 @@
+import { describeSessionState } from '../panes/states.ts';
+import type { SessionRow, State, TaskRow } from '../state/model.ts';
+import { cleanText } from '../text/text.ts';
+import { getSelectedTask } from './tasks.ts';
+import { callEngine, type Question } from './transition.ts';
+import { getSelectedSession } from './workers.ts';
+
+/** How much of a title a question shows. */
+const MOST_TITLE = 40;
+const quoteTitle = ({ title }: { title: string }): string => {
+  const text = cleanText(title);
+  return text.length > MOST_TITLE ? `${text.slice(0, MOST_TITLE - 1)}…` : text;
+};
+
+export function checkCanDiscard(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return 'no worker is selected';
+  const id = session.session_id;
+  if (session.state !== 'ended') return `${id} is still ${describeSessionState(session)}: x stops it`;
+  if (session.branch === null) return `${id} has no branch of its own`;
+  if (session.branch_state === 'continued') return `a later run has gone on with ${id}`;
+  if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
+  if (session.worktree !== null) return null;
+  if (session.promoted_at !== null || session.branch_state === 'merged')
+    return `${id} was merged, and its branch removed`;
+  return session.branch_state === 'gone' ? `the branch of ${id} is gone` : null;
+}
+
+export function askToDiscard(state: State): Question {
+  const session = getSelectedSession(state)!;
+  const { session_id: id, branch, commits } = session;
+  const work =
+    commits === null || commits === 0 ? '' : `, +${session.insertions ?? 0} -${session.deletions ?? 0}`;
+  return {
+    subject: { kind: 'session', id },
+    text: `Discard ${branch} and its worktree (${quoteTitle(session)}${work})? All of it is saved; U brings it back.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'discard',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worktree.discard',
+            input: { session: id },
+            busy: id,
+            doing: `discarding ${branch}`,
+            describeAnswer: ({ has_files }) =>
+              `${branch} is discarded${has_files ? ', its uncommitted files saved' : ''}; U brings it back`,
+          }),
+      },
+    ],
+  };
+}
+
+export function checkCanUndo(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return 'no worker is selected';
+  if (session.branch_state === 'discarded' || session.promoted_at !== null) return null;
+  return `nothing was done with ${session.session_id} that U could take back: it was neither discarded nor promoted`;
+}
+
+/** Asks to take back what was done last with the selected worker: its discard, or its promotion. */
+export function askToUndo(state: State): Question {
+  const session = getSelectedSession(state)!;
+  return session.branch_state === 'discarded' ? askToRestore(session) : askToUndoPromotion(session);
+}
+
+const askToRestore = (session: SessionRow): Question => {
+  const { session_id: id, branch } = session;
+  return {
+    subject: { kind: 'session', id },
+    text: `Bring ${branch} back, with its worktree (${quoteTitle(session)})?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'restore',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worktree.restore',
+            input: { session: id, worktree: true },
+            busy: id,
+            doing: `restoring ${branch}`,
+            describeAnswer: ({ worktree }) =>
+              `${branch} is back${worktree === null ? '' : `, its worktree at ${worktree}`}`,
+          }),
+      },
+    ],
+  };
+};
+
+const askToUndoPromotion = (session: SessionRow): Question => {
+  const { session_id: id, branch, base } = session;
+  return {
+    subject: { kind: 'session', id },
+    text: `Take ${branch} out of ${base ?? 'its base'} again (${quoteTitle(session)})? It is unmerged then; other changes stay.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'undo the promotion',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worktree.undo',
+            input: { session: id },
+            busy: id,
+            doing: `undoing the promotion of ${branch}`,
+            describeAnswer: ({ base: from, after }) =>
+              `${from} is at ${after.slice(0, 10)} again; ${branch} waits for review`,
+          }),
+      },
+    ],
+  };
+};
+
+export function checkCanArchive(state: State): string | null {
+  const task = getSelectedTask(state);
+  if (task === undefined) return 'no task is selected';
+  if (task.waits) return `${task.task_id} waits for a decision`;
+  return task.status === 'running' || (task.status === 'assigned' && task.session_id !== null)
+    ? `${task.task_id} is being worked on`
+    : null;
+}
+
+export function askToArchive(state: State): Question {
+  const task = getSelectedTask(state)!;
+  const { task_id: id } = task;
+  return {
+    subject: { kind: 'task', id },
+    text: `Archive ${id} (${quoteTitle(task)})? Lists leave it out then; U brings it back.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'archive',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'task.archive',
+            input: { ids: [id] },
+            busy: id,
+            doing: `archiving ${id}`,
+            describeAnswer: ({ refused }) =>
+              refused[0] === undefined
+                ? `${id} is archived; U brings it back`
+                : `${id} is not archived: ${refused[0].reason}`,
+          }),
+      },
+    ],
+  };
+}
+
+/** The task that was archived last, as far as this screen has seen it. */
+function findLastArchived({ data }: State): TaskRow | undefined {
+  let last: TaskRow | undefined;
+  for (const task of data.tasks.values())
+    if (task.archived_at !== null && task.archived_at > (last?.archived_at ?? '')) last = task;
+  return last;
+}
+
+export const checkCanUnarchive = (state: State): string | null =>
+  findLastArchived(state) === undefined
+    ? 'no task was archived since this screen was opened: svc task list --archived'
+    : null;
+
+export function askToUnarchive(state: State): Question {
+  const task = findLastArchived(state)!;
+  const { task_id: id } = task;
+  return {
+    subject: { kind: 'task', id },
+    text: `Bring ${id} back (${quoteTitle(task)}), which was archived last?`,
+    answers: [
+      {
+        key: 'y',
+        label: 'bring back',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'task.unarchive',
+            input: { ids: [id] },
+            busy: id,
+            doing: `bringing ${id} back`,
+            describeAnswer: () => `${id} is listed again`,
+          }),
+      },
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+import { writeFollowUpMessage } from '../../engine/index.ts';
+import { findDetail, getSubjectStamp } from '../state/details.ts';
+import type { SendFollowUp, SessionRow, State } from '../state/model.ts';
+import { jumpToWorker } from './navigation.ts';
+import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+
+/** What there is to send an ended session on with: comments on its diff, and conflicts with its base; null for nothing. */
+export function draftFollowUp(
+  state: State,
+  { session_id: session, branch, promoted_at: promoted }: SessionRow,
+): Pick<SendFollowUp, 'text' | 'comments'> | null {
+  const comments = findDetail(state, 'comments', session)?.detail ?? [];
+  const trial = findDetail(state, 'work', session)?.detail?.trial;
+  const conflicts = trial === undefined || 'problem' in trial || promoted !== null ? [] : trial.conflicts;
+  if (comments.length === 0 && conflicts.length === 0) return null;
+  const base = trial !== undefined && 'base' in trial ? trial.base : '';
+  const text = writeFollowUpMessage({
+    session,
+    branch,
+    comments,
+    conflict: conflicts.length === 0 ? null : { base, paths: conflicts },
+  });
+  return { text, comments: comments.map((each) => each.comment_id) };
+}
+
+const getSessionStamp = (state: State, id: string): string =>
+  getSubjectStamp(state.data, { kind: 'session', id });
+
+/** Opens what the session would be sent on with, to be read; nothing is sent yet. */
+export function openFollowUp(state: State, session: SessionRow): Transition {
+  const id = session.session_id;
+  const draft = draftFollowUp(state, session);
+  if (draft === null) return transitionTo(state);
+  return transitionTo({
+    ...state,
+    message: null,
+    overlay: {
+      kind: 'follow-up',
+      session: id,
+      ...draft,
+      top: 0,
+      openedAt: state.now,
+      stamp: getSessionStamp(state, id),
+    },
+  });
+}
+
+export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
+  transitionTo(state, {
+    do: 'edit',
+    text: overlay.text,
+    name: `${overlay.session}.md`,
+    onEdited: (now, text) =>
+      text.trim() === ''
+        ? transitionTo(
+            showMessage({ ...now, overlay: null }, `${overlay.session} stays as it is: nothing was written`),
+          )
+        : transitionTo({ ...now, overlay: { ...overlay, text: text.trimEnd(), top: 0, openedAt: now.now } }),
+  });
+
+/** Sends what was read, unless the session has changed since. */
+export function sendFollowUp(state: State, { session, text, comments, stamp }: SendFollowUp): Transition {
+  const closed = { ...state, overlay: null };
+  if (getSessionStamp(state, session) !== stamp)
+    return transitionTo(showMessage(closed, `${session} has changed: look again`, 'bad'));
+  if (state.busy.includes(session))
+    return transitionTo(showMessage(closed, `${session}: the answer is on its way`));
+  if (state.link.phase === 'lost')
+    return transitionTo(
+      showMessage(state, 'the engine is away: nothing was sent', 'bad', 'Esc, then u starts it'),
+    );
+  return sendOn(closed, { session, prompt: text, comments });
+}
+
+/** Sends an ended session on with more to do. */
+export const sendOn = (
+  state: State,
+  { session: id, prompt, comments = [] }: { session: string; prompt: string; comments?: readonly number[] },
+): Transition =>
+  callEngine(state, {
+    operation: 'worker.follow_up',
+    input: { session: id, prompt, ...(comments.length === 0 ? {} : { comments: [...comments] }) },
+    busy: id,
+    doing: `sending ${id} on`,
+    describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
+    onAnswer: (since, { session }) => jumpToWorker(since, session),
+  });

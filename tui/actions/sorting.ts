@@ -1,0 +1,78 @@
+import { fitColumns, getListCells } from '../layout/fit-columns.ts';
+import { getPane } from '../panes/index.ts';
+import type { Column, Pane } from '../panes/pane.ts';
+import type { PaneId, Sort, State } from '../state/model.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { formatSort, sortByValue } from '../state/sorting.ts';
+import { replaceList } from './navigation.ts';
+import { showMessage, type Transition, transitionTo } from './transition.ts';
+
+const getTypedPane = (id: PaneId): Pane<object> => getPane(id) as unknown as Pane<object>;
+
+const readValue = (column: Column<object>, row: object, state: State): number | string | null => {
+  if (column.value !== undefined) return column.value(row, state);
+  const text = column.text(row, state).trim();
+  return text === '' || text === '-' ? null : text;
+};
+
+/** Sorts a list as a person has chosen. Nothing else moves its rows until this is done again. */
+export function sortList(state: State, id: PaneId): State {
+  const list = state.lists[id];
+  const { sort } = list;
+  const pane = getTypedPane(id);
+  const column = pane.columns.find((each) => each.head === sort?.column);
+  if (sort === null || column === undefined)
+    return list.order === null ? state : replaceList(state, id, { ...list, sort: null, order: null });
+  const rows = pane.listRows(state.data).map((row) => ({
+    id: pane.getRowId(row),
+    value: readValue(column, row, state),
+  }));
+  return replaceList(state, id, { ...list, order: sortByValue(rows, sort) });
+}
+
+/** Sorts, and remembers it for the next time. */
+const chooseSort = (state: State, sort: Sort | null): Transition => {
+  const { focus } = state;
+  const sorted = sortList(replaceList(state, focus, { ...state.lists[focus], sort }), focus);
+  const told = state.isPlain ? showMessage(sorted, `sorted by ${describeSort(sort)}`) : sorted;
+  const value = sort === null ? undefined : formatSort(sort);
+  return transitionTo(told, { do: 'save', changes: [{ path: ['sort', focus], value }] });
+};
+
+/** Sorts by the next column of the list, or the one before; after the last one the list has its own order again. */
+export const sortByNextColumn =
+  (by: -1 | 1) =>
+  (state: State): Transition => {
+    const { focus } = state;
+    const columns = fitColumns(getTypedPane(focus), getListCells(state, focus), state.preferences).map(
+      ({ column }) => column,
+    );
+    const at = columns.findIndex(({ head }) => head === state.lists[focus].sort?.column);
+    // The own order stands before the first column.
+    const next = columns[rotateIndex(at + 1, by, columns.length + 1) - 1];
+    const sort = next === undefined ? null : { column: next.head, descending: isMostFirst(next) };
+    return chooseSort(state, sort);
+  };
+
+/** Of amounts and times a person looks for the largest. */
+const isMostFirst = ({ value, align }: Column<object>): boolean => value !== undefined && align === 'right';
+
+export const checkIsSorted = (state: State): string | null =>
+  state.lists[state.focus].sort === null ? 'the list has its own order; > sorts it by a column' : null;
+
+/** Sorts the other way round. */
+export function reverseSort(state: State): Transition {
+  const { column, descending } = state.lists[state.focus].sort!;
+  return chooseSort(state, { column, descending: !descending });
+}
+
+/** Sorts again by what has changed since. */
+export const sortAgain = (state: State): Transition => transitionTo(sortList(state, state.focus));
+
+/** How a list is sorted, in words for its border. */
+export const describeSort = (sort: Sort | null): string =>
+  sort === null ? 'its own order' : `${sort.column} ${sort.descending ? '↓' : '↑'}`;
+
+/** Gives the list of the focused pane the whole screen, or takes it away. */
+export const toggleZoom = (state: State): Transition =>
+  transitionTo({ ...state, isZoomed: !state.isZoomed, view: 'list' });

@@ -1,0 +1,98 @@
+import * as comments from '../actions/comments.ts';
+import * as diff from '../actions/diff-cursor.ts';
+import * as enter from '../actions/enter-worktree.ts';
+import type { Binding } from './binding.ts';
+
+const inDiff = { group: 'Workers', panes: ['workers'], view: 'full' } as const;
+const jumps = {
+  ...inDiff,
+  offline: true,
+  isHiddenInHints: true,
+  disabledReason: diff.checkHasPatch,
+} as const;
+
+/** Keys of the diff of a session, while it fills the screen. */
+export const DIFF_KEYS: readonly Binding[] = [
+  {
+    id: 'comment',
+    operation: 'comment.add',
+    ...inDiff,
+    keys: ['c'],
+    label: 'comment',
+    about: 'write a comment beside a line of the diff; j k choose the line, F sends all',
+    disabledReason: comments.checkCanComment,
+    run: comments.openComment,
+  },
+  {
+    id: 'remove-comment',
+    operation: 'comment.remove',
+    ...inDiff,
+    isHiddenInHints: true,
+    keys: ['C'],
+    label: 'remove comment',
+    about: 'remove the comment on the line of the cursor',
+    disabledReason: comments.checkCanRemoveComment,
+    ask: comments.askToRemoveComment,
+    confirm: ['y'],
+  },
+  {
+    id: 'next-hunk',
+    ...jumps,
+    keys: [']'],
+    label: 'next hunk',
+    about: 'next hunk of the diff',
+    run: diff.goToPatchStart('hunk', 1),
+  },
+  {
+    id: 'previous-hunk',
+    ...jumps,
+    keys: ['['],
+    label: 'previous hunk',
+    about: 'hunk before',
+    run: diff.goToPatchStart('hunk', -1),
+  },
+  {
+    id: 'next-file',
+    ...jumps,
+    keys: ['}'],
+    label: 'next file',
+    about: 'next file of the diff',
+    run: diff.goToPatchStart('file', 1),
+  },
+  {
+    id: 'previous-file',
+    ...jumps,
+    keys: ['{'],
+    label: 'previous file',
+    about: 'file before',
+    run: diff.goToPatchStart('file', -1),
+  },
+];
+
+/** Keys that go where the work of a session is. */
+export const WORKTREE_KEYS: readonly Binding[] = [
+  {
+    id: 'edit-worktree',
+    group: 'Workers',
+    panes: ['workers'],
+    keys: ['e'],
+    label: 'edit',
+    about: 'open the line of the diff in $EDITOR, in its worktree; without a line the folder',
+    acts: true,
+    offline: true,
+    disabledReason: enter.checkCanEdit,
+    run: enter.openInEditor,
+  },
+  {
+    id: 'shell',
+    group: 'Workers',
+    panes: ['workers'],
+    keys: ['$'],
+    label: 'shell',
+    about: 'open a shell in its worktree; leaving the shell comes back',
+    acts: true,
+    offline: true,
+    disabledReason: enter.checkCanEnterWorktree,
+    run: enter.openShell,
+  },
+];

@@ -1,0 +1,56 @@
+import * as marks from '../actions/marks.ts';
+import type { Binding } from './binding.ts';
+
+const marking = {
+  group: 'Mark',
+  view: 'list',
+  offline: true,
+  isHiddenInHints: true,
+  disabledReason: marks.checkCanMark,
+} as const;
+
+/** Keys that mark rows. What acts on a row then acts on all that are marked, after one question. */
+export const MARK_KEYS: readonly Binding[] = [
+  {
+    id: 'mark',
+    ...marking,
+    keys: ['space'],
+    label: 'mark',
+    about: 'mark the row, or take its mark away; keys that can then ask about all marked rows at once',
+    acts: true,
+    run: marks.toggleMark,
+  },
+  {
+    id: 'mark-range',
+    ...marking,
+    keys: ['-'],
+    label: 'mark up to here',
+    about: 'mark every row from the one that was marked last to the cursor',
+    acts: true,
+    run: marks.markRange,
+  },
+  {
+    id: 'mark-up',
+    ...marking,
+    keys: ['shift+up'],
+    label: 'mark upwards',
+    about: 'mark the row and the one above it',
+    run: marks.markOnTheWay(-1),
+  },
+  {
+    id: 'mark-down',
+    ...marking,
+    keys: ['shift+down'],
+    label: 'mark downwards',
+    about: 'mark the row and the one below it',
+    run: marks.markOnTheWay(1),
+  },
+  {
+    id: 'mark-all',
+    ...marking,
+    keys: ['*'],
+    label: 'mark all',
+    about: 'mark every row that the list shows, or take all marks away',
+    run: marks.toggleAllMarks,
+  },
+];

@@ -1,0 +1,76 @@
+import { formatCount } from '../../engine/index.ts';
+import { findDetail } from '../state/details.ts';
+import type { Impact, State } from '../state/model.ts';
+import { cleanText, truncateText, wrapText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { renderHeading, renderProblem } from './lines.ts';
+
+/** What the work of a session reaches: symbols that it changes, who calls them, tests that do, and what is not known. */
+export function renderImpactLines(state: State, session: string, cells: number): Line[] {
+  const loaded = findDetail(state, 'impact', session);
+  if (loaded?.problem) return renderProblem({ message: loaded.problem }, cells);
+  if (!loaded?.detail) return [[span(`reading the code … ${cleanText(loaded?.progress ?? '')}`, 'dim')]];
+  return listImpactLines(loaded.detail, cells);
+}
+
+/** The impact as a fact beside others, for whoever is about to promote. */
+export function createImpactFact(state: State, session: string): readonly [string, string, Style?] {
+  const loaded = findDetail(state, 'impact', session);
+  if (loaded?.problem) return ['impact', `not known: ${loaded.problem}`, 'warn'];
+  if (!loaded?.detail) return ['impact', `reading the code … ${loaded?.progress ?? ''}`, 'dim'];
+  const { summary, note } = loaded.detail;
+  return ['impact', note === null ? summary : `${summary}; ${note}`];
+}
+
+function listImpactLines(impact: Impact, cells: number): Line[] {
+  const { symbols, reached, tests, more, empty, note, not_indexed: unknown, removed } = impact;
+  const wrap = (text: string, style?: Style): Line[] =>
+    wrapText(cleanText(text), cells).map((part) => [span(part, style)]);
+  const listed = (heading: string, items: readonly string[]): Line[] =>
+    items.length === 0
+      ? []
+      : [
+          [],
+          renderHeading(heading),
+          ...items.map((each): Line => [span(`  ${truncateText(cleanText(each), cells - 2)}`)]),
+        ];
+  const callers = reached as readonly ReachedRow[];
+  return [
+    ...(empty === 'no_changes' || empty === 'not_indexed' ? [] : wrap(impact.summary)),
+    ...(empty === null && note === null
+      ? []
+      : wrap([empty?.replaceAll('_', ' '), note].filter(Boolean).join(': '), 'warn')),
+    ...listed('changed symbols', symbols),
+    ...(callers.length === 0 ? [] : [[], renderHeading('reached (how sure, step)')]),
+    ...callers.flatMap((each) => renderReached(each, cells)),
+    ...listed('tests that reach them', tests),
+    ...listed('not indexed', unknown),
+    ...listed('removed', removed),
+    ...(more > 0
+      ? [
+          [],
+          [
+            span(`and ${formatCount(more, 'more line')}: svc graph impact --limit shows them`, 'warn'),
+          ] as Line,
+        ]
+      : []),
+  ];
+}
+
+type ReachedRow = Impact['reached'][number];
+
+function renderReached({ symbol, hop, confidence, line, through, test }: ReachedRow, cells: number): Line[] {
+  const lead = `  ${confidence.toFixed(1)} ${hop} `;
+  const what = truncateText(cleanText(symbol), cells - lead.length);
+  const rest = ` by ${cleanText(through)}, line ${line}${test ? ', test' : ''}`;
+  return [
+    [
+      span(lead, confidence < WEAK ? 'warn' : 'dim'),
+      span(what),
+      ...(what.length + rest.length + lead.length <= cells ? [span(rest, 'dim')] : []),
+    ],
+  ];
+}
+
+/** Below it, an edge was found by a name alone. */
+const WEAK = 0.5;

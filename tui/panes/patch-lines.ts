@@ -1,0 +1,106 @@
+import type { CommentRow, Work } from '../state/model.ts';
+import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
+import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
+import { type Line, type Style, span } from '../text/theme.ts';
+import { renderHeading } from './lines.ts';
+
+const STYLES: Readonly<Record<PatchRow['kind'], Style | undefined>> = {
+  file: 'strong',
+  hunk: 'hunk',
+  added: 'added',
+  removed: 'removed',
+  same: undefined,
+  note: 'dim',
+};
+
+// A patch may have tens of thousands of lines, so it is read only once.
+const patchCache = new WeakMap<Work['patch'], { rows: readonly PatchRow[]; lines: readonly Line[] }>();
+
+function readPatch({ patch }: Pick<Work, 'patch'>) {
+  const known = patchCache.get(patch);
+  if (known) return known;
+  const rows = parsePatch(patch.text);
+  const lines = rows.map(({ text, kind }): Line => [span(cleanText(text.replace(/\r$/, '')), STYLES[kind])]);
+  const read = { rows, lines };
+  patchCache.set(patch, read);
+  return read;
+}
+
+export const getPatchRows = (work: Pick<Work, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
+
+/** Which row of the patch each comment stands below; -1 for one whose line the patch does not have. */
+function placeComments(rows: readonly PatchRow[], comments: readonly CommentRow[]): number[] {
+  return comments.map(({ path, side, line, text }) =>
+    rows.findIndex((row) => {
+      const anchor = findLineAnchor(row);
+      const isThere = anchor?.path === path && anchor.side === side && anchor.line === line;
+      return isThere && row.text.slice(1).replace(/\r$/, '').startsWith(text);
+    }),
+  );
+}
+
+/** The comments on the line that a row shows, as far as they are of this version. */
+export function findCommentsAt(
+  row: PatchRow | undefined,
+  comments: readonly CommentRow[],
+): readonly CommentRow[] {
+  const anchor = findLineAnchor(row);
+  return comments.filter(
+    ({ path, side, line, outdated }) =>
+      !outdated && anchor?.path === path && anchor.side === side && anchor.line === line,
+  );
+}
+
+/** A comment behind a bar, with who wrote it and which version it is of. */
+function renderComment(comment: CommentRow, cells: number, place = ''): Line[] {
+  const { comment_id: id, actor, body, outdated } = comment;
+  const about = `comment ${id}${place} by ${cleanText(actor)}${outdated ? ' (on an older version)' : ''}: `;
+  const [first = '', ...rest] = splitCleanLines(body);
+  return [`${about}${first}`, ...rest]
+    .flatMap((line) => wrapText(line, Math.max(8, cells - 4)))
+    .map((part): Line => [span('  ┃ ', 'question'), span(part, 'warn')]);
+}
+
+export interface PatchView {
+  lines: readonly Line[];
+  /** Where a row of the patch stands among the lines. */
+  findLine(row: number): number;
+}
+
+/** The patch with its comments below their lines, and a mark on the row that the cursor is on. */
+export function renderPatch(
+  work: Pick<Work, 'patch'>,
+  comments: readonly CommentRow[],
+  cursor: number | null,
+  cells: number,
+): PatchView {
+  const { rows, lines: plain } = readPatch(work);
+  if (comments.length === 0 && cursor === null)
+    return {
+      lines: rows.length === 0 ? [] : [[], renderHeading('patch'), ...plain],
+      findLine: (row) => row + 2,
+    };
+  const places = placeComments(rows, comments);
+  const lost = comments.filter((_, index) => places[index] === -1);
+  const below = new Map<number, Line[]>();
+  comments.forEach((comment, index) => {
+    const at = places[index]!;
+    if (at !== -1) below.set(at, [...(below.get(at) ?? []), ...renderComment(comment, cells)]);
+  });
+  const head: Line[] = [
+    ...(lost.length === 0 ? [] : [[], renderHeading('comments on lines that are not in the patch')]),
+    ...lost.flatMap((each) => renderComment(each, cells, ` on ${cleanText(each.path)}:${each.line}`)),
+    [],
+    renderHeading('patch'),
+  ];
+  const marked = [...plain];
+  if (cursor !== null && marked[cursor] !== undefined)
+    marked[cursor] = [span(`▶${marked[cursor].map(({ text }) => text).join('')}`, 'selected')];
+  const lines = [...head];
+  const starts = marked.map((line, row) => {
+    const start = lines.push(line) - 1;
+    lines.push(...(below.get(row) ?? []));
+    return start;
+  });
+  return { lines, findLine: (row) => starts[row] ?? lines.length };
+}

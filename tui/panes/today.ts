@@ -1,0 +1,60 @@
+import { formatCount, formatDollars } from '../../engine/index.ts';
+import type { Data, SessionRow, UsageDay } from '../state/model.ts';
+import { formatTokenCount } from './run-facts.ts';
+import { describeDay } from './usage.ts';
+
+/** What runs and model calls of a UTC day have used, which is the day that budgets count. */
+interface Totals {
+  day: string;
+  runs: number;
+  tokens: number;
+  costUsd: number | null;
+}
+
+const getUtcDay = (now: number): string => new Date(now).toISOString().slice(0, 10);
+
+const addCosts = (one: number | null, other: number | null): number | null =>
+  one === null && other === null ? null : (one ?? 0) + (other ?? 0);
+
+/** What one run has used: what its agent says, or what the gateway has counted where that is more. */
+function addRun(totals: Totals, { usage, session_id: id }: SessionRow, routed: UsageDay | null): Totals {
+  const own = usage === null ? 0 : usage.input + usage.output;
+  const counted = routed?.groups.session.find(({ key }) => key === id);
+  const isCounted = counted !== undefined && counted.tokens >= own;
+  return {
+    ...totals,
+    runs: totals.runs + 1,
+    tokens: totals.tokens + (isCounted ? counted.tokens : own),
+    costUsd: addCosts(totals.costUsd, (isCounted ? counted.cost_usd : null) ?? usage?.cost_usd ?? null),
+  };
+}
+
+// The data is immutable: rows and usage stay the same from one paint to the next.
+const totalsCache = new WeakMap<Data['sessions'], { usage: UsageDay | null; totals: Totals }>();
+
+/** Sums what is known of the day: its runs, and the calls of agents that persons run. */
+export function sumToday({ sessions, usage }: Pick<Data, 'sessions' | 'usage'>, now: number): Totals {
+  const day = getUtcDay(now);
+  const known = totalsCache.get(sessions);
+  if (known?.usage === usage && known.totals.day === day) return known.totals;
+  const persons = usage?.groups.session.find(({ key }) => key === null);
+  let totals: Totals = { day, runs: 0, tokens: persons?.tokens ?? 0, costUsd: persons?.cost_usd ?? null };
+  for (const row of sessions.values())
+    if ((row.run_started_at ?? row.started_at ?? '').startsWith(day)) totals = addRun(totals, row, usage);
+  totalsCache.set(sessions, { usage, totals });
+  return totals;
+}
+
+/** The totals in words, each empty where there is nothing to say. The tokens of a budget are those that it counts. */
+export function describeToday(
+  { runs, tokens, costUsd }: Totals,
+  usage: UsageDay | null,
+): { runs: string; tokens: string; money: string } {
+  const budgeted = usage !== null && usage.budget_tokens_day > 0 ? describeDay(usage) : null;
+  const counted = budgeted ?? (tokens === 0 ? null : formatTokenCount(tokens));
+  return {
+    runs: runs === 0 ? '' : `${formatCount(runs, 'run')} today`,
+    tokens: counted === null ? '' : `${counted} tokens`,
+    money: costUsd === null ? '' : formatDollars(costUsd),
+  };
+}

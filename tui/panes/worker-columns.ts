@@ -1,0 +1,223 @@
+import { formatCount, formatDollars } from '../../engine/index.ts';
+import type { SessionRow, State } from '../state/model.ts';
+import { parseIdNumber } from '../state/numbers.ts';
+import { listOpenAsks } from './asks.ts';
+import type { Column } from './pane.ts';
+import { formatSessionTokens } from './run-facts.ts';
+import { addWait, describeSessionState, getStateStyle, isPausedRun, isUnreadableWork } from './states.ts';
+import { formatQuietTime, formatSeconds, formatTimeSince } from './time.ts';
+
+/** A worker that has printed nothing for this share of what it may is too quiet. */
+const QUIET_SHARE = 0.5;
+/** Stands beside the state of a worker that is too quiet. */
+const QUIET_SIGN = '!';
+/** For a worker that may be quiet for as long as it runs. */
+const QUIET_UNLIMITED_SEC = 600;
+
+/** The state of a session, `blocked` while it waits for an answer. */
+export const describeCurrentState = (
+  session: SessionRow,
+  { data, now }: Pick<State, 'data' | 'now'>,
+): string =>
+  session.state === 'running' && listOpenAsks(data).some((each) => each.from_session === session.session_id)
+    ? 'blocked'
+    : describeSessionState(session, now);
+
+const getQuietSince = (session: SessionRow): string | null =>
+  session.state === 'running' ? (session.log_written_at ?? session.started_at) : null;
+
+const getSeconds = (since: string | null, now: number): number | null =>
+  since === null ? null : Math.max(0, (now - Date.parse(since)) / 1000);
+
+/** Whether a worker has printed nothing for so long that a person should look; not while it waits for an answer. */
+export function isTooQuiet(session: SessionRow, state: Pick<State, 'data' | 'now'>): boolean {
+  const quiet = getSeconds(getQuietSince(session), state.now);
+  const limit = session.idle_timeout_sec || QUIET_UNLIMITED_SEC;
+  return quiet !== null && quiet > limit * QUIET_SHARE && describeCurrentState(session, state) !== 'blocked';
+}
+
+const describeStateWithSign = (session: SessionRow, state: State): string => {
+  const told = addWait(describeCurrentState(session, state), session.resume_at, state.now);
+  return isTooQuiet(session, state) ? `${told} ${QUIET_SIGN}` : told;
+};
+
+/** When the run that is under way, or the last one, began and ended. */
+function getElapsedSeconds(
+  { run_started_at: run, started_at: start, ended_at: end, state }: SessionRow,
+  now: number,
+): number | null {
+  if (state === 'queued') return null;
+  return getSeconds(run ?? start, end === null ? now : Date.parse(end));
+}
+
+/** Whole minutes, so that a quiet screen is not drawn anew every second. */
+function formatElapsed(seconds: number, hasEnded: boolean): string {
+  if (seconds < 60) return hasEnded ? `${Math.floor(seconds)}s` : '<1m';
+  return seconds < 120 ? '1m' : formatSeconds(seconds - (seconds % 60));
+}
+
+/** How long it has run, and for how long it may. */
+function formatRunTime(session: SessionRow, { now }: Pick<State, 'now'>): string {
+  const seconds = getElapsedSeconds(session, now);
+  if (seconds === null) return '-';
+  const hasEnded = session.state === 'ended';
+  const elapsed = formatElapsed(seconds, hasEnded);
+  return hasEnded ? elapsed : `${elapsed}/${formatSeconds(session.timeout_sec)}`;
+}
+
+/** What is committed: at its end, or so far. */
+const getCounts = (session: SessionRow): Pick<SessionRow, 'files' | 'insertions' | 'deletions'> | null =>
+  session.commits === null ? session.committed : session;
+
+const formatLineCounts = (session: SessionRow): string => {
+  if (isUnreadableWork(session)) return '?';
+  const counts = getCounts(session);
+  return counts === null ? '-' : `+${counts.insertions ?? 0} -${counts.deletions ?? 0}`;
+};
+
+const formatCost = ({ usage }: SessionRow): string =>
+  usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
+
+/** What the worker does now or, where its agent does not say, has printed last; or why it does nothing. */
+function describePresent(
+  session: SessionRow,
+  { now }: Pick<State, 'now'>,
+  printed: string | null,
+): string | null {
+  if (session.state === 'running') return session.activity ?? printed;
+  return (isPausedRun(session, now) ? session.pause?.code : session.failure?.code) ?? null;
+}
+
+/** What the worker does now, then the title of its task. */
+const describeActivity =
+  ({ hasLine }: { hasLine: boolean }) =>
+  (session: SessionRow, state: Pick<State, 'now'>): string => {
+    const present = describePresent(session, state, hasLine ? null : session.last_line);
+    return present === null ? session.title : `${present} · ${session.title}`;
+  };
+
+const getLiveStyle = ({ state }: SessionRow): 'dim' | undefined => (state === 'ended' ? 'dim' : undefined);
+
+/** From here on the last line of the log has a column of its own. */
+const LINE_CELLS = 130;
+
+/** What an operator looks at, in the order of the list. Narrow lists leave out what a preview says anyway. */
+export const WORKER_COLUMNS: readonly Column<SessionRow>[] = [
+  {
+    head: 'id',
+    width: 6,
+    text: (session) => session.session_id,
+    value: ({ session_id: id }) => parseIdNumber(id),
+  },
+  { head: 'agent', width: 9, minWidth: 48, text: (session) => session.agent },
+  {
+    head: 'task',
+    width: 6,
+    minWidth: 84,
+    text: (session) => session.task_id,
+    value: ({ task_id: id }) => parseIdNumber(id),
+  },
+  {
+    head: 'state',
+    width: 10,
+    text: describeStateWithSign,
+    style: (session, state) =>
+      isTooQuiet(session, state) ? 'bad' : getStateStyle(describeCurrentState(session, state)),
+  },
+  {
+    head: 'time',
+    width: 9,
+    minWidth: 72,
+    align: 'right',
+    isLively: true,
+    text: formatRunTime,
+    value: (session, { now }) => getElapsedSeconds(session, now),
+  },
+  {
+    head: 'work',
+    width: 9,
+    minWidth: 68,
+    align: 'right',
+    isLively: true,
+    text: formatLineCounts,
+    value: (session) => {
+      const counts = getCounts(session);
+      return counts === null ? null : (counts.insertions ?? 0) + (counts.deletions ?? 0);
+    },
+  },
+  {
+    head: 'files',
+    width: 5,
+    minWidth: 100,
+    align: 'right',
+    isLively: true,
+    text: (session) => String(getCounts(session)?.files ?? '-'),
+    value: (session) => getCounts(session)?.files ?? null,
+  },
+  {
+    head: 'tokens',
+    width: 6,
+    minWidth: 60,
+    align: 'right',
+    isLively: true,
+    text: formatSessionTokens,
+    value: ({ usage }) => (usage === null ? null : usage.input + usage.output),
+  },
+  {
+    head: 'cost',
+    width: 6,
+    minWidth: 92,
+    align: 'right',
+    isLively: true,
+    text: formatCost,
+    value: ({ usage }) => usage?.cost_usd ?? null,
+  },
+  {
+    head: 'quiet',
+    width: 5,
+    minWidth: 84,
+    align: 'right',
+    isLively: true,
+    text: (session, { now }) => {
+      const since = getQuietSince(session);
+      return since === null ? '-' : formatQuietTime(since, now);
+    },
+    style: (session, state) => (isTooQuiet(session, state) ? 'bad' : undefined),
+    value: (session, { now }) => getSeconds(getQuietSince(session), now),
+  },
+  {
+    head: 'age',
+    width: 4,
+    minWidth: 120,
+    align: 'right',
+    text: (session, { now }) => formatTimeSince(session.created_at, now),
+    value: (session, { now }) => getSeconds(session.created_at, now),
+  },
+  {
+    head: 'doing',
+    maxWidth: LINE_CELLS - 1,
+    isLively: true,
+    text: describeActivity({ hasLine: false }),
+    style: getLiveStyle,
+  },
+  {
+    head: 'doing',
+    minWidth: LINE_CELLS,
+    isLively: true,
+    text: describeActivity({ hasLine: true }),
+    style: getLiveStyle,
+  },
+  {
+    head: 'last line',
+    minWidth: LINE_CELLS,
+    isLively: true,
+    text: (session) => session.last_line ?? '',
+    style: getLiveStyle,
+  },
+];
+
+/** How many runs need a look, in words; empty when none does. */
+export function describeQuietRuns(state: Pick<State, 'data' | 'now'>): string {
+  const quiet = [...state.data.sessions.values()].filter((each) => isTooQuiet(each, state)).length;
+  return quiet === 0 ? '' : `${formatCount(quiet, 'worker')} too quiet`;
+}
