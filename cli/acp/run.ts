@@ -115,6 +115,7 @@ async function runConversation(talk: Talk): Promise<Ending> {
     )
     .connect(agent.stream);
 
+  const interruption = followInterruptions(link, env.SVC_SESSION, signal);
   const holdTurn = async (): Promise<Ending> => {
     const { SVC_VKEY: _, ...rest } = env;
     const variables = Object.entries(rest).filter(([name]) => name.startsWith('SVC_'));
@@ -147,29 +148,28 @@ async function runConversation(talk: Talk): Promise<Ending> {
     }
     const cancelTurn = (): void =>
       void connection.agent.notify(methods.agent.session.cancel, { sessionId: id }).catch(() => undefined);
-    const interruption = followInterruptions(link, env.SVC_SESSION, signal, cancelTurn);
-    try {
-      for (let text = prompt, turns = 1; ; turns += 1) {
-        const answer = await connection.agent.request(methods.agent.session.prompt, {
-          sessionId: id,
-          prompt: [{ type: 'text', text }],
-        });
-        // Updates before the answer are heard before its end.
-        await turn();
-        const isOpen = answer?.stopReason === 'end_turn' || interruption.hasCancelled();
-        const next = isOpen && !signal.aborted && turns < MOST_TURNS ? await interruption.takeNext() : null;
-        if (next === null) return { answer, failure: null };
-        transcript.flush();
-        transcript.endTurn(answer);
-        print({ acp: 'notice', text: clean(`is told: ${next}`) });
-        text = next;
-      }
-    } finally {
-      interruption.stop();
+    for (let text = prompt, turns = 1; ; turns += 1) {
+      const answering = connection.agent.request(methods.agent.session.prompt, {
+        sessionId: id,
+        prompt: [{ type: 'text', text }],
+      });
+      interruption.beginTurn(cancelTurn);
+      const answer = await answering;
+      // Updates before the answer are heard before its end.
+      await turn();
+      const isOpen = answer?.stopReason === 'end_turn' || interruption.hasCancelled();
+      const next = isOpen && !signal.aborted && turns < MOST_TURNS ? await interruption.takeNext() : null;
+      if (next === null) return { answer, failure: null };
+      transcript.flush();
+      transcript.endTurn(answer);
+      print({ acp: 'notice', text: clean(`is told: ${next}`) });
+      text = next;
     }
   };
 
-  const turnOver = holdTurn().catch((error: unknown) => explainFailure(error, talk));
+  const turnOver = holdTurn()
+    .catch((error: unknown) => explainFailure(error, talk))
+    .finally(interruption.stop);
   const isOver = Promise.race([
     turnOver,
     agent.ended.then((how) => describeBreak(how, talk)),
@@ -191,34 +191,47 @@ async function runConversation(talk: Talk): Promise<Ending> {
 
 /**
  * Follows whoever wants the agent to read its messages before its turn is over. Such a turn is cancelled, once there is
- * something to be read.
+ * something to be read. Who asks before the turn, or while the messages are being looked for, is heard when that is over.
  */
-function followInterruptions(
-  link: KeptLink,
-  session: string | undefined,
-  signal: AbortSignal,
-  cancelTurn: () => void,
-) {
-  let waiting: Promise<string | null> | null = null;
+function followInterruptions(link: KeptLink, session: string | undefined, signal: AbortSignal) {
+  let isAsked = false;
+  let looking: Promise<string | null> | null = null;
+  /** Cancels the turn that is open. */
+  let cancelTurn: (() => void) | null = null;
   let isCancelled = false;
-  const { stop } = link.onEvent((event) => {
-    if (event.kind !== 'session_interrupted' || event.session_id !== session || waiting !== null) return;
-    const found = takeNewMessages(link, signal);
-    waiting = found;
-    void found.then((text) => {
-      if (text === null) waiting = null;
-      else {
+
+  function lookForMessages(): void {
+    if (!isAsked || looking !== null || cancelTurn === null) return;
+    isAsked = false;
+    looking = takeNewMessages(link, signal);
+    void looking.then((text) => {
+      if (text === null) {
+        looking = null;
+        lookForMessages();
+      } else {
         isCancelled = true;
-        cancelTurn();
+        cancelTurn?.();
       }
     });
+  }
+
+  const { stop } = link.onEvent((event) => {
+    if (event.kind !== 'session_interrupted' || event.session_id !== session) return;
+    isAsked = true;
+    lookForMessages();
   });
   return {
+    beginTurn(cancel: () => void): void {
+      cancelTurn = cancel;
+      lookForMessages();
+    },
     hasCancelled: () => isCancelled,
-    /** What the agent is told next; null for nothing. */
+    /** Ends the turn. What the agent is told next; null for nothing. */
     async takeNext(): Promise<string | null> {
-      const told = (await waiting) ?? (await takeNewMessages(link, signal));
-      waiting = null;
+      cancelTurn = null;
+      const told = (await looking) ?? (await takeNewMessages(link, signal));
+      looking = null;
+      isAsked = false;
       isCancelled = false;
       return told;
     },

@@ -146,8 +146,10 @@ ai:
     const [{ file }] = JSON.parse(on.stdout) as [{ file: string }];
     assert.match((await ws.svc(['gateway', 'status'])).stdout, /content +of key:watched is logged/);
     assert.equal((await post(url, key, CHAT)).status, 200);
-    await until(() => existsSync(file), 'the content of a call');
-    const before = readFileSync(file, 'utf8');
+    const before = await until(
+      () => existsSync(file) && /^.*\n$/.exec(readFileSync(file, 'utf8'))?.[0],
+      'the content of a call',
+    );
     const off = await ws.svc(['gateway', 'log', '--key', 'watched', '--off']);
     assert.match(off.stderr, /the content of no call is logged/);
     assert.equal((await post(url, key, CHAT)).status, 200);
