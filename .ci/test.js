@@ -34,17 +34,35 @@ const place = (file) => {
 
 /**
  * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
- * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold. A file
- * belongs here that takes more than ten seconds of CPU for what a shorter one of every run already shows in small.
+ * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold, and git
+ * in every shape that a repository can be in. A file belongs here that takes more than some four seconds of CPU, its children's
+ * included, for what a shorter one of every run already shows in small.
  */
 const APART = [
   'hostile',
   'faults',
   'terminal',
+  'ci/imports',
+  'cli/commands/lock',
+  'cli/completion',
+  'cli/mcp/bridge',
+  'cli/neighbours',
   'cli/package',
+  'engine/board/verify/rerun',
   'engine/daemon/supervisor',
+  'engine/dispatch/acp',
   'engine/gateway/server/faults',
+  'engine/review/shared-repository',
+  'engine/review/two-repositories',
+  'engine/runner/confine/confinement',
   'engine/runner/confine/traps',
+  'engine/runner/worktrees/discard',
+  'engine/runner/worktrees/finish',
+  'engine/runner/worktrees/moved-base',
+  'engine/runner/worktrees/promote',
+  'engine/runner/worktrees/prune',
+  'engine/runner/worktrees/trial',
+  'engine/runner/worktrees/undo-promotion',
   'engine/takeover',
   'tui/text/every-title',
 ];
@@ -65,15 +83,15 @@ const isAsked = (file) => {
   return isApart(file) === onlyApart;
 };
 
-const files = globSync('dist/test/**/*.test.js', { cwd: ROOT })
+const allFiles = globSync('dist/test/**/*.test.js', { cwd: ROOT })
   .sort()
   .sort((one, other) => place(one) - place(other))
   // The compiler leaves the output of a test that was removed.
   .filter((file) => {
     const source = join(ROOT, file.replace(/^dist[/\\]/, '').replace(/\.js$/, ''));
     return existsSync(`${source}.ts`) || existsSync(`${source}.tsx`);
-  })
-  .filter(isAsked);
+  });
+const files = allFiles.filter(isAsked);
 
 if (files.length === 0) {
   console.error(
@@ -109,9 +127,11 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 /** Writes the program of one process. Every file is a suite, so its hooks are its own, and its name stands above its tests. */
 function writeGroup(group) {
   const path = join(scratch, `${nameOf(group[0]).replaceAll(sep, '-')}.mjs`);
+  // One after the other: what two files import would else be evaluated, with what it declares, as part of either's suite.
   const suites = group.map((file) => {
-    const url = pathToFileURL(join(ROOT, file)).href;
-    return `suite(${JSON.stringify(nameOf(file))}, async () => void (await import(${JSON.stringify(url)})));\n`;
+    const name = JSON.stringify(nameOf(file));
+    const url = JSON.stringify(pathToFileURL(join(ROOT, file)).href);
+    return `await new Promise((done) => suite(${name}, () => import(${url}).finally(done)));\n`;
   });
   writeFileSync(path, `import { suite } from 'node:test';\n${suites.join('')}`);
   return path;
@@ -150,7 +170,9 @@ stream.on('end', () => {
   }
   if (isQuick) console.log(`not run: ${SLOW.join(', ')}; npm test does`);
   if (filters.length === 0 && !onlyApart)
-    console.log(`not run: ${APART.join(', ')}, but for ${KEPT.join(', ')}; npm test -- --apart does`);
+    console.log(
+      `not run: ${allFiles.filter(isApart).length} files that take minutes of their own; npm test -- --apart does`,
+    );
   process.exitCode = passed ? 0 : 1;
 });
 // Until the summary says otherwise: a run that breaks off has failed.
