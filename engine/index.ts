@@ -18,6 +18,7 @@ export type { ToolAnswer } from './api/tool-operations.ts';
 export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
+export { renderBar, renderSparkline } from './base/charts.ts';
 export {
   asSvcError,
   CODES,
@@ -38,7 +39,9 @@ export {
   formatAge,
   formatCount,
   formatDollars,
+  formatElapsed,
   formatLocalTime,
+  formatTokenCount,
   localizeTimes,
   quoteForShell,
   toPrintable,
@@ -92,6 +95,16 @@ export { WORKTREE_STATES, type WorktreeState } from './runner/worktrees/states.t
 export type { Session } from './sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './sessions/outcome.ts';
 export type { Peer } from './sessions/peers.ts';
+export {
+  describeFigures,
+  describeQueue,
+  describeReach,
+  describeRework,
+  describeSuccess,
+  foldValues,
+  type StatsFact,
+} from './stats/describe.ts';
+export type { Figures, StatsDay, StatsReport } from './stats/index.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { readDaemonRecord } from './workspace/daemon-record.ts';
 export { findWorkspace } from './workspace/find.ts';

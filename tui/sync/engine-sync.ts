@@ -9,6 +9,7 @@ import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
 import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
+import { followStats } from './follow-stats.ts';
 import { pollWorkers } from './poll-workers.ts';
 import { watchNotices } from './watch-notices.ts';
 
@@ -70,10 +71,7 @@ export function createEngineSync(options: {
         onPoint: (next) => {
           resumePoint = next;
         },
-        onFailed: (error) => {
-          const { message, hint } = asSvcError(error);
-          sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
-        },
+        onFailed: showFailure,
       });
       logs.restart();
       refs.restart();
@@ -125,14 +123,21 @@ export function createEngineSync(options: {
     getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
+  function showFailure(error: unknown): void {
+    const { message, hint } = asSvcError(error);
+    sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
+  }
   const memories = followMemories({
     client: connection.client,
     getState: store.getState,
     onMemories: (found) => sendDataChange({ memories: found }),
-    onFailed: (error) => {
-      const { message, hint } = asSvcError(error);
-      sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
-    },
+    onFailed: showFailure,
+  });
+  const stats = followStats({
+    client: connection.client,
+    getState: store.getState,
+    onStats: (found) => sendDataChange({ stats: found }),
+    onFailed: showFailure,
   });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
@@ -140,6 +145,7 @@ export function createEngineSync(options: {
     refs.onStateChange();
     workers.onStateChange();
     memories.onStateChange();
+    stats.onStateChange();
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
