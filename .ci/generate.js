@@ -62,6 +62,13 @@ async function commandsPage() {
     `Every command takes \`--json\` (one JSON value on standard output; an error is \`{"error": {code, message, hint, data}}\`) and
 \`--help\`. Ids are accepted as any unique prefix, with or without their letter. Lists are tables on a terminal and
 tab-separated values elsewhere. Exit codes are in [errors.md](errors.md).`,
+    `**Pages.** A list shows as many rows as \`--limit\` says, and on stderr how many there are and the cursor that goes on. The cursor of a
+page is the id of its last row, so that rows that come or go in between shift nothing. For scripts, \`--json --cursor start\` prints
+\`{"rows": […], "next_cursor": "t-41"}\` in place of the array, \`--cursor t-41\` the page after it, and \`next_cursor\` is null on the last one. The
+operations of the engine take the same \`cursor\` beside \`limit\`.`,
+    `**Colour and pager.** What has \`--color\` is in colour on a terminal unless \`NO_COLOR\` is set, \`--color always\` or \`never\` goes before
+that (and so does \`SVC_FORCE_COLOR\`, which counts for the dashboard too). On a terminal it goes through \`SVC_PAGER\`, else \`PAGER\`, else \`less -FRX\` when it is longer
+than the screen; an empty one or \`cat\` is none. JSON is never coloured or paged.`,
     contents.join('\n'),
     ...groups.flatMap(({ title, commands }) => [`## ${capitalize(title)}`, ...commands.map(section)]),
   ].join('\n\n');

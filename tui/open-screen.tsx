@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
-import { asSvcError } from '../engine/index.ts';
+import { asSvcError, usesColour } from '../engine/index.ts';
 import { App, type Terminal } from './app.tsx';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from './effects.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
@@ -8,7 +8,6 @@ import { describeWaitingCount } from './panes/waiting.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
 import { createInitialState, createStore } from './store.ts';
 import { createEngineSync } from './sync/engine-sync.ts';
-import { usesColour } from './text/colours.ts';
 
 const BELL = '\u0007';
 /** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */

@@ -7,7 +7,7 @@ import {
   toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
-import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
+import { defineLimitFlag, definePageFlags, noteCut, showPage } from '../pages.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
 import { readPrompt } from './prompt.ts';
@@ -184,21 +184,24 @@ const list = defineCommand({
   about: 'list the messages of everyone, newest first',
   flags: {
     unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
-    ...defineLimitFlag(100),
+    ...definePageFlags(100),
   },
   examples: ['msg list', 'msg list --unread'],
   async run(context) {
-    const { unread, limit = 100 } = context.flags;
+    const { unread } = context.flags;
     const client = await context.engine();
-    const messages = await client.call('msg.list', {
-      unread,
-      limit,
-    });
-    const text = await formatRows(
-      messages,
-      [
+    await showPage(context, {
+      standard: 100,
+      fetch: (part) => client.call('msg.list', { unread, ...part }),
+      count: () => client.call('msg.count', { unread }),
+      getId: (each) => each.message_id,
+      columns: [
         { head: 'id', value: (each) => each.message_id, right: true },
-        { head: 'kind', value: (each) => each.kind },
+        {
+          head: 'kind',
+          value: (each) => each.kind,
+          style: (each) => (each.kind === 'alert' ? 'bad' : undefined),
+        },
         { head: 'from', value: (each) => each.from_session ?? each.from_agent },
         { head: 'to', value: (each) => each.to_session ?? each.to_worker ?? each.to_agent },
         { head: 'age', value: (each) => formatAge(each.created_at), right: true },
@@ -206,14 +209,7 @@ const list = defineCommand({
         { head: 'notice', value: (each) => each.delivery },
         { head: 'text', value: (each) => each.body.trim().split('\n', 1)[0], flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(messages, () => text);
-    if (messages.length === 0) context.note('no messages; svc msg send writes one');
-    await noteCutByCount(context, {
-      shown: messages.length,
-      limit,
-      count: () => client.call('msg.count', { unread }),
+      empty: 'no messages; svc msg send writes one',
     });
   },
 });

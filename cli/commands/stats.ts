@@ -16,6 +16,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseOlder } from './older.ts';
 
@@ -61,6 +62,7 @@ export const statsCommand = defineCommand({
   flags: {
     by: { type: 'string', short: 'b', about: 'split by (agent)', choices: ['agent', 'project', 'day'] },
     since: { type: 'string', value: 'when', about: 'only tasks since then: an age such as 30d, or a date' },
+    ...outputFlags,
   },
   examples: ['stats', 'stats --by day --since 30d', 'stats --by project --json'],
   async run(context) {
@@ -93,16 +95,20 @@ export const statsCommand = defineCommand({
           : []),
       ],
       context.stdout,
+      context.paint,
     );
     const cells = Math.max(10, Math.min(60, (context.stdout.columns ?? 80) - 16));
     context.result(report, (all) =>
       [
-        formatFacts([
-          ['since', describeReach(all)],
-          ...describeFigures(all.total),
-          ...formatDays(all, cells),
-          ['queue', describeQueue(all)],
-        ]),
+        formatFacts(
+          [
+            ['since', describeReach(all)],
+            ...describeFigures(all.total),
+            ...formatDays(all, cells),
+            ['queue', describeQueue(all)],
+          ],
+          context.paint,
+        ),
         ...(table === '' ? [] : ['', table]),
       ].join('\n'),
     );

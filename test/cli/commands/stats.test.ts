@@ -18,8 +18,8 @@ describe('svc stats', () => {
   });
 
   test('counts a run to its end, and what waits', async () => {
-    await ws.svc(['task', 'add', 'one', '--prompt', 'hello', '--run', '-f']);
-    await ws.svc(['task', 'add', 'two']);
+    await ws.svc(['task', 'add', 'one', '-a', 'scripted', '--prompt', 'hello', '--run', '-f']);
+    await ws.svc(['task', 'add', 'two', '-a', 'scripted']);
     const { total, groups, queue } = await read();
     assert.deepEqual([total.outcomes.done, total.outcomes.unfinished, total.runs], [1, 1, 1]);
     assert.deepEqual(
