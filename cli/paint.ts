@@ -36,8 +36,8 @@ const STATE_STYLES: Readonly<Record<string, TextStyle>> = {
     delivered: 'good',
     answered: 'good',
   },
-  ...{ running: 'live', starting: 'live' },
-  ...{ waits: 'warn', pending: 'warn', paused: 'warn', queued: 'warn', open: 'warn', blocked: 'warn' },
+  ...{ running: 'live', starting: 'live', queued: 'live' },
+  ...{ waits: 'warn', pending: 'warn', paused: 'warn', stopping: 'warn', open: 'warn', blocked: 'warn' },
   ...{ denied: 'bad', failed: 'bad', dead: 'bad', conflicts: 'bad', timeout: 'bad' },
   ...{ expired: 'dim', clean: 'dim', merged: 'dim', discarded: 'dim' },
 };

@@ -36,6 +36,14 @@ export { readProgram, runProgram } from './base/run-program.ts';
 export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
+  isPausedRun,
+  nameSessionState,
+  nameTaskState,
+  OTHER_WORDS,
+  SESSION_WORDS,
+  TASK_WORDS,
+} from './base/state-words.ts';
+export {
   cutToWidth,
   formatAge,
   formatCount,

@@ -152,6 +152,13 @@ const inbox = defineCommand({
       limit,
     });
     context.result(read, formatInbox);
+    if (session === undefined)
+      await readHandoffs(
+        client,
+        read.messages
+          .filter((each) => each.kind === 'handoff' && each.acked === null)
+          .map(({ id }) => ({ id, agent })),
+      );
     noteCut(context, { shown: read.messages.length, total: read.messages.length + read.more, most: 500 });
     if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
   },
@@ -244,8 +251,21 @@ const show = defineCommand({
         toPrintable(each.body, { lines: true }).trimEnd(),
       ].join('\n'),
     );
+    if (message.kind === 'handoff' && message.acked_at === null && isToChair(message.to_session))
+      await readHandoffs(client, [{ id, as_person: true }]);
   },
 });
+
+const isToChair = (address: string | null): boolean => address !== null && /^chair(?:$|[@-])/.test(address);
+
+/** Handoffs report and ask for nothing: whoever is shown one has read it. */
+async function readHandoffs(
+  client: EngineClient,
+  shown: readonly { id: number; agent?: string | undefined; as_person?: true }[],
+): Promise<void> {
+  // Who may change nothing, or is not the first, has been shown it all the same.
+  for (const each of shown) await client.call('msg.ack', each).catch(() => undefined);
+}
 
 const peers = defineCommand({
   name: 'msg peers',

@@ -5,6 +5,8 @@ import {
   formatCount,
   formatLocalTime,
   type LoggedEvent,
+  nameSessionState,
+  nameTaskState,
   SvcError,
   toPrintable,
   type Wire,
@@ -113,7 +115,7 @@ const list = defineCommand({
     const filter = { ...(status === undefined ? {} : { status }), ...(archived ? { archived } : {}) };
     const client = await context.engine();
     const formatListed = (task: ListedTask): string =>
-      task.waits ? `waits ${task.decision_id}` : formatTaskState(task);
+      task.waits ? `waits ${task.decision_id}` : nameTaskState(task);
     await showPage(context, {
       standard: 100,
       fetch: async (part) => (await client.call('task.list', { ...filter, ...part })).tasks,
@@ -134,14 +136,6 @@ const list = defineCommand({
     });
   },
 });
-
-/** The status to show: `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
-const formatTaskState = (task: Pick<ShownTask, 'status' | 'session_id' | 'resume_at'>): string =>
-  task.status === 'assigned' && task.session_id !== null
-    ? task.resume_at === null
-      ? 'queued'
-      : 'paused'
-    : task.status;
 
 type ListedTask = Api['task.list']['output']['tasks'][number];
 
@@ -181,8 +175,8 @@ function formatTask(
         ['task', `${task.task_id}: ${task.title}`],
         [
           'status',
-          task.attempt > 1 ? `${formatTaskState(task)}, attempt ${task.attempt}` : formatTaskState(task),
-          findStateStyle(formatTaskState(task)),
+          task.attempt > 1 ? `${nameTaskState(task)}, attempt ${task.attempt}` : nameTaskState(task),
+          findStateStyle(nameTaskState(task)),
         ],
         ['waits', waits, 'warn'],
         ['agent', task.agent],
@@ -197,7 +191,7 @@ function formatTask(
           'session',
           last === undefined
             ? null
-            : `${last.session_id} ${last.resume_at === null ? last.state : 'paused'}, worker ${last.worker_id}`,
+            : `${last.session_id} ${nameSessionState(last)}, worker ${last.worker_id}`,
         ],
         ['branch', last?.branch],
         ['worktree', last?.worktree],

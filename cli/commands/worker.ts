@@ -26,6 +26,7 @@ import {
   describeWait,
   formatSession,
   formatState,
+  formatStateWithCode,
   loadOpenAsks,
   type OpenAsk,
   type ShownSession as Row,
@@ -73,8 +74,8 @@ const list = defineCommand({
         { head: 'agent', value: (row) => row.agent },
         {
           head: 'state',
-          value: formatState,
-          style: (row) => (row.failure === null ? findStateStyle(formatState(row)) : 'bad'),
+          value: (row) => formatStateWithCode(row, asks.get(row.session_id)),
+          style: (row) => findStateStyle(formatState(row, asks.get(row.session_id))),
         },
         { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },

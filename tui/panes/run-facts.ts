@@ -1,9 +1,8 @@
-import { formatCount, formatDollars, formatTokenCount } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount, isPausedRun } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { describeRunMode } from './plan.ts';
-import { isPausedRun } from './states.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
 /** All tokens of a session, input and output. */

@@ -11,6 +11,7 @@ import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
 import { followStats } from './follow-stats.ts';
 import { pollWorkers } from './poll-workers.ts';
+import { readShownHandoffs } from './read-handoffs.ts';
 import { watchNotices } from './watch-notices.ts';
 
 /** How often ages are brought up to date. Nothing is written when no text changes. */
@@ -139,6 +140,7 @@ export function createEngineSync(options: {
     onStats: (found) => sendDataChange({ stats: found }),
     onFailed: showFailure,
   });
+  const handoffs = readShownHandoffs({ client: connection.client, getState: store.getState });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
     logs.onStateChange();
@@ -146,6 +148,7 @@ export function createEngineSync(options: {
     workers.onStateChange();
     memories.onStateChange();
     stats.onStateChange();
+    handoffs.onStateChange();
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
@@ -199,6 +202,7 @@ export function createEngineSync(options: {
       logs.close();
       workers.close();
       memories.close();
+      handoffs.close();
       for (const timer of timers) clearInterval(timer);
       try {
         connection.client().close();
