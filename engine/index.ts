@@ -18,8 +18,8 @@ export type { ToolAnswer } from './api/tool-operations.ts';
 export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
-export { usesColour } from './base/colours.ts';
 export { renderBar, renderSparkline } from './base/charts.ts';
+export { usesColour } from './base/colours.ts';
 export {
   asSvcError,
   CODES,

@@ -1,7 +1,7 @@
 import type { Wire } from '../api/operation.ts';
 import { formatCount, formatDollars, formatElapsed, formatTokenCount } from '../base/text.ts';
 import type { Figures, Span } from './figures.ts';
-import type { StatsReport } from './index.ts';
+import type { StatsReport } from './stats.ts';
 
 /** A line of a screen: what it is about, and what is said; null says nothing. */
 export type StatsFact = readonly [name: string, value: string | null];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../api/operation.ts';
-import type { Stats } from './index.ts';
 import { STATS_KINDS } from './read-history.ts';
+import type { Stats } from './stats.ts';
 
 /** The operation of the figures. */
 export const statsOperations = ({ stats }: { stats: Stats }) => [

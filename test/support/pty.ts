@@ -14,7 +14,12 @@ export const runOnTerminal = (
     const child = execFile(
       'script',
       ['--quiet', '--return', '--command', line, '/dev/null'],
-      { cwd, env: { SVC_PAGER: 'cat', ...env, TERM: 'xterm-256color' }, encoding: 'buffer', maxBuffer: 16 * 1024 * 1024 },
+      {
+        cwd,
+        env: { SVC_PAGER: 'cat', ...env, TERM: 'xterm-256color' },
+        encoding: 'buffer',
+        maxBuffer: 16 * 1024 * 1024,
+      },
       (error, stdout) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
         resolve({ code, bytes: stdout, text: stdout.toString('utf8') });
