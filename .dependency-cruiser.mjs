@@ -24,6 +24,7 @@ const TOWER = [
   'gateway',
   'knowledge',
   'retention',
+  'stats',
   'config',
 ];
 

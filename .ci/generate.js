@@ -8,7 +8,18 @@ import { HOOK_FILES } from '../dist/cli/clients/hook-files.js';
 import { formatFlag, formatUsage } from '../dist/cli/help.js';
 import { OUTPUTS } from '../dist/cli/hooks/outputs.js';
 import { SHAPES } from '../dist/cli/hooks/shapes.js';
-import { agentPrograms, CODES, catalogues, configuration, EXIT, openEngine } from '../dist/engine/index.js';
+import {
+  agentPrograms,
+  CODES,
+  catalogues,
+  configuration,
+  EXIT,
+  OTHER_WORDS,
+  openEngine,
+  SESSION_WORDS,
+  TASK_WORDS,
+  VERIFICATION_WORDS,
+} from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
@@ -62,6 +73,13 @@ async function commandsPage() {
     `Every command takes \`--json\` (one JSON value on standard output; an error is \`{"error": {code, message, hint, data}}\`) and
 \`--help\`. Ids are accepted as any unique prefix, with or without their letter. Lists are tables on a terminal and
 tab-separated values elsewhere. Exit codes are in [errors.md](errors.md).`,
+    `**Pages.** A list shows as many rows as \`--limit\` says, and on stderr how many there are and the cursor that goes on. The cursor of a
+page is the id of its last row, so that rows that come or go in between shift nothing. For scripts, \`--json --cursor start\` prints
+\`{"rows": […], "next_cursor": "t-41"}\` in place of the array, \`--cursor t-41\` the page after it, and \`next_cursor\` is null on the last one. The
+operations of the engine take the same \`cursor\` beside \`limit\`.`,
+    `**Colour and pager.** What has \`--color\` is in colour on a terminal unless \`NO_COLOR\` is set, \`--color always\` or \`never\` goes before
+that (and so does \`SVC_FORCE_COLOR\`, which counts for the dashboard too). On a terminal it goes through \`SVC_PAGER\`, else \`PAGER\`, else \`less -FRX\` when it is longer
+than the screen; an empty one or \`cat\` is none. JSON is never coloured or paged.`,
     contents.join('\n'),
     ...groups.flatMap(({ title, commands }) => [`## ${capitalize(title)}`, ...commands.map(section)]),
   ].join('\n\n');
@@ -351,6 +369,29 @@ key leaves things as they are. While a line is typed, keys are text; there Ctrl-
 ${table(['group', 'keys', 'what', 'where'], rows)}`;
 }
 
+/** The word for each state, which every screen, command and event uses. */
+function wordsPage() {
+  const words = (meanings) => Object.entries(meanings).map(([word, meaning]) => [code(word), meaning]);
+  const section = (title, meanings) => `## ${title}\n\n${table(['word', 'meaning'], words(meanings))}`;
+  return [
+    '# Words',
+    `Each state has one word, in the dashboard, in the lists of the command line, in events and in these pages. JSON has the fields that a word is made
+of (\`state\`, \`status\`, \`resume_at\`, \`branch_state\`, …).`,
+    section('A task', TASK_WORDS),
+    section("A worker's session", SESSION_WORDS),
+    ...Object.entries(OTHER_WORDS).map(([what, meanings]) => section(capitalize(what), meanings)),
+    section('Evidence', VERIFICATION_WORDS),
+    `## What is easily confused
+
+- A **session** is \`sealed\` when its run ended well; its **task** is \`done\` then. A person may mark a task done without a run.
+- Work is **promoted** when svc takes it into its base, and **merged** when it is there, whoever did it.
+- A task **waits** for a decision, a session is **queued** for a free worker, **paused** until a time, **blocked** by a question.
+- An agent is **held back** when it has failed three times in a row for reasons of its own: its sessions stay queued.
+- A message is **unread** until it is acknowledged. A **notice** is how its recipient is told that it is there, and is no message of its own.
+- **Discarded** is work whose branch was taken away, **archived** a task that lists leave out, **removed** what was deleted for its age.`,
+  ].join('\n\n');
+}
+
 async function eventsPage() {
   const { EVENTS } = await catalogues();
   const rows = Object.entries(EVENTS).map(([event, about]) => [code(event), about]);
@@ -593,6 +634,7 @@ const FILES = Object.fromEntries([
   page('docs/keys.md', keysPage()),
   page('docs/tools.md', await toolsPage()),
   page('docs/ui.md', preferencesPage()),
+  page('docs/words.md', wordsPage()),
   await withPresets('docs/presets.md'),
   withAttempts('docs/security.md'),
   withTranslationFields('docs/gateway-translation.md'),

@@ -95,6 +95,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
         words: ['up', 'down', 'status', 'daemon'],
         load: async () => (await import('./commands/engine.ts')).engineCommands,
       },
+      { words: ['stats'], load: async () => [(await import('./commands/stats.ts')).statsCommand] },
       { words: ['server'], load: async () => (await import('./commands/server.ts')).serverCommands },
       { words: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).loginCommands },
       { words: ['gateway'], load: async () => (await import('./commands/gateway.ts')).gatewayCommands },

@@ -1,4 +1,5 @@
 import type { EngineClient } from '../engine/index.ts';
+import type { Paint } from './paint.ts';
 
 /** One flag of a command; names are camelCase here and kebab-case on the command line. */
 export interface Flag {
@@ -91,6 +92,10 @@ export interface Context<T extends FlagTable = FlagTable> {
   result<V>(value: V, text: (value: V) => string): void;
   /** A line for people on stderr; silent under `--json`. */
   note(line: string): void;
+  /** A line on stderr that is said under `--json` too. */
+  remark(line: string): void;
+  /** Styles parts of a text; does nothing unless the command has the flag `color` and colours are on. */
+  paint: Paint;
 }
 
 /** A command is data: help, completion, docs/commands.md and parsing all come from it. */

@@ -9,13 +9,13 @@ import {
   renderWords,
   SvcError,
   toExitCode,
-  toPrintable,
   toPrintableJson,
   toPrintableMessage,
   version,
 } from '../engine/index.ts';
 import { FIRST_WORDS, findCommand, loadCommandGroups, loadCommands } from './catalogue.ts';
 import type { Command, Context } from './command.ts';
+
 import {
   renderCodeHelp,
   renderCommandHelp,
@@ -23,6 +23,7 @@ import {
   renderOverview,
   renderSummary,
 } from './help.ts';
+import { type ColorWhen, createOutput } from './output.ts';
 import { parseArguments } from './parse.ts';
 import { getDaemonCommand } from './self.ts';
 
@@ -80,6 +81,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
   const { command, taken } = found;
   const { args, flags, json } = await parseArguments(command, argv.slice(taken));
 
+  const output = createOutput({ around, json, color: readColorFlag(command, flags) });
   let client: Promise<EngineClient> | undefined;
   const context: Context = {
     ...around,
@@ -106,22 +108,23 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
       });
       return client;
     },
-    result(value, text) {
-      const shown = (): string => (stdout.isTTY ? toPrintable(text(value), { lines: true }) : text(value));
-      const out = json ? toPrintableJson(value, 2) : shown();
-      if (out !== '') stdout.write(`${out}\n`);
-    },
-    note(line) {
-      if (!json) stderr.write(`${toPrintable(line, { lines: true })}\n`);
-    },
+    result: output.result,
+    note: output.note,
+    remark: output.remark,
+    paint: output.paint,
   };
   try {
     if (command.repeats && args.length > 1) return await runForEach(command, context, around);
     return (await command.run(context)) ?? 0;
   } finally {
     (await client?.catch(() => undefined))?.close();
+    await output.flush();
   }
 }
+
+/** What `--color` says; null for a command without it, whose output is neither coloured nor paged. */
+const readColorFlag = (command: Command, flags: Record<string, unknown>): ColorWhen | null =>
+  command.flags?.color === undefined ? null : ((flags.color as ColorWhen | undefined) ?? 'auto');
 
 /** Runs a command for each argument in turn. Returns the exit code of the first that failed. */
 async function runForEach(command: Command, context: Context, around: Surroundings): Promise<number> {

@@ -1,4 +1,5 @@
 import { cutToWidth, toPrintable } from '../engine/index.ts';
+import { type Paint, paintNothing, type TextStyle } from './paint.ts';
 
 export interface TextColumn<R> {
   head: string;
@@ -6,6 +7,7 @@ export interface TextColumn<R> {
   /** Takes what the others leave and is cut. */
   flexible?: boolean;
   right?: boolean;
+  style?(row: R): TextStyle | undefined;
 }
 
 /**
@@ -16,10 +18,16 @@ export async function formatRows<R>(
   rows: readonly R[],
   columns: readonly TextColumn<R>[],
   out: { isTTY?: boolean; columns?: number },
+  paint: Paint = paintNothing,
 ): Promise<string> {
   const cells = rows.map((row) => columns.map((column) => toPrintable(String(column.value(row) ?? '-'))));
   if (rows.length === 0) return '';
-  if (!out.isTTY) return cells.map((row) => row.join('\t')).join('\n');
+  const paintCell = (cell: string, row: R | undefined, column: number): string =>
+    row === undefined ? paint('strong', cell) : paint(columns[column]?.style?.(row), cell);
+  if (!out.isTTY)
+    return cells
+      .map((row, at) => row.map((cell, column) => paintCell(cell, rows[at], column)).join('\t'))
+      .join('\n');
   const width = await loadWidth(cells);
   const widths = columns.map((column, index) =>
     Math.max(column.head.length, ...cells.map((row) => width(row[index] ?? ''))),
@@ -29,16 +37,21 @@ export async function formatRows<R>(
     const others = widths.reduce((sum, each, index) => sum + (index === flexible ? 0 : each + 2), 0);
     widths[flexible] = Math.max(10, Math.min(widths[flexible] ?? 0, (out.columns ?? 80) - others));
   }
-  const line = (row: readonly string[]): string =>
+  const line = (row: readonly string[], of?: R): string =>
     row
       .map((cell, index) => {
         const shown = cutToWidth(cell, widths[index] ?? 0, width);
         const fill = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width(shown)));
-        return columns[index]?.right ? fill + shown : shown + fill;
+        const painted = paintCell(shown, of, index);
+        if (columns[index]?.right) return fill + painted;
+        return index === row.length - 1 ? painted : painted + fill;
       })
       .join('  ')
       .trimEnd();
-  return [line(columns.map((column) => column.head.toUpperCase())), ...cells.map(line)].join('\n');
+  return [
+    line(columns.map((column) => column.head.toUpperCase())),
+    ...cells.map((row, at) => line(row, rows[at])),
+  ].join('\n');
 }
 
 /** Loads the library for wide characters only for text that is not ASCII: it costs more than the rest of a list. */
@@ -50,9 +63,15 @@ async function loadWidth(cells: readonly string[][]): Promise<(text: string) => 
 
 /** `name  value` lines; null values are left out. */
 export function formatFacts(
-  pairs: readonly (readonly [string, string | number | null | undefined])[],
+  pairs: readonly (readonly [string, string | number | null | undefined, style?: TextStyle | undefined])[],
+  paint: Paint = paintNothing,
 ): string {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}  ${toPrintable(String(value))}`).join('\n');
+  return shown
+    .map(
+      ([name, value, style]) =>
+        `${paint('dim', name)}${' '.repeat(width - name.length)}  ${paint(style, toPrintable(String(value)))}`,
+    )
+    .join('\n');
 }

@@ -48,6 +48,7 @@ import { projectOperations } from './runner/setup/operations.ts';
 import { readProjectSetups } from './runner/setup/projects.ts';
 import { listTrackedFiles } from './runner/worktrees/tracked.ts';
 import { isPlainName } from './sessions/seats/index.ts';
+import { statsOperations } from './stats/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
 import {
   checkKeptPaths,
@@ -268,6 +269,7 @@ export async function openEngine(options: OpenOptions) {
         readImpact: rooms.readImpact,
       }),
       ...retentionOperations({ retention: rooms.retention }),
+      ...statsOperations({ stats: rooms.stats }),
       ...notifyOperations(notify),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({

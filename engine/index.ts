@@ -18,6 +18,8 @@ export type { ToolAnswer } from './api/tool-operations.ts';
 export { type Reader, renderWords } from './api/words.ts';
 export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
+export { renderBar, renderSparkline } from './base/charts.ts';
+export { usesColour } from './base/colours.ts';
 export {
   asSvcError,
   CODES,
@@ -34,11 +36,21 @@ export { readProgram, runProgram } from './base/run-program.ts';
 export { type Mention, nameCommand, Sentence, sentence, type Words } from './base/sentence.ts';
 export { createSerialQueue } from './base/serial-queue.ts';
 export {
+  isPausedRun,
+  nameSessionState,
+  nameTaskState,
+  OTHER_WORDS,
+  SESSION_WORDS,
+  TASK_WORDS,
+} from './base/state-words.ts';
+export {
   cutToWidth,
   formatAge,
   formatCount,
   formatDollars,
+  formatElapsed,
   formatLocalTime,
+  formatTokenCount,
   localizeTimes,
   quoteForShell,
   toPrintable,
@@ -92,6 +104,16 @@ export { WORKTREE_STATES, type WorktreeState } from './runner/worktrees/states.t
 export type { Session } from './sessions/index.ts';
 export { type NextStep, outcomeOfSession, workLeftBy } from './sessions/outcome.ts';
 export type { Peer } from './sessions/peers.ts';
+export {
+  describeFigures,
+  describeQueue,
+  describeReach,
+  describeRework,
+  describeSuccess,
+  foldValues,
+  type StatsFact,
+} from './stats/describe.ts';
+export type { Figures, StatsDay, StatsReport } from './stats/index.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { readDaemonRecord } from './workspace/daemon-record.ts';
 export { findWorkspace } from './workspace/find.ts';

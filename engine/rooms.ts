@@ -89,6 +89,7 @@ import {
   type Session,
   type Sessions,
 } from './sessions/index.ts';
+import { createStats, type Stats } from './stats/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
@@ -128,6 +129,7 @@ export interface Rooms {
   worktreeActions: WorktreeActions;
   reviews: Reviews;
   retention: DataRetention;
+  stats: Stats;
   sessionActions: SessionActions;
   logs: SessionLogs;
   liveFacts: LiveFacts;
@@ -477,6 +479,7 @@ export function createRooms(ground: Ground): Rooms {
     log,
   });
   closing(retention.close);
+  const stats = createStats({ storage, events, clock, cap: ground.workerCap });
   const { tasks, decisions, workflow } = board;
   const sessionActions = createSessionActions({
     storage,
@@ -595,6 +598,7 @@ export function createRooms(ground: Ground): Rooms {
     worktreeActions,
     reviews,
     retention,
+    stats,
     sessionActions,
     logs,
     liveFacts: createLiveFacts({ runner, logs, clock }),

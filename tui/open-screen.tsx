@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { render } from 'ink';
-import { asSvcError } from '../engine/index.ts';
+import { asSvcError, usesColour } from '../engine/index.ts';
 import { App, type Terminal } from './app.tsx';
 import { type EffectHandlers, performEffect, runEditor, runSvcCommand } from './effects.ts';
 import type { DashboardEnd, DashboardOptions } from './options.ts';
@@ -8,7 +8,6 @@ import { describeWaitingCount } from './panes/waiting.ts';
 import type { PreferenceFile } from './preferences/preference-file.ts';
 import { createInitialState, createStore } from './store.ts';
 import { createEngineSync } from './sync/engine-sync.ts';
-import { usesColour } from './text/colours.ts';
 
 const BELL = '\u0007';
 /** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */
@@ -28,7 +27,17 @@ export async function openScreen(options: DashboardOptions, file: PreferenceFile
   let terminal: Terminal | null = null;
   let isAway = false;
   const setLineWrap = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);
-  const restoreLineWrap = (): void => setLineWrap(true);
+  /** What the title of the terminal says; null while it is the terminal's own. */
+  let title: string | null = null;
+  function restoreTitle(): void {
+    if (title !== null) stdout.write(RESTORE_TITLE);
+    title = null;
+  }
+  /** The shell, and any other program, gets its terminal as it was. */
+  function restoreTerminal(): void {
+    setLineWrap(true);
+    restoreTitle();
+  }
 
   const handlers: EffectHandlers = {
     call: (effect) => void sync.performCall(effect),
@@ -61,7 +70,7 @@ export async function openScreen(options: DashboardOptions, file: PreferenceFile
     try {
       await terminal.suspend(async () => {
         await releaseStdin(stdin);
-        setLineWrap(true);
+        restoreTerminal();
         try {
           await use();
         } finally {
@@ -82,18 +91,20 @@ export async function openScreen(options: DashboardOptions, file: PreferenceFile
     onResize();
   }
 
-  /** What the title of the terminal says; null while it is the terminal's own. */
-  let title: string | null = null;
   function updateTitle(): void {
     const state = store.getState();
     if (isAway || state.link.phase === 'connecting') return;
     const wanted = state.preferences.title ? describeWaitingCount(state) : null;
     if (wanted === title) return;
+    if (wanted === null) {
+      restoreTitle();
+      return;
+    }
     if (title === null) stdout.write(KEEP_TITLE);
-    stdout.write(wanted === null ? RESTORE_TITLE : `${OSC}2;${wanted}${BELL}`);
+    stdout.write(`${OSC}2;${wanted}${BELL}`);
     title = wanted;
   }
-  store.subscribe(updateTitle);
+  const stopTitle = store.subscribe(updateTitle);
 
   let connectError: unknown = null;
   const sync = createEngineSync({
@@ -113,7 +124,7 @@ export async function openScreen(options: DashboardOptions, file: PreferenceFile
   // Ctrl-Z arrives as a key; this is for a SIGTSTP from another program.
   process.on('SIGTSTP', onStop);
   // The shell gets its terminal back as it was, however the program ends.
-  process.once('exit', restoreLineWrap);
+  process.once('exit', restoreTerminal);
   setLineWrap(false);
   const app = render(
     <App
@@ -139,11 +150,11 @@ export async function openScreen(options: DashboardOptions, file: PreferenceFile
   try {
     await app.waitUntilExit();
   } finally {
-    process.off('exit', restoreLineWrap);
-    setLineWrap(true);
+    process.off('exit', restoreTerminal);
+    stopTitle();
+    restoreTerminal();
     process.off('SIGTSTP', onStop);
     stdout.off('resize', onResize);
-    if (title !== null) stdout.write(RESTORE_TITLE);
     await sync.close();
     await file.close();
     stdout.off('error', onBroken);

@@ -31,6 +31,7 @@ export const createInitialState = (options: {
   view: 'list',
   isZoomed: false,
   workers: 'log',
+  statsBy: 'agent',
   scroll: { of: '', top: 0, left: 0 },
   diffCursor: null,
   search: null,

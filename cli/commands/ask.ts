@@ -12,8 +12,9 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { createEngineLink } from '../link.ts';
-import { defineLimitFlag, noteCut } from '../list-limit.ts';
-import { formatFacts, formatRows } from '../print.ts';
+import { definePageFlags, showPage } from '../pages.ts';
+import { findStateStyle } from '../paint.ts';
+import { formatFacts } from '../print.ts';
 import { getDaemonCommand } from '../self.ts';
 import { parseNumberId } from './number-id.ts';
 
@@ -54,29 +55,33 @@ const list = defineCommand({
       about: 'which ones; the open ones when not given',
       choices: ['open', 'answered', 'timeout', 'all'],
     },
-    ...defineLimitFlag(50),
+    ...definePageFlags(50),
   },
   examples: ['ask list', 'ask list --status answered'],
   async run(context) {
-    const { status = 'open', limit = 50 } = context.flags;
+    const { status = 'open' } = context.flags;
     const client = await context.engine();
-    const { asks, more } = await client.call('ask.list', { status, limit });
-    const text = await formatRows(
-      asks,
-      [
+    let total = 0;
+    await showPage(context, {
+      standard: 50,
+      async fetch(part) {
+        const { asks, more = 0 } = await client.call('ask.list', { status, ...part });
+        total = asks.length + more;
+        return asks;
+      },
+      count: async () => total,
+      getId: (each) => each.ask_id,
+      columns: [
         { head: 'id', value: (each) => each.ask_id },
-        { head: 'status', value: (each) => each.status },
+        { head: 'status', value: (each) => each.status, style: (each) => findStateStyle(each.status) },
         { head: 'from', value: (each) => each.from_session },
         { head: 'to', value: (each) => each.to_session },
         { head: 'age', value: (each) => formatAge(each.created_at), right: true },
         { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'question', value: (each) => each.question, flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(asks, () => text);
-    if (asks.length === 0) context.note(status === 'open' ? 'nobody waits for an answer' : 'no asks');
-    noteCut(context, { shown: asks.length, total: asks.length + more });
+      empty: status === 'open' ? 'nobody waits for an answer' : 'no asks',
+    });
   },
 });
 

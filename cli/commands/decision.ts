@@ -12,8 +12,9 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { askForLine } from '../confirm.ts';
-import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
-import { formatFacts, formatRows } from '../print.ts';
+import { definePageFlags, showPage } from '../pages.ts';
+import { findStateStyle } from '../paint.ts';
+import { formatFacts } from '../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from './dispatching.ts';
 import { promptFlag, readPrompt } from './prompt.ts';
 
@@ -38,20 +39,22 @@ const list = defineCommand({
       about: 'pending when not given',
       choices: ['pending', 'approved', 'denied', 'expired', 'all'],
     },
-    ...defineLimitFlag(100),
+    ...definePageFlags(100),
   },
   examples: ['decision list', 'decision list --state all'],
   async run(context) {
-    const { state = 'pending', limit = 100 } = context.flags;
+    const { state = 'pending' } = context.flags;
     const filter = state === 'all' ? {} : { state };
     const client = await context.engine();
-    const decisions = await client.call('decision.list', { ...filter, limit });
-    const text = await formatRows(
-      decisions,
-      [
+    await showPage(context, {
+      standard: 100,
+      fetch: (part) => client.call('decision.list', { ...filter, ...part }),
+      count: () => client.call('decision.count', filter),
+      getId: (each) => each.decision_id,
+      columns: [
         { head: 'id', value: (each) => each.decision_id },
         { head: 'task', value: (each) => each.task_id },
-        { head: 'state', value: (each) => each.state },
+        { head: 'state', value: (each) => each.state, style: (each) => findStateStyle(each.state) },
         { head: 'agent', value: (each) => each.agent },
         {
           head: 'from',
@@ -60,14 +63,7 @@ const list = defineCommand({
         { head: 'age', value: (each) => formatAge(each.created_at), right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(decisions, () => text);
-    if (decisions.length === 0) context.note(state === 'pending' ? 'nothing waits for you' : 'no decisions');
-    await noteCutByCount(context, {
-      shown: decisions.length,
-      limit,
-      count: () => client.call('decision.count', filter),
+      empty: state === 'pending' ? 'nothing waits for you' : 'no decisions',
     });
   },
 });

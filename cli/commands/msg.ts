@@ -7,7 +7,7 @@ import {
   toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
-import { defineLimitFlag, noteCut, noteCutByCount } from '../list-limit.ts';
+import { defineLimitFlag, definePageFlags, noteCut, showPage } from '../pages.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
 import { readPrompt } from './prompt.ts';
@@ -152,6 +152,13 @@ const inbox = defineCommand({
       limit,
     });
     context.result(read, formatInbox);
+    if (session === undefined)
+      await readHandoffs(
+        client,
+        read.messages
+          .filter((each) => each.kind === 'handoff' && each.acked === null)
+          .map(({ id }) => ({ id, agent })),
+      );
     noteCut(context, { shown: read.messages.length, total: read.messages.length + read.more, most: 500 });
     if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
   },
@@ -184,21 +191,24 @@ const list = defineCommand({
   about: 'list the messages of everyone, newest first',
   flags: {
     unread: { type: 'boolean', short: 'u', about: 'only unread messages' },
-    ...defineLimitFlag(100),
+    ...definePageFlags(100),
   },
   examples: ['msg list', 'msg list --unread'],
   async run(context) {
-    const { unread, limit = 100 } = context.flags;
+    const { unread } = context.flags;
     const client = await context.engine();
-    const messages = await client.call('msg.list', {
-      unread,
-      limit,
-    });
-    const text = await formatRows(
-      messages,
-      [
+    await showPage(context, {
+      standard: 100,
+      fetch: (part) => client.call('msg.list', { unread, ...part }),
+      count: () => client.call('msg.count', { unread }),
+      getId: (each) => each.message_id,
+      columns: [
         { head: 'id', value: (each) => each.message_id, right: true },
-        { head: 'kind', value: (each) => each.kind },
+        {
+          head: 'kind',
+          value: (each) => each.kind,
+          style: (each) => (each.kind === 'alert' ? 'bad' : undefined),
+        },
         { head: 'from', value: (each) => each.from_session ?? each.from_agent },
         { head: 'to', value: (each) => each.to_session ?? each.to_worker ?? each.to_agent },
         { head: 'age', value: (each) => formatAge(each.created_at), right: true },
@@ -206,14 +216,7 @@ const list = defineCommand({
         { head: 'notice', value: (each) => each.delivery },
         { head: 'text', value: (each) => each.body.trim().split('\n', 1)[0], flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(messages, () => text);
-    if (messages.length === 0) context.note('no messages; svc msg send writes one');
-    await noteCutByCount(context, {
-      shown: messages.length,
-      limit,
-      count: () => client.call('msg.count', { unread }),
+      empty: 'no messages; svc msg send writes one',
     });
   },
 });
@@ -248,8 +251,21 @@ const show = defineCommand({
         toPrintable(each.body, { lines: true }).trimEnd(),
       ].join('\n'),
     );
+    if (message.kind === 'handoff' && message.acked_at === null && isToChair(message.to_session))
+      await readHandoffs(client, [{ id, as_person: true }]);
   },
 });
+
+const isToChair = (address: string | null): boolean => address !== null && /^chair(?:$|[@-])/.test(address);
+
+/** Handoffs report and ask for nothing: whoever is shown one has read it. */
+async function readHandoffs(
+  client: EngineClient,
+  shown: readonly { id: number; agent?: string | undefined; as_person?: true }[],
+): Promise<void> {
+  // Who may change nothing, or is not the first, has been shown it all the same.
+  for (const each of shown) await client.call('msg.ack', each).catch(() => undefined);
+}
 
 const peers = defineCommand({
   name: 'msg peers',

@@ -1,6 +1,7 @@
 import { formatAge, formatLocalTime } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
+import { definePageFlags, showPage } from '../pages.ts';
+import { findStateStyle } from '../paint.ts';
 import { formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
 
@@ -28,34 +29,29 @@ const deliveries = defineCommand({
   about: 'list deliveries of outbound events, newest first',
   flags: {
     state: { type: 'string', short: 's', about: 'only these', choices: ['pending', 'delivered', 'dead'] },
-    ...defineLimitFlag(50),
+    ...definePageFlags(50),
   },
   examples: ['notify deliveries', 'notify deliveries --state dead'],
   async run(context) {
-    const { state, limit = 50 } = context.flags;
+    const { state } = context.flags;
     const filter = state === undefined ? {} : { state };
     const client = await context.engine();
-    const rows = await client.call('notify.deliveries', { ...filter, limit });
-    const text = await formatRows(
-      rows,
-      [
+    await showPage(context, {
+      standard: 50,
+      fetch: (part) => client.call('notify.deliveries', { ...filter, ...part }),
+      count: () => client.call('notify.count', filter),
+      getId: (row) => row.id,
+      columns: [
         { head: 'id', value: (row) => row.id, right: true },
         { head: 'event', value: (row) => row.event },
-        { head: 'state', value: (row) => row.state },
+        { head: 'state', value: (row) => row.state, style: (row) => findStateStyle(row.state) },
         { head: 'tries', value: (row) => row.attempts, right: true },
         { head: 'age', value: (row) => formatAge(row.created_at), right: true },
         { head: 'next', value: (row) => (row.state === 'pending' ? formatLocalTime(row.next_at) : null) },
         { head: 'answer', value: (row) => row.last_error ?? row.last_status },
         { head: 'to', value: (row) => row.url, flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(rows, () => text);
-    if (rows.length === 0) context.note('no deliveries; notify.webhooks in svc.yaml says where events go');
-    await noteCutByCount(context, {
-      shown: rows.length,
-      limit,
-      count: () => client.call('notify.count', filter),
+      empty: 'no deliveries; notify.webhooks in svc.yaml says where events go',
     });
   },
 });

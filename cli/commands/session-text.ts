@@ -7,6 +7,7 @@ import {
   formatLocalTime,
   type ListedSession,
   type NextStep,
+  nameSessionState,
   outcomeOfSession,
   toPrintable,
   type Wire,
@@ -37,9 +38,15 @@ export async function loadOpenAsks(client: EngineClient): Promise<Map<string | n
   return new Map(asks.reverse().map((ask) => [ask.from_session, ask]));
 }
 
-/** Formats the state in one word. A paused session is queued until a time rather than for a free worker. */
-export const formatState = ({ state, resume_at, failure }: ShownSession): string =>
-  resume_at !== null ? 'paused' : state === 'ended' ? (failure?.code ?? 'sealed') : state;
+/** The word of a session's state, as docs/words.md has it. */
+export const formatState = (row: ShownSession, ask?: OpenAsk): string =>
+  nameSessionState(row, undefined, ask !== undefined);
+
+/** With the code of a failure, as lists show it. */
+export const formatStateWithCode = (row: ShownSession, ask?: OpenAsk): string => {
+  const word = formatState(row, ask);
+  return word === 'failed' && row.failure !== null ? `${word} ${row.failure.code}` : word;
+};
 
 /** Describes what a session waits for and how it continues; null when it waits for nothing. */
 export function describeWait(row: ShownSession, ask?: OpenAsk): string | null {
@@ -124,7 +131,7 @@ export function formatSession(
   return [
     formatFacts([
       ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
-      ['state', formatState(row)],
+      ['state', formatState(row, ask)],
       ['waits', describeWait(row, ask)],
       ['failure', failure === null ? null : formatFailure(failure)],
       ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],

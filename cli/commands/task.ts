@@ -1,16 +1,20 @@
 import { resolve } from 'node:path';
 import {
+  type Api,
   formatAge,
   formatCount,
   formatLocalTime,
   type LoggedEvent,
+  nameSessionState,
+  nameTaskState,
   SvcError,
   toPrintable,
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, type Proposal, repeatArgument } from '../command.ts';
-import { defineLimitFlag, noteCut } from '../list-limit.ts';
-import { formatFacts, formatRows } from '../print.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
+import { findStateStyle, type Paint } from '../paint.ts';
+import { formatFacts } from '../print.ts';
 import {
   type DecisionView,
   readRunInput,
@@ -103,22 +107,23 @@ const list = defineCommand({
       choices: ['open', 'assigned', 'running', 'done', 'failed'],
     },
     archived: { type: 'boolean', about: 'those that were archived' },
-    ...defineLimitFlag(100),
+    ...definePageFlags(100),
   },
-  examples: ['task list', 'task list --status running'],
+  examples: ['task list', 'task list --status running', 'task list --json --cursor start'],
   async run(context) {
-    const { status, archived, limit = 100 } = context.flags;
+    const { status, archived } = context.flags;
     const filter = { ...(status === undefined ? {} : { status }), ...(archived ? { archived } : {}) };
     const client = await context.engine();
-    const { tasks, more = 0 } = await client.call('task.list', { ...filter, limit });
-    const text = await formatRows(
-      tasks,
-      [
+    const formatListed = (task: ListedTask): string =>
+      task.waits ? `waits ${task.decision_id}` : nameTaskState(task);
+    await showPage(context, {
+      standard: 100,
+      fetch: async (part) => (await client.call('task.list', { ...filter, ...part })).tasks,
+      count: () => client.call('task.count', filter),
+      getId: (task) => task.task_id,
+      columns: [
         { head: 'id', value: (task) => task.task_id },
-        {
-          head: 'status',
-          value: (task) => (task.waits ? `waits ${task.decision_id}` : formatTaskState(task)),
-        },
+        { head: 'status', value: formatListed, style: (task) => findStateStyle(formatListed(task)) },
         { head: 'agent', value: (task) => task.agent },
         { head: 'age', value: (task) => formatAge(task.created_at), right: true },
         {
@@ -127,21 +132,12 @@ const list = defineCommand({
           flexible: true,
         },
       ],
-      context.stdout,
-    );
-    context.result(tasks, () => text);
-    if (tasks.length === 0) context.note(archived ? 'no archived tasks' : 'no tasks; svc task add makes one');
-    noteCut(context, { shown: tasks.length, total: tasks.length + more });
+      empty: archived ? 'no archived tasks' : 'no tasks; svc task add makes one',
+    });
   },
 });
 
-/** The status to show: `assigned` says too little while a session waits for a free worker, or for a limit to pass. */
-const formatTaskState = (task: Pick<ShownTask, 'status' | 'session_id' | 'resume_at'>): string =>
-  task.status === 'assigned' && task.session_id !== null
-    ? task.resume_at === null
-      ? 'queued'
-      : 'paused'
-    : task.status;
+type ListedTask = Api['task.list']['output']['tasks'][number];
 
 interface Shown {
   task: ShownTask;
@@ -160,7 +156,7 @@ const describeOwnWord = (last: SessionView | undefined): string | null =>
 
 function formatTask(
   { task, decision, sessions, timeline, timeline_total: total }: Shown,
-  { waits, next }: { waits: string | null; next: string | null },
+  { waits, next, paint }: { waits: string | null; next: string | null; paint: Paint },
 ): string {
   const last = sessions.at(-1);
   const work =
@@ -174,48 +170,55 @@ function formatTask(
       ? null
       : `${decision.decision_id} ${decision.state}${decision.decided_by === null ? '' : ` by ${decision.decided_by} (${decision.decided_via})`}`;
   const lines = [
-    formatFacts([
-      ['task', `${task.task_id}: ${task.title}`],
+    formatFacts(
       [
-        'status',
-        task.attempt > 1 ? `${formatTaskState(task)}, attempt ${task.attempt}` : formatTaskState(task),
+        ['task', `${task.task_id}: ${task.title}`],
+        [
+          'status',
+          task.attempt > 1 ? `${nameTaskState(task)}, attempt ${task.attempt}` : nameTaskState(task),
+          findStateStyle(nameTaskState(task)),
+        ],
+        ['waits', waits, 'warn'],
+        ['agent', task.agent],
+        ['priority', formatPriority(task.priority)],
+        ['project', task.project],
+        ['ledger', task.ledger],
+        ['archived', task.archived_at === null ? null : formatLocalTime(task.archived_at)],
+        ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
+        ['stranger', task.stranger],
+        ['decision', decided],
+        [
+          'session',
+          last === undefined
+            ? null
+            : `${last.session_id} ${nameSessionState(last)}, worker ${last.worker_id}`,
+        ],
+        ['branch', last?.branch],
+        ['worktree', last?.worktree],
+        ['work', work],
+        ['failure', task.failure === null ? null : formatFailure(task.failure), 'bad'],
+        ['said', describeOwnWord(last)],
+        ['next', next],
+        ['summary', task.summary],
       ],
-      ['waits', waits],
-      ['agent', task.agent],
-      ['priority', formatPriority(task.priority)],
-      ['project', task.project],
-      ['ledger', task.ledger],
-      ['archived', task.archived_at === null ? null : formatLocalTime(task.archived_at)],
-      ['from', task.source_ref === null ? task.source : `${task.source} (${task.source_ref})`],
-      ['stranger', task.stranger],
-      ['decision', decided],
-      [
-        'session',
-        last === undefined
-          ? null
-          : `${last.session_id} ${last.resume_at === null ? last.state : 'paused'}, worker ${last.worker_id}`,
-      ],
-      ['branch', last?.branch],
-      ['worktree', last?.worktree],
-      ['work', work],
-      ['failure', task.failure === null ? null : formatFailure(task.failure)],
-      ['said', describeOwnWord(last)],
-      ['next', next],
-      ['summary', task.summary],
-    ]),
+      paint,
+    ),
     '',
-    'prompt',
+    paint('strong', 'prompt'),
     ...toPrintable(task.prompt, { lines: true })
       .split('\n')
       .map((line) => `  ${line}`),
     '',
-    timeline.length === total
-      ? 'timeline'
-      : `timeline (the newest ${timeline.length} of ${formatCount(total, 'event')})`,
+    paint(
+      'strong',
+      timeline.length === total
+        ? 'timeline'
+        : `timeline (the newest ${timeline.length} of ${formatCount(total, 'event')})`,
+    ),
     ...timeline.map(({ at, kind, actor, via, data }) => {
       const who = actor === null ? '' : `  ${actor}${via === null ? '' : ` (${via})`}`;
       const why = data.detail ?? data.reason;
-      return `  ${formatLocalTime(at)}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
+      return `  ${paint('dim', formatLocalTime(at))}  ${kind}${toPrintable(who)}${typeof why === 'string' ? `  ${toPrintable(why)}` : ''}`;
     }),
   ];
   return lines.join('\n');
@@ -228,7 +231,8 @@ const show = defineCommand({
   name: 'task show',
   about: 'show a task with its prompt, sessions and timeline',
   args: defineTaskArgument('task'),
-  examples: ['task show t-4'],
+  flags: outputFlags,
+  examples: ['task show t-4', 'task show t-4 --color always | less -R'],
   async run(context) {
     const client = await context.engine();
     const shown = await client.call('task.show', { id: context.arg(0) });
@@ -240,7 +244,7 @@ const show = defineCommand({
         : null;
     const isOver = last?.state === 'ended' && task.session_id === last.session_id;
     const next = isOver ? await describeNextStep(last, { mayRetry: task.status === 'failed' }) : null;
-    context.result(shown, (view) => formatTask(view, { waits, next }));
+    context.result(shown, (view) => formatTask(view, { waits, next, paint: context.paint }));
   },
 });
 

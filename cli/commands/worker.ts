@@ -7,8 +7,8 @@ import {
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../command.ts';
-import { defineLimitFlag, noteCutByCount } from '../list-limit.ts';
-import { formatRows } from '../print.ts';
+import { definePageFlags, showPage } from '../pages.ts';
+import { findStateStyle } from '../paint.ts';
 import { confineStart } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
 import { runInForeground } from './foreground.ts';
@@ -26,6 +26,7 @@ import {
   describeWait,
   formatSession,
   formatState,
+  formatStateWithCode,
   loadOpenAsks,
   type OpenAsk,
   type ShownSession as Row,
@@ -54,34 +55,33 @@ const list = defineCommand({
   about: 'list worker sessions: those that run or wait, and with --all the ended ones too',
   flags: {
     all: { type: 'boolean', short: 'a', about: 'the ended ones too, newest first' },
-    ...defineLimitFlag(100),
+    ...definePageFlags(100),
   },
   examples: ['worker list', 'worker list --all'],
   async run(context) {
-    const { all, limit = 100 } = context.flags;
+    const { all } = context.flags;
     const filter = all ? {} : { live: true };
     const client = await context.engine();
-    const rows = await client.call('session.list', { ...filter, limit });
     const asks = await loadOpenAsks(client);
-    const text = await formatRows(
-      rows,
-      [
+    await showPage(context, {
+      standard: 100,
+      fetch: (part) => client.call('session.list', { ...filter, ...part }),
+      count: () => client.call('session.count', filter),
+      getId: (row) => row.session_id,
+      columns: [
         { head: 'session', value: (row) => row.session_id },
         { head: 'task', value: (row) => row.task_id },
         { head: 'agent', value: (row) => row.agent },
-        { head: 'state', value: formatState },
+        {
+          head: 'state',
+          value: (row) => formatStateWithCode(row, asks.get(row.session_id)),
+          style: (row) => findStateStyle(formatState(row, asks.get(row.session_id))),
+        },
         { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },
         { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(rows, () => text);
-    if (rows.length === 0) context.note(all ? 'no sessions yet' : 'no worker runs; svc worker list --all');
-    await noteCutByCount(context, {
-      shown: rows.length,
-      limit,
-      count: () => client.call('session.count', filter),
+      empty: all ? 'no sessions yet' : 'no worker runs; svc worker list --all',
     });
   },
 });

@@ -14,6 +14,8 @@ import {
   type WorktreeState,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
+import { outputFlags } from '../pages.ts';
+import { findStateStyle, paintPatch } from '../paint.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { edit, shell } from './worktree-enter.ts';
 
@@ -71,6 +73,7 @@ const list = defineCommand({
     base: { type: 'string', value: 'branch', about: 'compare with this branch' },
     state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
     limit: { type: 'number', short: 'n', about: 'at most this many, the newest (all)' },
+    ...outputFlags,
   },
   examples: ['worktree list', 'worktree list --project api'],
   async run(context) {
@@ -92,12 +95,13 @@ const list = defineCommand({
         { head: 'session', value: (each) => each.session_id },
         { head: 'task', value: (each) => each.task_id },
         { head: 'branch', value: (each) => each.branch },
-        { head: 'state', value: formatStates },
+        { head: 'state', value: formatStates, style: (each) => findStateStyle(formatStates(each)) },
         { head: 'ahead', value: (each) => each.ahead ?? '?', right: true },
         { head: 'behind', value: (each) => each.behind ?? '?', right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
       context.stdout,
+      context.paint,
     );
     context.result(entries, () => text);
     if (entries.length === 0 && problems.length === 0)
@@ -114,9 +118,14 @@ const diff = defineCommand({
   name: 'worktree diff',
   about: 'show what a session changed since its base',
   args: sessionArg,
-  flags: { stat: { type: 'boolean', about: 'only commits and files' } },
-  examples: ['worktree diff s-12', 'worktree diff s-12 --stat'],
+  flags: { stat: { type: 'boolean', about: 'only commits and files' }, ...outputFlags },
+  examples: [
+    'worktree diff s-12',
+    'worktree diff s-12 --stat',
+    'worktree diff s-12 --color always | less -R',
+  ],
   async run(context) {
+    const { paint } = context;
     const client = await context.engine();
     const shown = await client.call('worktree.diff', {
       session: context.arg(0),
@@ -125,10 +134,16 @@ const diff = defineCommand({
     context.result(shown, ({ commits, files, patch }) =>
       [
         ...commits.map(
-          (each) => `${each.id.slice(0, 10)} ${toPrintable(each.subject)} (${toPrintable(each.author)})`,
+          (each) =>
+            `${paint('warn', each.id.slice(0, 10))} ${toPrintable(each.subject)} (${toPrintable(each.author)})`,
         ),
-        ...files.map((each) => ` ${toPrintable(each.path)}  +${each.insertions} -${each.deletions}`),
-        ...(context.flags.stat ? [] : ['', toPrintable(patch.text, { lines: true }).trimEnd()]),
+        ...files.map(
+          (each) =>
+            ` ${toPrintable(each.path)}  ${paint('good', `+${each.insertions}`)} ${paint('bad', `-${each.deletions}`)}`,
+        ),
+        ...(context.flags.stat
+          ? []
+          : ['', paintPatch(toPrintable(patch.text, { lines: true }).trimEnd(), paint)]),
         ...(patch.truncated && !context.flags.stat ? ['[the patch goes on]'] : []),
       ].join('\n'),
     );

@@ -99,9 +99,12 @@ export function makeTitle(prompt: string): string {
 }
 
 /** `45s`, `12m`, `3h`, `5d`: how long ago, or `-`. */
-export function formatAge(at: string | null, now: number = Date.now()): string {
-  if (at === null) return '-';
-  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000));
+export const formatAge = (at: string | null, now: number = Date.now()): string =>
+  formatElapsed(at === null ? null : Math.max(0, Math.round((now - Date.parse(at)) / 1000)));
+
+/** `45s`, `12m`, `3h`, `5d`, or `-`. */
+export function formatElapsed(seconds: number | null): string {
+  if (seconds === null) return '-';
   if (seconds < 100) return `${seconds}s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 100) return `${minutes}m`;
@@ -129,6 +132,14 @@ export const localizeTimes = (sentence: string): string =>
 /** US dollars, with more digits below a cent: `$1.25`, `$0.0042`. */
 export const formatDollars = (dollars: number): string =>
   `$${dollars.toFixed(dollars > 0 && dollars < 0.01 ? 4 : 2)}`;
+
+/** Formats a count in at most five cells, up to a hundred million. */
+export function formatTokenCount(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 99_950) return `${(count / 1000).toFixed(1)}k`;
+  if (count < 999_500) return `${Math.round(count / 1000)}k`;
+  return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
+}
 
 /** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>

@@ -85,7 +85,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   usedVariable(
     'SVC_FORCE_COLOR',
     'process',
-    'dashboard',
+    'dashboard, lists',
     '1: colour even with NO_COLOR or a dumb terminal; 0: none',
   ),
   usedVariable('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),

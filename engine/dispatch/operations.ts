@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, ReadingTime, StreamFacts, Usage } from '../agents/index.ts';
+import { cursor } from '../api/cursor.ts';
 import { by, operation } from '../api/operation.ts';
 import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
@@ -124,6 +125,7 @@ export function sessionOperations(deps: {
         live: z.boolean().optional(),
         ids: z.array(z.string()).max(1000).optional(),
         limit: z.int().min(1).max(100_000).optional(),
+        cursor,
       }),
       async run(input): Promise<ListedSession[]> {
         const found = sessions.list(input);

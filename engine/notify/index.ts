@@ -38,7 +38,12 @@ export interface NotifyDeps {
 
 export interface Notify {
   /** Newest first, at most `limit` (50). */
-  list(filter?: { state?: DeliveryState | undefined; limit?: number | undefined }): Delivery[];
+  /** Newest first; of a page those before that id. */
+  list(filter?: {
+    state?: DeliveryState | undefined;
+    before?: number | undefined;
+    limit?: number | undefined;
+  }): Delivery[];
   /** Sends a delivery again now, under the same message id. Throws `not_found`. */
   redeliver(id: number): Promise<Delivery>;
   /**
@@ -170,7 +175,8 @@ export function createNotify(deps: NotifyDeps): Notify {
   }
 
   return {
-    list: ({ state, limit = 50 } = {}) => outbox.list(state, limit).map(toDelivery),
+    list: ({ state, before = Number.MAX_SAFE_INTEGER, limit = 50 } = {}) =>
+      outbox.list(state, before, limit).map(toDelivery),
 
     async redeliver(id) {
       const row = await storage.write(() => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, parseNumberCursor } from '../api/cursor.ts';
 import { operation } from '../api/operation.ts';
 import { EVENTS } from './events.ts';
 import type { Notify } from './index.ts';
@@ -23,8 +24,9 @@ export function notifyOperations(notify: Notify) {
       input: z.strictObject({
         state: z.enum(DELIVERY_STATES).optional(),
         limit: z.int().min(1).max(100_000).optional(),
+        cursor,
       }),
-      run: (filter) => notify.list(filter),
+      run: ({ cursor: last, ...filter }) => notify.list({ ...filter, before: parseNumberCursor(last) }),
     }),
     operation({
       name: 'notify.count',

@@ -101,9 +101,11 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     WHERE state = 'pending' AND url = @url AND next_at <= @now AND last_error IS NOT @error RETURNING id`);
   const again = db.prepare(`UPDATE delivery SET state = 'pending', attempts = 0, first_at = ?, next_at = ?,
     delivered_at = NULL WHERE id = ?`);
-  const newest = db.prepare<unknown[], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT +?');
+  const newest = db.prepare<unknown[], DeliveryRow>(
+    'SELECT * FROM delivery WHERE id < ? ORDER BY id DESC LIMIT +?',
+  );
   const ofState = db.prepare<unknown[], DeliveryRow>(
-    'SELECT * FROM delivery WHERE state = ? ORDER BY id DESC LIMIT +?',
+    'SELECT * FROM delivery WHERE state = ? AND id < ? ORDER BY id DESC LIMIT +?',
   );
   const counts = db.prepare<unknown[], { state: DeliveryState; n: number }>(
     "SELECT state, n FROM state_count WHERE of = 'delivery'",
@@ -137,8 +139,9 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     again(id: number, now: number): void {
       again.run(now, now, id);
     },
-    list: (state: DeliveryState | undefined, limit: number): DeliveryRow[] =>
-      state === undefined ? newest.all(limit) : ofState.all(state, limit),
+    /** Newest first, those before that id. */
+    list: (state: DeliveryState | undefined, before: number, limit: number): DeliveryRow[] =>
+      state === undefined ? newest.all(before, limit) : ofState.all(state, before, limit),
     /** Counts deliveries by state. */
     counts(): Record<DeliveryState, number> {
       const found = { pending: 0, delivered: 0, dead: 0 };

@@ -59,5 +59,7 @@ export interface SessionFilter {
   state?: SessionState | undefined;
   live?: boolean | undefined;
   ids?: readonly string[] | undefined;
+  /** The session that a page begins after. */
+  cursor?: string | undefined;
   limit?: number | undefined;
 }

@@ -89,9 +89,11 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const newestOf = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE w.name = +? OR (w.name IS NULL AND w.id = +?) ORDER BY s.id DESC LIMIT 1`,
   );
-  const newest = db.prepare<unknown[], SessionRow>(`${SELECT} ORDER BY s.id DESC LIMIT +?`);
+  const newest = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.id < +? ORDER BY s.id DESC LIMIT +?`);
   const ofState = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state = +? ORDER BY s.id LIMIT +?`);
-  const live = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.state <> 'ended' ORDER BY s.id LIMIT +?`);
+  const live = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.state <> 'ended' AND +s.id > ? ORDER BY s.id LIMIT +?`,
+  );
   const among = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) AND s.state = coalesce(?, s.state)
      AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
@@ -202,15 +204,18 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
       ),
     isKnown: (sessionId) =>
       asWorkerSession(sessionId) !== null && byId.get(parseId('s', sessionId)) !== undefined,
-    list({ state, live: onlyLive = false, ids, limit = ids?.length ?? 100 }) {
+    list({ state, live: onlyLive = false, ids, cursor, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) {
         return among.all(formatIdArray('s', ids), state ?? null, onlyLive ? 1 : 0, limit).map(toSession);
       }
       if (state !== undefined) return ofState.all(state, limit).map(toSession);
-      return (onlyLive ? live.all(limit) : newest.all(limit)).map(toSession);
+      const from = cursor === undefined ? null : parseId('s', cursor);
+      return (onlyLive ? live.all(from ?? 0, limit) : newest.all(from ?? Number.MAX_SAFE_INTEGER, limit)).map(
+        toSession,
+      );
     },
     // In SQLite a negative LIMIT means no limit.
-    listLive: () => live.all(-1).map(toSession),
+    listLive: () => live.all(0, -1).map(toSession),
     ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
     byBranch(branch) {
       const row = branched.get(branch);

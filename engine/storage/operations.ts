@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, parseNumberCursor } from '../api/cursor.ts';
 import { operation } from '../api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -19,11 +20,15 @@ export function eventOperations({
       changes: false,
       input: z.strictObject({
         limit: z.int().min(1).max(10_000).optional(),
-        before: z.int().min(1).optional(),
+        cursor,
         task: z.string().min(1).optional(),
       }),
-      run: ({ task, ...part }) =>
-        events.listEvents({ ...part, ...(task === undefined ? {} : { taskId: taskId(task) }) }),
+      run: ({ task, limit, cursor: last }) =>
+        events.listEvents({
+          limit,
+          before: parseNumberCursor(last),
+          ...(task === undefined ? {} : { taskId: taskId(task) }),
+        }),
     }),
   ];
 }

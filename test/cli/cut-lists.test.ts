@@ -86,16 +86,47 @@ describe('a list that shows a part', () => {
 
   for (const [line, standard] of LISTS) {
     test(`says so, and how to see all: svc ${line}`, async () => {
-      const note = `note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all\n`;
+      const note = new RegExp(
+        `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ goes on)?\\n$`,
+        'm',
+      );
       const cut = await run(`${line} --json`);
       assert.equal(rowsOf(cut).length, standard);
-      assert.equal(cut.stderr, note);
-      assert.ok((await run(line)).stderr.includes(note));
+      assert.match(cut.stderr, note);
+      assert.match((await run(line)).stderr, note);
       const whole = await run(`${line} --json --limit ${ROWS}`);
       assert.equal(rowsOf(whole).length, ROWS);
       assert.equal(whole.stderr, '');
     });
   }
+
+  for (const [line] of LISTS.filter(([each]) => !each.startsWith('msg inbox'))) {
+    test(`goes on page by page, each row once and in the same order: svc ${line}`, async () => {
+      const whole = rowsOf(await run(`${line} --json --limit ${ROWS}`));
+      const rows: unknown[] = [];
+      let cursor: string | null = 'start';
+      for (let pages = 0; cursor !== null && pages < 4; pages += 1) {
+        const ran: Ran = await run(`${line} --json --limit 65 --cursor ${cursor}`);
+        const page = ran.json<{ rows: unknown[]; next_cursor: string | null }>();
+        rows.push(...page.rows);
+        cursor = page.next_cursor;
+      }
+      assert.equal(cursor, null);
+      assert.deepEqual(rows, whole);
+    });
+  }
+
+  test('says the next cursor to people as well, and that there is nothing more', async () => {
+    const first = await run('task list --limit 65');
+    const cursor = /--cursor (t-\d+) goes on/.exec(first.stderr)?.[1];
+    assert.equal(cursor, `t-${ROWS - 64}`);
+    const second = await run(`task list --limit 65 --cursor ${cursor}`);
+    assert.equal(second.stdout.trim().split('\n').length, 65);
+    assert.equal(second.stderr, '');
+    assert.match((await run('task list --cursor t-1')).stderr, /^nothing more$/m);
+    const wrong = await run('msg list --cursor x');
+    assert.deepEqual([wrong.code, /no cursor of this list/.test(wrong.stderr)], [2, true]);
+  });
 
   test('says nothing when nothing is left out', async () => {
     for (const line of ['worker list', 'ask list', 'task list --status open', 'msg list --unread'])

@@ -3,7 +3,7 @@ import { quoteForShell } from '../../engine/index.ts';
 
 /**
  * Runs a command line on a terminal of its own, through script(1), and returns every byte that the terminal was sent:
- * what the program wrote to either stream.
+ * what the program wrote to either stream. Without a pager, which would wait for a key, unless `env` names one.
  */
 export const runOnTerminal = (
   argv: readonly string[],
@@ -14,7 +14,12 @@ export const runOnTerminal = (
     const child = execFile(
       'script',
       ['--quiet', '--return', '--command', line, '/dev/null'],
-      { cwd, env: { ...env, TERM: 'xterm-256color' }, encoding: 'buffer', maxBuffer: 16 * 1024 * 1024 },
+      {
+        cwd,
+        env: { SVC_PAGER: 'cat', ...env, TERM: 'xterm-256color' },
+        encoding: 'buffer',
+        maxBuffer: 16 * 1024 * 1024,
+      },
       (error, stdout) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 128;
         resolve({ code, bytes: stdout, text: stdout.toString('utf8') });

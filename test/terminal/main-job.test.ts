@@ -31,7 +31,7 @@ describe('the main job at a terminal', withTmux, () => {
       // The log has scrolled: its last lines are visible, its first ones are not.
       const log = await terminal.shows('agent: done', 'the end of the log');
       assert.ok(!log.includes('line 1 of 60'), log);
-      await terminal.shows(/s-1 +\w+ +done/, 'the sealed session');
+      await terminal.shows(/s-1 +\w+ +sealed/, 'the sealed session');
 
       // On a narrow screen the log has no box of its own, so v switches to the work.
       if (columns < 120) terminal.keys('v');

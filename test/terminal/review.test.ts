@@ -27,7 +27,7 @@ describe('a review at the keyboard', withTmux, () => {
     const task = await client.call('task.add', { body, agent: 'scripted' });
     await client.call('task.run', { id: task.task_id });
     terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +done/);
+    await terminal.shows(/▶s-1 +\w+ +sealed/);
     await act(terminal, 'v');
     await act(terminal, 'Enter');
     await terminal.shows(/\+by the worker/);

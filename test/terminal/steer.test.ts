@@ -39,7 +39,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     });
     await client.call('task.run', { id: task.task_id });
     terminal.keys('4');
-    await terminal.shows(/▶s-1 +\w+ +done/);
+    await terminal.shows(/▶s-1 +\w+ +sealed/);
     workspace.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
     await terminal.shows('conflicts in README.md');
     await ask(terminal, 'F', 'Merge main into your branch svc/s-1');
@@ -47,7 +47,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'e');
     await terminal.shows('#agent: run sh');
     await act(terminal, 'y');
-    await terminal.shows(/s-2 +\w+ +done/);
+    await terminal.shows(/s-2 +\w+ +sealed/);
     const { promotable } = await client.call('worktree.trial', { session: 's-2' });
     if (!promotable) throw new Error('it still has conflicts');
   });
@@ -81,7 +81,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     await act(terminal, 'B');
     await terminal.shows('Cancel what s-1 does at this moment');
     await act(terminal, 'y');
-    await terminal.shows(/▶s-1 +\w+ +done/);
+    await terminal.shows(/▶s-1 +\w+ +sealed/);
     await terminal.shows('Going on.');
   });
 });

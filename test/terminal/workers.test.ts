@@ -57,7 +57,7 @@ exit "$line"
     await terminal.shows(/▶s-1 .*edit second\.ts/);
     await terminal.shows(/▣ read it.*\n.*▷ write it/);
     writeFileSync(join(bin, 'end'), '');
-    await terminal.shows(/▶s-1 +\w+ +done/);
+    await terminal.shows(/▶s-1 +\w+ +sealed/);
     for (const code of ['0', '3']) {
       await act(terminal, 'A');
       await terminal.shows('the agent is here');

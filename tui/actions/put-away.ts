@@ -1,4 +1,4 @@
-import { describeSessionState } from '../panes/states.ts';
+import { nameSessionState } from '../../engine/index.ts';
 import type { SessionRow, State, TaskRow } from '../state/model.ts';
 import { cleanText } from '../text/text.ts';
 import { getSelectedTask } from './tasks.ts';
@@ -16,7 +16,7 @@ export function checkCanDiscard(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return 'no worker is selected';
   const id = session.session_id;
-  if (session.state !== 'ended') return `${id} is still ${describeSessionState(session)}: x stops it`;
+  if (session.state !== 'ended') return `${id} is still ${nameSessionState(session)}: x stops it`;
   if (session.branch === null) return `${id} has no branch of its own`;
   if (session.branch_state === 'continued') return `a later run has gone on with ${id}`;
   if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;

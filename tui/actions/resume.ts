@@ -1,5 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
-import { describeSessionState, isPausedRun } from '../panes/states.ts';
+import { formatCount, isPausedRun, nameSessionState } from '../../engine/index.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import type { HeldRow, SessionRow, State } from '../state/model.ts';
@@ -31,8 +30,7 @@ export function checkCanResume(state: State): string | null {
   const { session_id: id, task_id: task } = session;
   if (session.state === 'queued' && isPausedRun(session, state.now)) return null;
   if (session.state === 'queued') return `${id} waits for a free worker`;
-  if (session.state !== 'ended')
-    return `${id} is ${describeSessionState(session)} and has nothing to go on with`;
+  if (session.state !== 'ended') return `${id} is ${nameSessionState(session)} and has nothing to go on with`;
   const next = findLaterSession(state, session);
   if (next !== undefined) return `${task} has gone on since, as ${next.session_id}`;
   if (session.failure === null) return `${id} has done its work`;
@@ -120,7 +118,7 @@ export function checkCanAttach(state: State): string | null {
   if (session === undefined) return NOTHING_SELECTED;
   const { session_id: id } = session;
   if (session.state !== 'ended' && session.resume_at === null)
-    return `${id} is ${describeSessionState(session)}: its agent works alone until it pauses or ends`;
+    return `${id} is ${nameSessionState(session)}: its agent works alone until it pauses or ends`;
   return hasWorkFolder(session) ? null : `the worktree of ${id} is no longer there`;
 }
 

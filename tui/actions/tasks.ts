@@ -1,4 +1,4 @@
-import { describeTaskState } from '../panes/states.ts';
+import { nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
@@ -28,7 +28,7 @@ export function checkCanRunTask(state: State, task: TaskRow | undefined): string
   if (task === undefined) return NOTHING_SELECTED;
   if (task.status === 'done') return `${task.task_id} is done`;
   if (task.status !== 'failed' && task.session_id !== null)
-    return `${task.task_id} is ${describeTaskState(task, state.now)} already`;
+    return `${task.task_id} is ${nameTaskState(task, state.now)} already`;
   const session = findLiveSession(state, task);
   if (task.status === 'failed' && session !== null)
     return `${session.session_id} still works on it: x ends that`;
@@ -156,7 +156,7 @@ export function checkCanAssignTask(state: State): string | null {
   if (task === undefined) return NOTHING_SELECTED;
   if (state.data.choices === null) return 'the agents are still being fetched';
   if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
-  return task.session_id === null ? null : `${task.task_id} is ${describeTaskState(task, state.now)} already`;
+  return task.session_id === null ? null : `${task.task_id} is ${nameTaskState(task, state.now)} already`;
 }
 
 export function openAgentChoice(state: State): Transition {

@@ -1,6 +1,6 @@
-import { describeSensitive, formatCount, quoteForShell } from '../../engine/index.ts';
+import { describeSensitive, formatCount, nameSessionState, quoteForShell } from '../../engine/index.ts';
 import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
-import { describeSessionState, isUnreadableWork } from '../panes/states.ts';
+import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
@@ -50,7 +50,7 @@ export function checkCanInterrupt(state: State): string | null {
   const session = getSelectedSession(state);
   if (reason !== null || session === undefined) return reason;
   const { session_id: id, state: at, transport } = session;
-  if (at !== 'running') return `${id} is ${describeSessionState(session)}`;
+  if (at !== 'running') return `${id} is ${nameSessionState(session)}`;
   return transport === 'acp' ? null : `${id} is not run over the agent client protocol; x stops it`;
 }
 
@@ -81,7 +81,7 @@ export const askToStop = (state: State): Question => askToCancelTask(findSession
 export function checkCanRetry(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;
-  if (session.state !== 'ended') return `${session.session_id} is still ${describeSessionState(session)}`;
+  if (session.state !== 'ended') return `${session.session_id} is still ${nameSessionState(session)}`;
   const task = findSessionTask(state);
   return task?.status === 'done' ? `${task.task_id} is done` : checkCanRunTask(state, task);
 }
@@ -108,7 +108,7 @@ export function checkCanPromote(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;
   const id = session.session_id;
-  if (session.state !== 'ended') return `${id} is still ${describeSessionState(session)}`;
+  if (session.state !== 'ended') return `${id} is still ${nameSessionState(session)}`;
   if (session.branch === null) return `${id} has no branch of its own`;
   if (isUnreadableWork(session)) return `what ${id} did could not be read: look at its folder by hand`;
   if ((session.commits ?? 0) === 0) return `${id} has no commits`;
@@ -154,7 +154,7 @@ export function checkCanRerunTests(state: State): string | null {
   if (shown === null) return state.focus === 'tasks' ? 'no worker has run it' : NOTHING_SELECTED;
   const { id, session, evidence } = shown;
   if (session !== undefined && session.state !== 'ended')
-    return `${id} is still ${describeSessionState(session)}`;
+    return `${id} is still ${nameSessionState(session)}`;
   // In Tasks the evidence is shown below the task's details, so these are needed too.
   const task = state.lists.tasks.selected ?? '';
   if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))

@@ -15,6 +15,7 @@ export const KEY_GROUPS = [
   'Usage',
   'Deliveries',
   'Memory',
+  'Stats',
   'Program',
 ] as const;
 export type KeyGroup = (typeof KEY_GROUPS)[number];

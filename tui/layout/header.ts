@@ -1,7 +1,6 @@
-import { formatCount, formatLocalTime } from '../../engine/index.ts';
+import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
 import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
-import { describeSessionState } from '../panes/states.ts';
 import { formatClockTime } from '../panes/time.ts';
 import { describeToday, sumToday } from '../panes/today.ts';
 import type { State } from '../state/model.ts';
@@ -13,7 +12,7 @@ const formatNonZero = (count: number, what: string): string | null =>
   count === 0 ? null : `${count} ${what}`;
 
 const countPausedSessions = ({ data, now }: State): number =>
-  [...data.sessions.values()].filter((each) => describeSessionState(each, now) === 'paused').length;
+  [...data.sessions.values()].filter((each) => nameSessionState(each, now) === 'paused').length;
 
 /** What the day has cost so far; in little room only its tokens. */
 function describeTotals({ data, now, size }: State): string {
@@ -54,7 +53,6 @@ export function renderHeaderLine(state: State): Line {
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
     describeTotals(state),
-    data.notices.length === 0 ? '' : formatCount(data.notices.length, 'notice'),
   ].filter((part) => part !== '');
   const right = `${parts.join(' · ')} `;
   const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));

@@ -1,6 +1,7 @@
 import { isPaneFetched } from '../state/data.ts';
 import type { PaneId, Size, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
+import { SOLE_PANES } from '../state/pane-ids.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
@@ -70,9 +71,9 @@ function computeLayout(state: State): Layout {
     ];
     return { kind: 'tabs', columns: [boxes], body };
   }
-  const left = Math.floor(columns * (focus === 'workers' ? WORKERS_SHARE : LEFT_SHARE));
+  const left = Math.floor(columns * (MANY_COLUMNS.has(focus) ? WIDER_SHARE : LEFT_SHARE));
   const right = columns - left;
-  if (focus === 'memories') {
+  if (SOLE_PANES.has(focus)) {
     const list = { content: { list: focus }, width: left, height: body };
     return {
       kind: 'wide',
@@ -105,9 +106,10 @@ function computeLayout(state: State): Layout {
   };
 }
 
-/** The share of a wide screen that the lists at the left have; that of workers has more columns. */
+/** The share of a wide screen that the lists at the left have; some have more columns. */
 const LEFT_SHARE = 0.42;
-const WORKERS_SHARE = 0.55;
+const WIDER_SHARE = 0.55;
+const MANY_COLUMNS: ReadonlySet<PaneId> = new Set(['workers', 'stats']);
 
 const LEFT_PANES = ['decisions', 'asks', 'tasks', 'workers'] as const;
 type LeftPane = (typeof LEFT_PANES)[number];

@@ -1,9 +1,10 @@
+import { nameSessionState } from '../../engine/index.ts';
 import type { AskRow, Data, State } from '../state/model.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';
 import { definePane, type Pane } from './pane.ts';
-import { describeSessionState, getStateStyle } from './states.ts';
+import { getStateStyle } from './states.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
 /** How many closed asks are listed. */
@@ -111,7 +112,7 @@ function describeAskContext(state: State, ask: AskRow): string[] {
   const waits = !isOpenAsk(ask)
     ? ''
     : isGone
-      ? ` has ended${session === undefined ? '' : ` (${describeSessionState(session)})`}: nobody waits any more`
+      ? ` has ended${session === undefined ? '' : ` (${nameSessionState(session)})`}: nobody waits any more`
       : ' is blocked on this';
   const who = session === undefined ? peer?.agent : `worker ${session.worker_id} (${session.agent})`;
   return [

@@ -42,7 +42,7 @@ export const busPane = definePane<MessageRow>({
   findRow: (data, id) => data.messages.get(id),
   fields: {
     id: (message) => String(message.message_id),
-    status: (message) => (isUnreadMessage(message) ? 'new unread' : 'read'),
+    status: (message) => (isUnreadMessage(message) ? 'unread' : 'read'),
     kind: (message) => message.kind,
     from: describeSender,
     to: describeRecipient,
@@ -53,8 +53,8 @@ export const busPane = definePane<MessageRow>({
     { head: 'id', width: 5, text: (message) => String(message.message_id) },
     {
       head: '',
-      width: 3,
-      text: (message) => (isUnreadMessage(message) ? 'new' : ''),
+      width: 6,
+      text: (message) => (isUnreadMessage(message) ? 'unread' : ''),
       style: () => 'warn',
     },
     {
@@ -95,7 +95,7 @@ export const busPane = definePane<MessageRow>({
   },
   renderPreview: (state, row, cells) => ({
     title: `message ${row.message_id}`,
-    note: isUnreadMessage(row) ? 'unread' : `acknowledged by ${row.acked_by ?? 'someone'}`,
+    note: isUnreadMessage(row) ? 'unread' : `read by ${row.acked_by ?? 'someone'}`,
     lines: renderMessagePreview(state, row, cells),
   }),
 });

@@ -8,6 +8,7 @@ import { locksPane } from './locks.ts';
 import { memoriesPane } from './memories.ts';
 import type { AnyPane, Preview } from './pane.ts';
 import { peersPane } from './peers.ts';
+import { statsPane } from './stats.ts';
 import { tasksPane } from './tasks.ts';
 import { usagePane } from './usage.ts';
 import { workersPane } from './workers.ts';
@@ -25,7 +26,7 @@ export const PANES: readonly AnyPane[] = [
 ];
 
 /** Lists without a tab of their own. */
-const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane];
+const LISTS_WITHOUT_TAB: readonly AnyPane[] = [peersPane, locksPane, memoriesPane, statsPane];
 
 const PANES_BY_ID = Object.fromEntries(
   [...PANES, ...LISTS_WITHOUT_TAB].map((each) => [each.id, each]),

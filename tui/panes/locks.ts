@@ -1,8 +1,7 @@
-import { formatLocalTime } from '../../engine/index.ts';
+import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
 import type { LockRow, SessionRow } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
-import { describeSessionState } from './states.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
 
 /** The holder of a lock, with the worker if it is one. */
@@ -10,7 +9,7 @@ export const describeHolder = (holder: string, sessions: ReadonlyMap<string, Ses
   const session = sessions.get(holder);
   return session === undefined
     ? holder
-    : `${holder}, worker ${session.worker_id} (${session.agent}), ${describeSessionState(session)}`;
+    : `${holder}, worker ${session.worker_id} (${session.agent}), ${nameSessionState(session)}`;
 };
 
 /** Paths that a session has locked for a while. */

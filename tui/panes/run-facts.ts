@@ -1,18 +1,9 @@
-import { formatCount, formatDollars } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount, isPausedRun } from '../../engine/index.ts';
 import type { Data, SessionRow, State } from '../state/model.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { describeRunMode } from './plan.ts';
-import { isPausedRun } from './states.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
-
-/** Formats a count in at most five cells, up to a hundred million. */
-export function formatTokenCount(count: number): string {
-  if (count < 1000) return String(count);
-  if (count < 99_950) return `${(count / 1000).toFixed(1)}k`;
-  if (count < 999_500) return `${Math.round(count / 1000)}k`;
-  return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
-}
 
 /** All tokens of a session, input and output. */
 export const formatSessionTokens = ({ usage }: SessionRow): string =>

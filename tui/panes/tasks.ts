@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/index.ts';
+import { formatLocalTime, isPausedRun, nameTaskState } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { Data, Details, State, TaskRow } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
@@ -8,14 +8,7 @@ import { createEvidenceFact, describeLocksOf, renderEvidenceLines } from './evid
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { definePane } from './pane.ts';
 import { renderAgreement, renderPlanLines } from './plan.ts';
-import {
-  addResumeTime,
-  addWait,
-  canStillRun,
-  describeTaskState,
-  getStateStyle,
-  isPausedRun,
-} from './states.ts';
+import { addResumeTime, addWait, canStillRun, getStateStyle } from './states.ts';
 import { formatClockTime, formatTimeSince, formatWait } from './time.ts';
 
 const isFinishedTask = (task: TaskRow): boolean => task.status === 'done' || task.status === 'failed';
@@ -52,7 +45,7 @@ export const tasksPane = definePane<TaskRow>({
   findRow: (data, id) => data.tasks.get(id),
   fields: {
     id: (task) => task.task_id,
-    status: (task) => `${describeTaskState(task)} ${task.status}`,
+    status: (task) => `${nameTaskState(task)} ${task.status}`,
     agent: (task) => task.agent,
     project: (task) => task.project,
     template: (task) => task.template,
@@ -64,8 +57,8 @@ export const tasksPane = definePane<TaskRow>({
     {
       head: 'status',
       width: 10,
-      text: (task, { now }) => addWait(describeTaskState(task, now), task.resume_at, now),
-      style: (task, { now }) => getStateStyle(describeTaskState(task, now)),
+      text: (task, { now }) => addWait(nameTaskState(task, now), task.resume_at, now),
+      style: (task, { now }) => getStateStyle(nameTaskState(task, now)),
     },
     { head: 'agent', width: 9, minWidth: 44, text: (task) => task.agent ?? '-' },
     { head: 'age', width: 4, align: 'right', text: (task, { now }) => formatTimeSince(task.created_at, now) },
@@ -107,7 +100,7 @@ export const tasksPane = definePane<TaskRow>({
       note:
         row.waits && row.decision_id !== null
           ? `waits for ${row.decision_id}`
-          : addResumeTime(describeTaskState(row, state.now), row.resume_at, state.now),
+          : addResumeTime(nameTaskState(row, state.now), row.resume_at, state.now),
       essential: {
         ...(agreement ? { run: agreement.lines.length } : {}),
         ...(told?.commands == null ? {} : { rerun: above.length + told.commands }),

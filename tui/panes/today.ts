@@ -1,6 +1,5 @@
-import { formatCount, formatDollars } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount } from '../../engine/index.ts';
 import type { Data, SessionRow, UsageDay } from '../state/model.ts';
-import { formatTokenCount } from './run-facts.ts';
 import { describeDay } from './usage.ts';
 
 /** What runs and model calls of a UTC day have used, which is the day that budgets count. */

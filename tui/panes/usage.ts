@@ -1,8 +1,7 @@
-import { formatCount, formatDollars } from '../../engine/index.ts';
+import { formatCount, formatDollars, formatTokenCount, renderSparkline } from '../../engine/index.ts';
 import type { Data, UsageDay } from '../state/model.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
-import { formatTokenCount } from './run-facts.ts';
 import { formatClockTime } from './time.ts';
 
 /** What the list can be narrowed to, in the order in which the key goes through it. */
@@ -76,16 +75,6 @@ const isSpent = ({ total, budget_tokens_day: budget }: UsageDay): boolean =>
 
 /** Cells that a table takes at the sides of its two columns. */
 const TABLE_PADDING = 4;
-
-const BARS = '▁▂▃▄▅▆▇█';
-
-/** A bar for each hour, the highest for the busiest; a dot for an hour without calls. */
-export function renderSparkline(values: readonly number[]): string {
-  const most = Math.max(...values);
-  return values
-    .map((value) => (value === 0 ? '·' : BARS[Math.ceil((value / most) * BARS.length) - 1]))
-    .join('');
-}
 
 const formatHour = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 

@@ -1,10 +1,10 @@
-import { formatCount, formatDollars } from '../../engine/index.ts';
+import { formatCount, formatDollars, isPausedRun, nameSessionState } from '../../engine/index.ts';
 import type { SessionRow, State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import { listOpenAsks } from './asks.ts';
 import type { Column } from './pane.ts';
 import { formatSessionTokens } from './run-facts.ts';
-import { addWait, describeSessionState, getStateStyle, isPausedRun, isUnreadableWork } from './states.ts';
+import { addWait, getStateStyle, isUnreadableWork } from './states.ts';
 import { formatQuietTime, formatSeconds, formatTimeSince } from './time.ts';
 
 /** A worker that has printed nothing for this share of what it may is too quiet. */
@@ -19,9 +19,11 @@ export const describeCurrentState = (
   session: SessionRow,
   { data, now }: Pick<State, 'data' | 'now'>,
 ): string =>
-  session.state === 'running' && listOpenAsks(data).some((each) => each.from_session === session.session_id)
-    ? 'blocked'
-    : describeSessionState(session, now);
+  nameSessionState(
+    session,
+    now,
+    listOpenAsks(data).some((each) => each.from_session === session.session_id),
+  );
 
 const getQuietSince = (session: SessionRow): string | null =>
   session.state === 'running' ? (session.log_written_at ?? session.started_at) : null;

@@ -1,4 +1,4 @@
-import { formatCount, workLeftBy } from '../../engine/index.ts';
+import { formatCount, isPausedRun, nameSessionState, workLeftBy } from '../../engine/index.ts';
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
@@ -13,7 +13,7 @@ import { renderHeading, renderProblem } from './lines.ts';
 import { definePane, type Preview } from './pane.ts';
 import { renderAgreement } from './plan.ts';
 import { renderChecklist, renderRunLines } from './run-facts.ts';
-import { addResumeTime, canStillRun, describeSessionState, isPausedRun } from './states.ts';
+import { addResumeTime, canStillRun } from './states.ts';
 import { describeFailure, renderWorkLines } from './work-lines.ts';
 import { describeCurrentState, describeQuietRuns, WORKER_COLUMNS } from './worker-columns.ts';
 
@@ -53,7 +53,7 @@ export const workersPane = definePane<SessionRow>({
     id: (session) => `${session.session_id} ${session.worker_id}`,
     agent: (session) => session.agent,
     task: (session) => session.task_id,
-    status: (session) => describeSessionState(session),
+    status: (session) => nameSessionState(session),
     model: (session) => session.model,
     branch: (session) => session.branch,
     project: (session) => session.project,

@@ -14,6 +14,7 @@ import type {
   PeerRow,
   SessionRow,
   State,
+  Stats,
   Status,
   TaskRow,
   Unread,
@@ -40,6 +41,7 @@ export const EMPTY_DATA: Data = {
   status: null,
   choices: null,
   memories: null,
+  stats: null,
   complete: false,
 };
 
@@ -49,7 +51,9 @@ const FIRST_FETCHED_PANES: ReadonlySet<PaneId> = new Set(['tasks', 'decisions', 
 /** Whether the rows of a pane have been fetched. Before that, an empty list says nothing. */
 export const isPaneFetched = (pane: PaneId, { link, data }: Pick<State, 'link' | 'data'>): boolean =>
   link.phase !== 'connecting' &&
-  (pane === 'memories' ? data.memories !== null : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
+  (pane === 'memories' || pane === 'stats'
+    ? data[pane] !== null
+    : FIRST_FETCHED_PANES.has(pane) || data.choices !== null);
 
 /** Rows that are new or have changed, as they come from the engine. */
 export interface DataChange {
@@ -73,6 +77,7 @@ export interface DataChange {
   status?: Status;
   choices?: Choices;
   memories?: Memories;
+  stats?: Stats;
   complete?: boolean;
   /** Drops all earlier data: it belongs to a data folder that no longer exists. */
   reset?: boolean;
@@ -115,6 +120,7 @@ export function applyDataChange(before: Data, change: DataChange): { data: Data;
     status: change.status ?? base.status,
     choices: change.choices ?? base.choices,
     memories: change.memories ?? base.memories,
+    stats: change.stats ?? base.stats,
     complete: change.complete ?? base.complete,
   };
   const arrived =

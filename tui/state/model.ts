@@ -41,6 +41,8 @@ export type HeldRow = Wire<AgentCircuit>;
 /** What `memory.browse` has found; `filter` is what was asked for. */
 export type Memories = Api['memory.browse']['output'] & { filter: string };
 export type MemoryRow = Memories['memories'][number];
+/** What was done so far (`stats.read`). */
+export type Stats = Api['stats.read']['output'];
 /** What a session has reported about its work, and whether that still holds (`verify.show`). */
 export type Evidence = Wire<Verification>;
 export type Status = Wire<EngineStatus>;
@@ -146,6 +148,8 @@ export interface Data {
   choices: Choices | null;
   /** Null until the list of memories has been looked at. */
   memories: Memories | null;
+  /** Null until they have been looked at. */
+  stats: Stats | null;
   /** False while older tasks are still being fetched. */
   complete: boolean;
 }
@@ -386,6 +390,8 @@ export interface State {
   isZoomed: boolean;
   /** Whether the preview of a worker shows its log or its work. */
   workers: 'log' | 'work';
+  /** What the figures are split by. */
+  statsBy: Stats['by'];
   scroll: Scroll;
   diffCursor: DiffCursor | null;
   search: Search | null;

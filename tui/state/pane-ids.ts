@@ -1,4 +1,4 @@
-/** In the order of their digits. The last three have no digit: two belong to Bus, and M opens the memories. */
+/** In the order of their digits. The last four have no digit: two belong to Bus, M opens the memories, S the figures. */
 export const PANE_IDS = [
   'tasks',
   'decisions',
@@ -11,5 +11,9 @@ export const PANE_IDS = [
   'peers',
   'locks',
   'memories',
+  'stats',
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
+
+/** Lists that have a wide screen to themselves, with their preview. */
+export const SOLE_PANES: ReadonlySet<PaneId> = new Set(['memories', 'stats']);

@@ -9,7 +9,9 @@ import { followEngineEvents, type ResumePoint } from './follow-events.ts';
 import { followLogs } from './follow-logs.ts';
 import { followMemories } from './follow-memories.ts';
 import { followRefs } from './follow-refs.ts';
+import { followStats } from './follow-stats.ts';
 import { pollWorkers } from './poll-workers.ts';
+import { readShownHandoffs } from './read-handoffs.ts';
 import { watchNotices } from './watch-notices.ts';
 
 /** How often ages are brought up to date. Nothing is written when no text changes. */
@@ -70,10 +72,7 @@ export function createEngineSync(options: {
         onPoint: (next) => {
           resumePoint = next;
         },
-        onFailed: (error) => {
-          const { message, hint } = asSvcError(error);
-          sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
-        },
+        onFailed: showFailure,
       });
       logs.restart();
       refs.restart();
@@ -125,21 +124,31 @@ export function createEngineSync(options: {
     getState: store.getState,
     onMoved: (repository) => void refreshMovedWork(repository).catch(() => undefined),
   });
+  function showFailure(error: unknown): void {
+    const { message, hint } = asSvcError(error);
+    sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
+  }
   const memories = followMemories({
     client: connection.client,
     getState: store.getState,
     onMemories: (found) => sendDataChange({ memories: found }),
-    onFailed: (error) => {
-      const { message, hint } = asSvcError(error);
-      sendWhileOpen({ type: 'message', text: message, tone: 'bad', hint });
-    },
+    onFailed: showFailure,
   });
+  const stats = followStats({
+    client: connection.client,
+    getState: store.getState,
+    onStats: (found) => sendDataChange({ stats: found }),
+    onFailed: showFailure,
+  });
+  const handoffs = readShownHandoffs({ client: connection.client, getState: store.getState });
   const unsubscribe = store.subscribe(() => {
     details.onStateChange();
     logs.onStateChange();
     refs.onStateChange();
     workers.onStateChange();
     memories.onStateChange();
+    stats.onStateChange();
+    handoffs.onStateChange();
   });
 
   /** The events at the last poll. Newer ones may have caused deliveries. */
@@ -193,6 +202,7 @@ export function createEngineSync(options: {
       logs.close();
       workers.close();
       memories.close();
+      handoffs.close();
       for (const timer of timers) clearInterval(timer);
       try {
         connection.client().close();

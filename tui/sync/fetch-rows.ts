@@ -114,7 +114,7 @@ async function fetchBusRows(client: EngineClient, events: readonly EventRow[]): 
 export async function* fetchOlderTasks(client: EngineClient, before: string): AsyncGenerator<DataChange> {
   let oldest = before;
   for (;;) {
-    const tasks = await fetchTasks(client, { before: oldest, limit: PAGE });
+    const tasks = await fetchTasks(client, { cursor: oldest, limit: PAGE });
     const complete = tasks.length < PAGE;
     yield { tasks, complete };
     if (complete) return;

@@ -46,6 +46,7 @@ export interface Decisions {
   list(filter: {
     state?: DecisionState | undefined;
     ids?: readonly string[] | undefined;
+    cursor?: string | undefined;
     limit?: number | undefined;
   }): Decision[];
   /** Decisions of that state; all without one. */
@@ -117,16 +118,18 @@ export function createDecisions({
   const byPrefix = db.prepare<unknown[], DecisionRow>(
     'SELECT * FROM decision WHERE CAST(id AS TEXT) LIKE ? LIMIT 2',
   );
-  const newest = db.prepare<unknown[], DecisionRow>('SELECT * FROM decision ORDER BY id DESC LIMIT +?');
+  const newest = db.prepare<unknown[], DecisionRow>(
+    'SELECT * FROM decision WHERE id < ? ORDER BY id DESC LIMIT +?',
+  );
   const ofState = db.prepare<unknown[], DecisionRow>(
-    'SELECT * FROM decision WHERE state = ? ORDER BY id LIMIT +?',
+    'SELECT * FROM decision WHERE state = ? AND id > ? ORDER BY id LIMIT +?',
   );
   const among = db.prepare<unknown[], DecisionRow>(
     `SELECT * FROM decision WHERE id IN (SELECT value FROM json_each(?)) AND state = coalesce(?, state)
      ORDER BY id DESC LIMIT +?`,
   );
   const waiting = db.prepare<unknown[], DecisionRow>(
-    "SELECT * FROM decision WHERE state = 'pending' ORDER BY id LIMIT +?",
+    "SELECT * FROM decision INDEXED BY decision_pending WHERE state = 'pending' AND id > ? ORDER BY id LIMIT +?",
   );
   const count = db.prepare<unknown[], { n: number }>(
     "SELECT coalesce(sum(n), 0) AS n FROM state_count WHERE of = 'decision' AND state = coalesce(?, state)",
@@ -221,10 +224,15 @@ export function createDecisions({
       toDecision(
         findByPrefix('d', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list({ state, ids, limit = ids?.length ?? 100 }) {
+    list({ state, ids, cursor, limit = ids?.length ?? 100 }) {
       if (ids !== undefined) return among.all(formatIdArray('d', ids), state ?? null, limit).map(toDecision);
-      if (state === 'pending') return waiting.all(limit).map(toDecision);
-      return (state === undefined ? newest.all(limit) : ofState.all(state, limit)).map(toDecision);
+      const from = cursor === undefined ? null : parseId('d', cursor);
+      if (state === 'pending') return waiting.all(from ?? 0, limit).map(toDecision);
+      return (
+        state === undefined
+          ? newest.all(from ?? Number.MAX_SAFE_INTEGER, limit)
+          : ofState.all(state, from ?? 0, limit)
+      ).map(toDecision);
     },
     checkPending,
     count: (state) => count.get(state ?? null)?.n ?? 0,

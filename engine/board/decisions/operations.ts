@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor } from '../../api/cursor.ts';
 import { by, type Caller, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
@@ -71,7 +72,7 @@ export function decisionOperations({
       about: 'Decisions; pending ones oldest first. `ids` names the wanted ones.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit }),
+      input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
       run: (input) =>
         decisions.list(input).map((decision): ListedDecision => {
           const { title, stranger } = tasks.get(decision.taskId);

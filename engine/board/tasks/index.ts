@@ -54,7 +54,7 @@ export interface TaskFilter {
   /** Archived ones; those that are not when left out. */
   archived?: boolean | undefined;
   /** A task id: only older ones. */
-  before?: string | undefined;
+  cursor?: string | undefined;
   limit?: number | undefined;
 }
 
@@ -182,8 +182,8 @@ export function createTasks({
       toTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
       ),
-    list({ status, ids, archived = false, before, limit = ids?.length ?? 100 }) {
-      const end = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', before);
+    list({ status, ids, archived = false, cursor, limit = ids?.length ?? 100 }) {
+      const end = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseId('t', cursor);
       if (ids !== undefined)
         return newestAmong.all(formatIdArray('t', ids), status ?? null, end, limit).map(toSummary);
       if (archived) return newestArchived.all(end, status ?? null, limit).map(toSummary);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
+import { cursor } from '../../api/cursor.ts';
 import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -107,8 +108,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
         status: z.enum(TASK_STATUSES).optional(),
         ids: ids.meta(unlisted),
         archived: z.boolean().optional().meta(unlisted),
-        /** The task that a page begins after. */
-        before: id.optional().meta(unlisted),
+        cursor: cursor.meta(unlisted),
       }),
       output: z.object({
         tasks: z.array(listedTask),
@@ -123,7 +123,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
           ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
         ].join('\n'),
       run(filter) {
-        const isPart = filter.ids !== undefined || filter.before !== undefined;
+        const isPart = filter.ids !== undefined || filter.cursor !== undefined;
         const listed = tasks.list(isPart ? filter : { limit: 50, ...filter });
         // The newest decision of a task is the only one that can be open.
         const asked = listed.flatMap((task) => task.decisionId ?? []);

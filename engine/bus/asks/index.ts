@@ -37,6 +37,8 @@ export interface AskFilter {
   /** The asker. */
   from?: string | undefined;
   ids?: readonly number[] | undefined;
+  /** The ask that a page begins after. */
+  cursor?: number | undefined;
   limit?: number | undefined;
 }
 
@@ -86,10 +88,10 @@ export function createAsks({
   const among = `(@from IS NULL OR from_session = @from)
     AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
   const newest = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = coalesce(@status, status) AND ${among} ORDER BY id DESC LIMIT +@limit`,
+    `SELECT * FROM ask WHERE status = coalesce(@status, status) AND id < @cursor AND ${among} ORDER BY id DESC LIMIT +@limit`,
   );
   const open = db.prepare<unknown[], AskRow>(
-    `SELECT * FROM ask WHERE status = 'open' AND ${among} ORDER BY +id LIMIT +@limit`,
+    `SELECT * FROM ask WHERE status = 'open' AND +id > @cursor AND ${among} ORDER BY +id LIMIT +@limit`,
   );
   const asking = db.prepare<unknown[], unknown>(
     `SELECT 1 FROM ask WHERE from_session = ? AND +status = 'open' LIMIT 1`,
@@ -209,9 +211,12 @@ export function createAsks({
       if (ask.status === 'answered' && ask.answer === answer && ask.answeredBy === answeredBy) return ask;
       throw askClosedError(ask);
     },
-    list({ status, from, ids, limit = ids?.length ?? 50 }) {
+    list({ status, from, ids, cursor, limit = ids?.length ?? 50 }) {
       const wanted = { from: from ?? null, ids: ids === undefined ? null : JSON.stringify(ids), limit };
-      const rows = status === 'open' ? open.all(wanted) : newest.all({ ...wanted, status: status ?? null });
+      const rows =
+        status === 'open'
+          ? open.all({ ...wanted, cursor: cursor ?? 0 })
+          : newest.all({ ...wanted, cursor: cursor ?? Number.MAX_SAFE_INTEGER, status: status ?? null });
       return rows.map(toAsk);
     },
     isAsking: (sessionId) => asking.get(sessionId) !== undefined,

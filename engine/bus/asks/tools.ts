@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, parseNumberCursor } from '../../api/cursor.ts';
 import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -248,11 +249,12 @@ export function askTools(deps: AskToolsDeps) {
         status: z.enum([...ASK_STATUSES, 'all']).default('open'),
         /** Exact ids, whatever their status; what is not there is left out of the answer. */
         ids: z.array(id).max(1000).optional().meta({ unlisted: true }),
+        cursor: cursor.meta({ unlisted: true }),
       }),
-      output: z.object({ asks: z.array(listedAsk), more: z.int() }),
-      say: ({ asks: found, more }) =>
+      output: z.object({ asks: z.array(listedAsk), more: z.int().optional() }),
+      say: ({ asks: found, more = 0 }) =>
         found.length === 0 ? 'no asks' : [...found.map(sayAsk), ...sayMore(more)].join('\n\n'),
-      run({ limit: most, session, status, ids }, caller) {
+      run({ limit: most, session, status, ids, cursor: last }, caller) {
         if (ids !== undefined) return { asks: toWire(asks.list({ ids })), more: 0 };
         const from =
           session === undefined
@@ -261,8 +263,11 @@ export function askTools(deps: AskToolsDeps) {
               ? caller.sessionId
               : peers.known(session).sessionId;
         const filter = { limit: most, from, status: status === 'all' ? undefined : status };
-        const listed = asks.list(filter);
-        return { asks: toWire(listed), more: asks.count(filter) - listed.length };
+        const listed = asks.list({ ...filter, cursor: parseNumberCursor(last) });
+        return {
+          asks: toWire(listed),
+          more: last === undefined ? asks.count(filter) - listed.length : undefined,
+        };
       },
     }),
     operation({

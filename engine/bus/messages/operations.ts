@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, parseNumberCursor } from '../../api/cursor.ts';
 import { operation } from '../../api/operation.ts';
 import type { Reader } from './index.ts';
 import { type MessageRow, toMessage } from './rows.ts';
@@ -11,17 +12,17 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
   return [
     operation({
       name: 'msg.list',
-      about:
-        'Messages of everyone, newest first. `ids` names the wanted ones, `before` the message that a page begins after.',
+      about: 'Messages of everyone, newest first. `ids` names the wanted ones.',
       seat: 'chair',
       changes: false,
       input: z.strictObject({
         ids: z.array(id).max(1000).optional(),
-        before: id.optional(),
+        cursor,
         limit: z.int().min(1).max(100_000).optional(),
         unread: z.boolean().optional(),
       }),
-      run: (input) => messages.list(input).map(toMessage),
+      run: ({ cursor: last, ...input }) =>
+        messages.list({ ...input, before: parseNumberCursor(last) }).map(toMessage),
     }),
     operation({
       name: 'msg.count',

@@ -96,4 +96,17 @@ describe('svc msg', () => {
       'every notice was written, none twice',
     );
   });
+
+  test('a handoff is read by being shown, a note when it is dealt with', async () => {
+    for (const kind of ['handoff', 'note'])
+      await ws.svc(['msg', 'send', `a ${kind}`, '-t', 'dora', '-k', kind], as('alice'));
+    assert.match((await ws.svc(['msg', 'inbox', 'dora'])).stdout, /^dora: 2 unread/, 'by another');
+    assert.match((await ws.svc(['msg', 'inbox', 'dora'])).stdout, /^dora: 2 unread/);
+    assert.match((await ws.svc(['msg', 'inbox'], as('dora'))).stdout, /a handoff[\s\S]*a note/);
+    assert.match((await ws.svc(['msg', 'inbox'], as('dora'))).stdout, /^dora: 1 unread, 1 read/);
+    const sent = await ws.svc(['msg', 'send', 'done', '-t', 'chair', '-k', 'handoff', '--json'], as('alice'));
+    const [{ id } = { id: 0 }] = sent.json<{ messages: { id: number }[] }>().messages;
+    assert.match((await ws.svc(['msg', 'show', String(id)])).stdout, /done/);
+    assert.doesNotMatch((await ws.svc(['msg', 'list', '--unread'])).stdout, new RegExp(`^${id}\t`, 'm'));
+  });
 });

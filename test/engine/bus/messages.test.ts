@@ -344,7 +344,7 @@ describe('messages', () => {
     assert.deepEqual(counts, { unread: before_.unread + 2, alerts: before_.alerts + 1 });
     const list = async (input: object) => (await here.call('msg.list', input)).map((each) => each.message_id);
     assert.deepEqual(await list({ limit: 2 }), [third, second]);
-    assert.deepEqual(await list({ before: third, limit: 2 }), [second, first]);
+    assert.deepEqual(await list({ cursor: String(third), limit: 2 }), [second, first]);
     assert.deepEqual(await list({ ids: [first, third, 999_999] }), [third, first]);
     await here.call('msg.ack', { id: second, as_person: true });
     assert.deepEqual(await list({ unread: true, limit: 2 }), [third, first]);

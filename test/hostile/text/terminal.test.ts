@@ -20,7 +20,11 @@ before(async () => {
 after(() => ws.close());
 
 const onTerminal = (...args: string[]) =>
-  runOnTerminal([process.execPath, SVC, ...args], { cwd: ws.root, env: ws.env });
+  runOnTerminal([process.execPath, SVC, ...args], {
+    cwd: ws.root,
+    // Without colours of ours every sequence is somebody else's.
+    env: { ...ws.env, NO_COLOR: '1' },
+  });
 
 async function nothingActs(...args: string[]): Promise<{ code: number; text: string }> {
   const ran = await onTerminal(...args);

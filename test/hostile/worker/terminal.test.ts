@@ -57,7 +57,11 @@ hostile(
     ws.repository.commit(Object.fromEntries(NAMES.map((name) => [name, 'person'])), 'the same names');
 
     const onTerminal = (...args: string[]) =>
-      runOnTerminal([process.execPath, SVC, ...args], { cwd: ws.root, env: ws.env });
+      runOnTerminal([process.execPath, SVC, ...args], {
+        cwd: ws.root,
+        // Without colours of ours every sequence is somebody else's.
+        env: { ...ws.env, NO_COLOR: '1' },
+      });
     const refused = await onTerminal('worktree', 'promote', session);
     assert.equal(refused.code, 5, refused.text);
     assert.match(refused.text, /cleared/);

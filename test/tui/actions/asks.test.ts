@@ -231,6 +231,6 @@ describe('the list of questions', () => {
     ])
       assert.ok(running.includes(part), `${part} is not in\n${running}`);
     const ended = openAsks(askRow(31)).data({ sessions: [sessionRow(1)] });
-    assert.match(text(ended), /has ended \(done\): nobody waits/);
+    assert.match(text(ended), /has ended \(sealed\): nobody waits/);
   });
 });

@@ -30,7 +30,7 @@ describe('messages', () => {
     const dash = openBus();
     assert.deepEqual(dash.state().lists.bus.ids, ['4', '3', '2', '1']);
     assert.match(readScreen(dash), /\[5 Bus 2, 1 alert\]/);
-    assert.match(readScreen(selectMessage(dash, 2)), /▶2 +new note +s-1/);
+    assert.match(readScreen(selectMessage(dash, 2)), /▶2 +unread note +s-1/);
   });
 
   it('the preview has the whole text, the thread and how the notice went', () => {

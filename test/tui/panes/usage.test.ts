@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderSparkline } from '../../../tui/panes/usage.ts';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
 import type { UsageDay } from '../../../tui/state/model.ts';
 import { type Bench, bench, sessionRow, usageSum as sum, usageDay } from '../../support/dashboard.ts';
@@ -96,10 +95,5 @@ describe('the usage of the day', () => {
     const text = describeChanges(first, after).join('\n');
     assert.match(text, /busiest +09:00 UTC/);
     assert.doesNotMatch(text, /[▁▂▃▄▅▆▇█]/);
-  });
-
-  it('has a bar for each hour that is as high as its share of the busiest', () => {
-    assert.equal(renderSparkline([0, 1, 50, 100]), '·▁▄█');
-    assert.equal(renderSparkline([0, 0]), '··');
   });
 });

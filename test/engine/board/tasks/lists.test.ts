@@ -34,7 +34,7 @@ describe('the lists of a board', () => {
     assert.deepEqual(await tasks({ ids: ['t-1', 't-4', 't-99', 'd-1', 'nonsense'] }), ['t-4', 't-1']);
     assert.deepEqual(await tasks({ ids: [] }), []);
     assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], status: 'failed' }), ['t-5']);
-    assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], before: 't-5' }), ['t-1']);
+    assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], cursor: 't-5' }), ['t-1']);
     assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], limit: 1 }), ['t-5']);
   });
 
@@ -45,9 +45,9 @@ describe('the lists of a board', () => {
 
   test('go on where a page ended, also below one status', async () => {
     assert.deepEqual(await tasks({ limit: 2 }), ['t-10', 't-9']);
-    assert.deepEqual(await tasks({ limit: 2, before: 't-9' }), ['t-8', 't-7']);
-    assert.deepEqual(await tasks({ status: 'assigned', before: 't-4' }), ['t-3', 't-2', 't-1']);
-    assert.deepEqual(await tasks({ before: 't-1' }), []);
+    assert.deepEqual(await tasks({ limit: 2, cursor: 't-9' }), ['t-8', 't-7']);
+    assert.deepEqual(await tasks({ status: 'assigned', cursor: 't-4' }), ['t-3', 't-2', 't-1']);
+    assert.deepEqual(await tasks({ cursor: 't-1' }), []);
   });
 
   test('give all of a thousand named ones without a limit, and refuse more', async () => {

@@ -1,0 +1,159 @@
+/** How long something took, of as many as there were; null where there were none. */
+export interface Span {
+  count: number;
+  medianSec: number | null;
+  /** Nine of ten took no longer. */
+  p90Sec: number | null;
+}
+
+/** How tasks ended. `unfinished` are those that have not. */
+export const OUTCOMES = ['done', 'failed', 'denied', 'cancelled', 'unfinished'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What is known of some tasks and their sessions. */
+export interface Figures {
+  /** Agent, project or UTC day; null for all of them, and for tasks that have none. */
+  key: string | null;
+  tasks: number;
+  outcomes: Record<Outcome, number>;
+  /** Tasks of which work was promoted. */
+  promoted: number;
+  /** Tasks that took more than one go: retried, continued, or in conflict with their base. */
+  reworked: number;
+  /** How often failed tasks were run again. */
+  retries: number;
+  /** Sessions that went on with one that had sealed. */
+  followUps: number;
+  /** Sessions that went on with one that had failed. */
+  resumed: number;
+  /** Sessions whose promotion met a conflict. */
+  conflicts: number;
+  /** Sessions whose agent was started. */
+  runs: number;
+  /** As the agents say it; `cached` is a part of `input`. */
+  tokens: { input: number; cached: number; output: number };
+  /** Runs whose agent has not said how many. */
+  untoldTokens: number;
+  /** US dollars; null when no agent has said it. */
+  costUsd: number | null;
+  /** Runs whose agent has not said what they cost. */
+  untoldCost: number;
+  /** From the request to the approval, of tasks that waited for one. */
+  toApproval: Span;
+  /** From the first approval to the end. */
+  toEnd: Span;
+  /** From the end of a session to its promotion. */
+  toPromotion: Span;
+}
+
+/** A task as the figures need it; times are Unix ms. */
+export interface CountedTask {
+  status: string;
+  failure_code: string | null;
+  attempt: number;
+  ended_at: number | null;
+}
+
+/** A session as the figures need it, with its decision; times are Unix ms. */
+export interface CountedSession {
+  runs: number;
+  continues: number | null;
+  /** Of the session that it goes on with. */
+  former_failure: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  promoted_at: number | null;
+  tokens_in: number | null;
+  tokens_cached: number | null;
+  tokens_out: number | null;
+  cost_usd: number | null;
+}
+
+/** Sums of a group while its rows are read. */
+export interface FigureCounter {
+  addTask(task: CountedTask, marks: { isPromoted: boolean; isReworked: boolean }): void;
+  addSession(session: CountedSession, hasConflict: boolean): void;
+  /** Adds a time, ms. A clock that was set back makes it 0. */
+  addTime(name: 'toApproval' | 'toEnd' | 'toPromotion', ms: number): void;
+  figures(): Figures;
+}
+
+export const outcomeOf = ({
+  status,
+  failure_code: code,
+}: Pick<CountedTask, 'status' | 'failure_code'>): Outcome => {
+  if (status === 'done') return 'done';
+  if (status !== 'failed') return 'unfinished';
+  return code === 'denied' || code === 'cancelled' ? code : 'failed';
+};
+
+/** By nearest rank: one of the values, and never something between two. */
+export function findPercentile(sorted: Float64Array, share: number): number | null {
+  if (sorted.length === 0) return null;
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
+}
+
+const toSeconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1000));
+
+function measureSpan(times: readonly number[]): Span {
+  const sorted = Float64Array.from(times).sort();
+  return {
+    count: sorted.length,
+    medianSec: toSeconds(findPercentile(sorted, 0.5)),
+    p90Sec: toSeconds(findPercentile(sorted, 0.9)),
+  };
+}
+
+export function createFigureCounter(key: string | null): FigureCounter {
+  const times = { toApproval: [] as number[], toEnd: [] as number[], toPromotion: [] as number[] };
+  const outcomes = { done: 0, failed: 0, denied: 0, cancelled: 0, unfinished: 0 };
+  const tokens = { input: 0, cached: 0, output: 0 };
+  const counts = {
+    tasks: 0,
+    promoted: 0,
+    reworked: 0,
+    retries: 0,
+    followUps: 0,
+    resumed: 0,
+    conflicts: 0,
+    runs: 0,
+    untoldTokens: 0,
+    untoldCost: 0,
+  };
+  let costUsd: number | null = null;
+  return {
+    addTask(task, { isPromoted, isReworked }) {
+      counts.tasks += 1;
+      counts.retries += task.attempt - 1;
+      outcomes[outcomeOf(task)] += 1;
+      if (isPromoted) counts.promoted += 1;
+      if (isReworked) counts.reworked += 1;
+    },
+    addSession(session, hasConflict) {
+      if (hasConflict) counts.conflicts += 1;
+      if (session.continues !== null) {
+        if (session.former_failure === null) counts.followUps += 1;
+        else counts.resumed += 1;
+      }
+      if (session.runs === 0) return;
+      counts.runs += 1;
+      if (session.tokens_in === null) counts.untoldTokens += 1;
+      tokens.input += session.tokens_in ?? 0;
+      tokens.cached += session.tokens_cached ?? 0;
+      tokens.output += session.tokens_out ?? 0;
+      if (session.cost_usd === null) counts.untoldCost += 1;
+      else costUsd = (costUsd ?? 0) + session.cost_usd;
+    },
+    addTime: (name, ms) => void times[name].push(Math.max(0, ms)),
+    figures: () => ({
+      key,
+      ...counts,
+      outcomes,
+      tokens,
+      costUsd,
+      toApproval: measureSpan(times.toApproval),
+      toEnd: measureSpan(times.toEnd),
+      toPromotion: measureSpan(times.toPromotion),
+    }),
+  };
+}

@@ -1,0 +1,14 @@
+import type { State, Stats } from '../state/model.ts';
+import { rotateIndex } from '../state/numbers.ts';
+import { type Transition, transitionTo } from './transition.ts';
+
+/** What the figures can be split by, in the order in which the key goes through it. */
+const STATS_KINDS = ['agent', 'project', 'day'] as const satisfies readonly Stats['by'][];
+
+export const openStats = (state: State): Transition =>
+  transitionTo({ ...state, focus: 'stats', view: 'list' });
+
+export function showNextStatsKind(state: State): Transition {
+  const next = STATS_KINDS[rotateIndex(STATS_KINDS.indexOf(state.statsBy), 1, STATS_KINDS.length)]!;
+  return transitionTo({ ...state, statsBy: next });
+}

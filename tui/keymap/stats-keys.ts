@@ -1,0 +1,27 @@
+import { openStats, showNextStatsKind } from '../actions/stats.ts';
+import type { Binding } from './binding.ts';
+
+/** Keys of the figures. */
+export const STATS_KEYS: readonly Binding[] = [
+  {
+    id: 'stats',
+    operation: 'stats.read',
+    group: 'Stats',
+    keys: ['S'],
+    label: 'stats',
+    about:
+      'what was done so far: outcomes, times, rework, tokens, money; and when the queue is likely to end',
+    isHiddenInHints: true,
+    run: openStats,
+  },
+  {
+    id: 'stats-kind',
+    group: 'Stats',
+    panes: ['stats'],
+    view: 'list',
+    keys: ['b'],
+    label: 'by',
+    about: 'by agent, project or UTC day',
+    run: showNextStatsKind,
+  },
+];
