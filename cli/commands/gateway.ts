@@ -12,7 +12,13 @@ import { formatFacts, formatRows } from '../print.ts';
 import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
 import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from './gateway-trials.ts';
 
+type ProviderState = Wire<GatewayState>['providers'][number];
+
 const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
+
+/** What a provider is asked for: the second case is one that has told of a single model. */
+const describeModel = ({ model, own_model: own }: ProviderState): string =>
+  model || (own === '' ? 'models by name only' : `any model, ${own} for svc/auto`);
 
 function formatState(state: Wire<GatewayState>): string {
   const { pid, version, memory_bytes, host, port, mode, active, calls, budget_tokens_day: budget } = state;
@@ -30,7 +36,7 @@ function formatState(state: Wire<GatewayState>): string {
     ...state.providers.map((each): [string, string] => [
       `provider ${each.name}`,
       [
-        `${each.tier}, ${each.model || 'any model'}, ${each.protocols.join('+')}`,
+        `${each.tier}, ${describeModel(each)}, ${each.protocols.join('+')}`,
         each.has_key ? null : 'without a key',
         each.models === null ? null : `${each.models} models`,
         each.cool_until === null
