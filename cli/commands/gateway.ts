@@ -131,14 +131,19 @@ const keys = defineCommand({
   name: 'gateway keys',
   about: 'list the keys that persons have for agents of their own; add NAME and remove NAME change them',
   args: [
-    { name: 'action', about: 'add or remove', optional: true, choices: ['add', 'remove'] },
+    {
+      name: 'action',
+      about: 'list, which is done without any too, add or remove',
+      optional: true,
+      choices: ['list', 'add', 'remove'],
+    },
     { name: 'name', about: 'of the key', optional: true },
   ],
   examples: ['gateway keys', 'gateway keys add laptop', 'gateway keys remove laptop'],
   async run(context) {
     const client = await context.engine();
     const [action, name] = context.args;
-    if (action === undefined) return listKeys(context, client);
+    if (action === undefined || action === 'list') return listKeys(context, client);
     if (name === undefined) throw new SvcError('usage', `svc gateway keys ${action} needs a name`);
     if (action === 'remove') {
       const removed = await client.call('gateway.remove_key', { name });
