@@ -1,6 +1,7 @@
 import {
   type Api,
   type EngineClient,
+  formatCount,
   formatDollars,
   formatLocalTime,
   type GatewayState,
@@ -14,7 +15,7 @@ import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from './gatewa
 
 type ProviderState = Wire<GatewayState>['providers'][number];
 
-const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
+const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
 
 /** What a provider is asked for: the second case is one that has told of a single model. */
 const describeModel = ({ model, own_model: own }: ProviderState): string =>
@@ -22,7 +23,7 @@ const describeModel = ({ model, own_model: own }: ProviderState): string =>
 
 function formatState(state: Wire<GatewayState>): string {
   const { pid, version, memory_bytes, host, port, mode, active, calls, budget_tokens_day: budget } = state;
-  const spent = `${formatCount(state.spent_today)} tokens today`;
+  const spent = `${formatTokens(state.spent_today)} tokens today`;
   return formatFacts([
     [
       'gateway',
@@ -32,13 +33,13 @@ function formatState(state: Wire<GatewayState>): string {
     ['mode', mode === 'stub' ? 'stub: answers are canned; ai.mode live asks real models' : mode],
     ['calls', `${active} under way, ${calls} so far`],
     ...state.content_of.map((each): [string, string] => ['content', `of ${each} is logged`]),
-    ['spent', budget === 0 ? spent : `${spent}, of ${formatCount(budget)}`],
+    ['spent', budget === 0 ? spent : `${spent}, of ${formatTokens(budget)}`],
     ...state.providers.map((each): [string, string] => [
       `provider ${each.name}`,
       [
         `${each.tier}, ${describeModel(each)}, ${each.protocols.join('+')}`,
-        each.has_key ? null : 'without a key',
-        each.models === null ? null : `${each.models} models`,
+        each.has_key || each.tier === 'local' ? null : 'without a key',
+        each.models === null ? null : `lists ${formatCount(each.models, 'model')}`,
         each.cool_until === null
           ? null
           : `tried last until ${formatLocalTime(new Date(each.cool_until).toISOString())}`,
@@ -247,7 +248,7 @@ const usage = defineCommand({
     const column = (head: string, value: (row: Row) => number) => ({
       head,
       right: true,
-      value: (row: Row) => formatCount(value(row)),
+      value: (row: Row) => formatTokens(value(row)),
     });
     const text = await formatRows<Row>(
       rows,
@@ -270,7 +271,7 @@ const usage = defineCommand({
       context.note('only the calls of this session are counted; the Chair sees those of all');
     if (rows.length === 0) context.note('no calls went through the gateway');
     else if (found.total.unpriced > 0)
-      context.note(`${formatCount(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
+      context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
   },
 });
 

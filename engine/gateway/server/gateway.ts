@@ -143,7 +143,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         lastSuccessAt,
         models: models?.length ?? null,
         ownModel: routing.ownModelOf(provider),
-        trialModel: routing.ownModelOf(provider) || findCheapest(models ?? []),
+        trialModel: routing.ownModelOf(provider) || findCheapest(models ?? [], tier),
       };
     });
   let bound = { host: options.host, port: options.port };

@@ -1,5 +1,5 @@
 import { findKnownModel, type ModelLimits } from '../../models/index.ts';
-import { type Provider, TIERS } from '../settings.ts';
+import { type Provider, TIERS, type Tier } from '../settings.ts';
 import type { ListedModel, Routing } from './routing.ts';
 
 /** What is known of the models behind names. */
@@ -78,7 +78,8 @@ const listOwnModels = ({
   });
 
 /** The model of a list that costs least, as far as prices are known; null for none. */
-export function findCheapest(models: readonly ListedModel[]): string | null {
+export function findCheapest(models: readonly ListedModel[], tier: Tier): string | null {
+  if (tier === 'local' || tier === 'free') return models[0]?.id ?? null;
   const priced = models.flatMap(({ id }) => {
     const price = findKnownModel(id)?.price;
     return price === undefined ? [] : [{ id, dollars: price.input + price.output }];

@@ -7,6 +7,7 @@ import type { GatewaySettings } from '../settings.ts';
 import { estimateTokens } from '../tokens.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import type { Books } from './books.ts';
+import { answerBrokenRequests } from './broken-requests.ts';
 import { type Budget, isRefusal, type Refusal, type Reservation } from './budget.ts';
 import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
 import {
@@ -142,7 +143,10 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     if (holder === null) return refuse(401, 'key_invalid', keyMessage(credentials.key));
     if (route === null)
       return refuse(404, 'not_found', `nothing is served at ${method} ${path.slice(0, 100)}`);
-    if (route.kind === 'models') return serveModels(response, route);
+    if (route.kind === 'models') {
+      if (settings().mode === 'off') return refuse(...IS_OFF);
+      return serveModels(response, route);
+    }
     await serveCall({ request, response, route, credentials, holder }, refuse);
   }
 
@@ -173,6 +177,8 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       const face = faceOf(route);
       const read = readCallBody(body, route);
       if (read === null) return refuse(400, 'body_invalid', 'the body is not a JSON object');
+      if (read.asked.length > LONGEST_MODEL)
+        return refuse(400, 'body_invalid', `the name of a model may have ${LONGEST_MODEL} characters`);
       const call: Call = {
         ...given,
         ...read,
@@ -212,8 +218,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   ): Promise<void> {
     const { row, route, response } = call;
     const { mode } = settings();
-    if (mode === 'off')
-      return refuse(503, 'gateway_off', 'ai.mode is off: no model calls are made; set it to stub or live');
+    if (mode === 'off') return refuse(...IS_OFF);
     const isFree = route.kind === 'count';
     if (mode === 'stub') {
       if (isFree) return answerCount(call);
@@ -343,6 +348,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         });
     });
   }
+  answerBrokenRequests(http);
   http.on('request', answer);
   http.on('checkContinue', answer);
   return { http, active: () => active.size };
@@ -350,6 +356,15 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
 
 /** Of requests that were not read to their end. */
 const STOPPED = new Set([408, 413]);
+
+const IS_OFF = [
+  503,
+  'gateway_off',
+  'ai.mode is off: no model calls are made; set it to stub or live',
+] as const;
+
+/** It stands in headers, books and counters. */
+const LONGEST_MODEL = 512;
 
 /** `n`, of null. */
 const NULL_BYTE = 0x6e;
