@@ -267,9 +267,10 @@ const usage = defineCommand({
       context.stdout,
     );
     context.result(found, () => text);
-    if (found.of_session !== null)
-      context.note('only the calls of this session are counted; the Chair sees those of all');
-    if (rows.length === 0) context.note('no calls went through the gateway');
+    const isOwn = found.of_session !== null;
+    if (isOwn) context.note('only the calls of this session are counted; the Chair sees those of all');
+    if (rows.length === 0)
+      context.note(`no calls ${isOwn ? 'of this session ' : ''}went through the gateway`);
     else if (found.total.unpriced > 0)
       context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
   },
