@@ -166,7 +166,10 @@ describe('a request that is none', () => {
   after(() => rig.close());
 
   /** What comes back for these bytes until the gateway closes the connection. */
-  async function send(text: string): Promise<{ status: number; head: string; body: string }> {
+  async function send(
+    text: string,
+    afterwards = '',
+  ): Promise<{ status: number; head: string; body: string; whole: string }> {
     const socket = connect(Number(new URL(rig.url).port), '127.0.0.1');
     let got = '';
     socket
@@ -175,9 +178,13 @@ describe('a request that is none', () => {
         got += chunk.toString('latin1');
       });
     socket.write(text, 'latin1');
+    if (afterwards !== '') {
+      await until(() => got.endsWith('}'), 'the first answer');
+      socket.write(afterwards);
+    }
     await once(socket, 'close');
     const [head = '', body = ''] = got.split('\r\n\r\n');
-    return { status: Number(head.split(' ')[1]), head, body };
+    return { status: Number(head.split(' ')[1]), head, body, whole: got };
   }
   const start = (path: string): string =>
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.runKey}\r\n`;
@@ -194,6 +201,12 @@ describe('a request that is none', () => {
       assert.deepEqual([status, JSON.parse(body).error.code], [expected, code]);
       assert.match(head, /x-should-retry: false/);
     }
+    const rest = JSON.stringify(CHAT);
+    const after = await send(
+      `${start(chat)}content-length: ${rest.length}\r\n\r\n${rest}`,
+      'no request\r\n\r\n',
+    );
+    assert.deepEqual([after.status, /"the request is not HTTP/.test(after.whole)], [200, true]);
     const within = await send(`${start('/v1/messages')}transfer-encoding: chunked\r\n\r\nzz\r\n{}`);
     assert.deepEqual([within.status, JSON.parse(within.body).type], [400, 'error']);
   });
