@@ -36,6 +36,8 @@ export interface Arg {
   about: string;
   optional?: boolean;
   rest?: boolean;
+  /** With `rest`: the words are another program's, and so are their options, with or without `--` before them. */
+  foreign?: boolean;
   choices?: readonly string[];
   /** What completes here: everything of a kind, or what the command can be used on. */
   completes?: Proposal | 'file';

@@ -32,7 +32,7 @@ export type Surroundings = Pick<Context, 'cwd' | 'env' | 'stdin' | 'stdout' | 's
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], around: Surroundings): Promise<number> {
-  const isJson = argv.includes('--json');
+  const isJson = takeOwnWords(argv).includes('--json');
   try {
     return await runCommandLine(argv, around);
   } catch (thrown) {
@@ -61,7 +61,7 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
     stdout.write(`${version}\n`);
     return 0;
   }
-  const asksHelp = argv.some((word) => word === '--help' || word === '-h');
+  const asksHelp = takeOwnWords(argv).some((word) => word === '--help' || word === '-h');
   // `svc` alone is the dashboard, also with options of it. Without a terminal that is an error, said below a summary.
   if (!asksHelp && argv.every((word) => word.startsWith('-'))) {
     const { canShowDashboard } = await import('./commands/dash.ts');
@@ -125,6 +125,10 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
 /** What `--color` says; null for a command without it, whose output is neither coloured nor paged. */
 const readColorFlag = (command: Command, flags: Record<string, unknown>): ColorWhen | null =>
   command.flags?.color === undefined ? null : ((flags.color as ColorWhen | undefined) ?? 'auto');
+
+/** What follows `--` is not for svc to read. */
+const takeOwnWords = (argv: readonly string[]): readonly string[] =>
+  argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
 
 /** Runs a command for each argument in turn. Returns the exit code of the first that failed. */
 async function runForEach(command: Command, context: Context, around: Surroundings): Promise<number> {

@@ -1,5 +1,5 @@
 import { SvcError } from '../engine/index.ts';
-import { type Command, type Flag, toKebabCase } from './command.ts';
+import { type Arg, type Command, type Flag, toKebabCase } from './command.ts';
 
 export interface Parsed {
   args: string[];
@@ -8,23 +8,41 @@ export interface Parsed {
 }
 
 /** Parses what follows the command's words, through meow. Throws `usage`. */
-export async function parseArguments(command: Command, argv: readonly string[]): Promise<Parsed> {
+export async function parseArguments(command: Command, given: readonly string[]): Promise<Parsed> {
   if (command.verbatim) {
-    checkArguments(command, argv);
-    return { args: [...argv], flags: {}, json: argv.includes('--json') };
+    checkArguments(command, given);
+    return { args: [...given], flags: {}, json: given.includes('--json') };
   }
   const table: Record<string, Flag> = { ...command.flags, json: { type: 'boolean', about: 'print JSON' } };
+  const argv = command.args?.at(-1)?.foreign ? markForeignWords(command.args, table, given) : given;
   checkFlags(command, table, argv);
-  const { input, flags: given } = await readFlags(table, argv);
+  const { input, flags: read } = await readFlags(table, argv);
   const args = input.map(String);
   checkArguments(command, args);
   const flags = Object.fromEntries(
     Object.entries(table).map(([name, flag]) => [
       name,
-      checkFlagValue(command, name, flag, readNegated(name, given) ?? given[name]),
+      checkFlagValue(command, name, flag, readNegated(name, read) ?? read[name]),
     ]),
   );
   return { args, flags, json: flags.json === true };
+}
+
+/** Puts `--` before the words of another program, unless it is there: they follow the arguments that are ours. */
+function markForeignWords(
+  args: readonly Arg[],
+  table: Record<string, Flag>,
+  argv: readonly string[],
+): readonly string[] {
+  const entries = Object.entries(table);
+  let own = args.length - 1;
+  for (const [at, word] of argv.entries()) {
+    if (word === '--') return argv;
+    if (/^--?[a-zA-Z]/.test(word) || takesValue(argv[at - 1] ?? '', entries)) continue;
+    own -= 1;
+    if (own === 0 && argv[at + 1] !== '--') return [...argv.slice(0, at + 1), '--', ...argv.slice(at + 1)];
+  }
+  return argv;
 }
 
 /** meow reads `--no-wait` as `wait` being false, also where the flag itself is called `noWait`. */

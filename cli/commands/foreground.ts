@@ -57,9 +57,9 @@ export async function runInForeground(start: {
     });
     return code ?? BY_SIGNAL + constants.signals[signal!];
   } catch (error) {
-    throw new SvcError('spawn_failed', `${program} could not be started: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'no program of that name was found' : message;
+    throw new SvcError('spawn_failed', `${program} could not be started: ${why}`, { cause: error });
   } finally {
     for (const [signal, listener] of Object.entries(listeners)) process.removeListener(signal, listener);
   }

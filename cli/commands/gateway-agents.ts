@@ -39,9 +39,15 @@ export const gatewayRun = defineCommand({
     'start an agent of your own whose model calls go through the gateway, with a key for as long as it runs',
   args: [
     { name: 'agent', about: 'which agent', completes: 'agent' },
-    { name: 'words', about: 'more words for its command line', optional: true, rest: true },
+    {
+      name: 'words',
+      about: 'more words for its command line, options too; -- before them where it is asked for --help',
+      optional: true,
+      rest: true,
+      foreign: true,
+    },
   ],
-  examples: ['gateway run claude', 'gateway run codex -- exec "say hello"'],
+  examples: ['gateway run claude', 'gateway run codex exec "say hello"', 'gateway run claude -- --help'],
   async run(context) {
     const { cwd, env } = context;
     const [agent = '', ...words] = context.args;

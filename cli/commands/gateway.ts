@@ -1,6 +1,7 @@
 import {
   type Api,
   type EngineClient,
+  formatCount,
   formatDollars,
   formatLocalTime,
   type GatewayState,
@@ -12,11 +13,17 @@ import { formatFacts, formatRows } from '../print.ts';
 import { gatewayEnv, gatewayRun, removeRouteFiles } from './gateway-agents.ts';
 import { TRIED_PROTOCOLS, type Trial, tryProtocol, withTrialKey } from './gateway-trials.ts';
 
-const formatCount = (tokens: number): string => tokens.toLocaleString('en-US');
+type ProviderState = Wire<GatewayState>['providers'][number];
+
+const formatTokens = (tokens: number): string => tokens.toLocaleString('en-US');
+
+/** What a provider is asked for: the second case is one that has told of a single model. */
+const describeModel = ({ model, own_model: own }: ProviderState): string =>
+  model || (own === '' ? 'models by name only' : `any model, ${own} for svc/auto`);
 
 function formatState(state: Wire<GatewayState>): string {
   const { pid, version, memory_bytes, host, port, mode, active, calls, budget_tokens_day: budget } = state;
-  const spent = `${formatCount(state.spent_today)} tokens today`;
+  const spent = `${formatTokens(state.spent_today)} tokens today`;
   return formatFacts([
     [
       'gateway',
@@ -26,13 +33,13 @@ function formatState(state: Wire<GatewayState>): string {
     ['mode', mode === 'stub' ? 'stub: answers are canned; ai.mode live asks real models' : mode],
     ['calls', `${active} under way, ${calls} so far`],
     ...state.content_of.map((each): [string, string] => ['content', `of ${each} is logged`]),
-    ['spent', budget === 0 ? spent : `${spent}, of ${formatCount(budget)}`],
+    ['spent', budget === 0 ? spent : `${spent}, of ${formatTokens(budget)}`],
     ...state.providers.map((each): [string, string] => [
       `provider ${each.name}`,
       [
-        `${each.tier}, ${each.model || 'any model'}, ${each.protocols.join('+')}`,
-        each.has_key ? null : 'without a key',
-        each.models === null ? null : `${each.models} models`,
+        `${each.tier}, ${describeModel(each)}, ${each.protocols.join('+')}`,
+        each.has_key || each.tier === 'local' ? null : 'without a key',
+        each.models === null ? null : `lists ${formatCount(each.models, 'model')}`,
         each.cool_until === null
           ? null
           : `tried last until ${formatLocalTime(new Date(each.cool_until).toISOString())}`,
@@ -125,14 +132,19 @@ const keys = defineCommand({
   name: 'gateway keys',
   about: 'list the keys that persons have for agents of their own; add NAME and remove NAME change them',
   args: [
-    { name: 'action', about: 'add or remove', optional: true, choices: ['add', 'remove'] },
+    {
+      name: 'action',
+      about: 'list, which is done without any too, add or remove',
+      optional: true,
+      choices: ['list', 'add', 'remove'],
+    },
     { name: 'name', about: 'of the key', optional: true },
   ],
   examples: ['gateway keys', 'gateway keys add laptop', 'gateway keys remove laptop'],
   async run(context) {
     const client = await context.engine();
     const [action, name] = context.args;
-    if (action === undefined) return listKeys(context, client);
+    if (action === undefined || action === 'list') return listKeys(context, client);
     if (name === undefined) throw new SvcError('usage', `svc gateway keys ${action} needs a name`);
     if (action === 'remove') {
       const removed = await client.call('gateway.remove_key', { name });
@@ -236,7 +248,7 @@ const usage = defineCommand({
     const column = (head: string, value: (row: Row) => number) => ({
       head,
       right: true,
-      value: (row: Row) => formatCount(value(row)),
+      value: (row: Row) => formatTokens(value(row)),
     });
     const text = await formatRows<Row>(
       rows,
@@ -255,9 +267,12 @@ const usage = defineCommand({
       context.stdout,
     );
     context.result(found, () => text);
-    if (rows.length === 0) context.note('no calls went through the gateway');
+    const isOwn = found.of_session !== null;
+    if (isOwn) context.note('only the calls of this session are counted; the Chair sees those of all');
+    if (rows.length === 0)
+      context.note(`no calls ${isOwn ? 'of this session ' : ''}went through the gateway`);
     else if (found.total.unpriced > 0)
-      context.note(`${formatCount(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
+      context.note(`${formatTokens(found.total.unpriced)} tokens have no known price; ai.prices can say it`);
   },
 });
 

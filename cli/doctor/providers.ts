@@ -47,26 +47,29 @@ export async function tryProviders({ engine }: Pick<Context, 'engine'>): Promise
 }
 
 async function tryProvider(url: string, key: string, provider: ProviderState): Promise<Check> {
-  const { name, protocols, trial_model: model } = provider;
+  const { name, protocols, own_model: own, trial_model: model } = provider;
   const check = `provider ${name}`;
   if (model === null)
     return reportWarning(
       check,
-      'not tried: it names no model, and none of its list has a known price',
+      'not tried: no model is set for it, and none of its list has a known price',
       `svc gateway test --model svc/${name}/MODEL asks one of your choice`,
     );
   const spoken = TRIED_PROTOCOLS.find((each) => protocols.includes(each)) ?? 'chat';
-  return describeTrial(check, spoken, model, await tryProtocol(url, key, spoken, `svc/${name}/${model}`));
+  const tried = await tryProtocol(url, key, spoken, `svc/${name}/${model}`);
+  return describeTrial(check, spoken, tried, { model, passedOver: own === '' });
 }
 
 function describeTrial(
   check: string,
   spoken: TriedProtocol,
-  model: string,
   { status, ms, problem }: Trial,
+  { model, passedOver }: { model: string; passedOver: boolean },
 ): Check {
   const asked = `${model} by ${spoken}`;
-  if (problem === null) return reportPass(check, `${asked} answered in ${ms} ms`);
+  // No fault: whoever names a model is served.
+  const note = passedOver ? '; svc/auto and the like pass it over, since no model is set for it' : '';
+  if (problem === null) return reportPass(check, `${asked} answered in ${ms} ms${note}`);
   const found = `${asked} failed after ${ms} ms: ${problem}`;
   return reportFailure(
     check,

@@ -114,7 +114,7 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
     });
   }
   found.push(...findRepeated(['projects'], 'id', projects));
-  found.push(...findRepeated(['ai', 'providers'], 'name', ai.providers));
+  found.push(...findRepeated(['ai', 'providers'], 'name', ai.providers), ...checkProviderNames(ai));
   ai.providers.forEach((provider, at) => {
     if (provider.api_key === '') return;
     warnings.push({
@@ -129,6 +129,19 @@ function checkPeople({ policy, projects, ai }: Config, warnings: Finding[]): Fin
     });
   }
   return found;
+}
+
+/** Usage, health and routes are told apart by these names. */
+function checkProviderNames({ providers, ollama, passthrough }: Config['ai']): Finding[] {
+  const taken = new Map<string, string>();
+  if (ollama.host !== '') taken.set('ollama', 'ai.ollama.host');
+  if (passthrough.anthropic.base_url !== '') taken.set('anthropic', 'ai.passthrough.anthropic');
+  return providers.flatMap(({ name, enabled }, at) => {
+    const key = enabled === false ? undefined : taken.get(name);
+    if (key === undefined) return [];
+    const message = `is the name of the provider that ${key} sets; choose another, or leave one of the two out`;
+    return [{ path: ['ai', 'providers', at, 'name'], message }];
+  });
 }
 
 function findRepeated<N extends string>(

@@ -15,6 +15,7 @@ import type { Keys } from './keys/index.ts';
 import { createNamedSums, formatDay, startOfDay } from './named-sums.ts';
 import type { GatewayProcess } from './process.ts';
 import { createDayReader } from './usage-day.ts';
+import { scopeUsage } from './usage-scope.ts';
 import { createUsageViews } from './usage-views.ts';
 
 const NAME = z
@@ -51,7 +52,7 @@ export function gatewayOperations({
   /** `policy`, for those who ask what is in force. */
   policy(): { mode: string };
   /** What was kept out of contexts, by session and tool, and all together. */
-  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
+  sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
   /** Throws `not_found` for what is not there, and `usage` for both at once. */
   function nameHolder({
@@ -99,7 +100,7 @@ export function gatewayOperations({
     operation({
       name: 'gateway.status',
       about: 'How the gateway does: its process, its mode, its providers. Null while it does not run.',
-      seat: 'any',
+      seat: 'chair',
       changes: false,
       input: z.strictObject({}),
       run: () => gateway.readState(),
@@ -199,18 +200,20 @@ export function gatewayOperations({
     wireOperation({
       name: 'gateway.usage',
       about:
-        'What calls through the gateway have used, in tokens and money, by day, session, worker, task, person, provider, model or protocol.',
+        'What calls through the gateway have used, in tokens and money, by day, session, worker, task, person, provider, model or protocol: everybody’s for the Chair, for others those of their own session.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
         days: z.int().min(1).max(366).default(1),
         by: z.enum(USAGE_GROUPS).default('provider'),
       }),
-      run({ days, by: group }) {
+      run({ days, by: group }, caller) {
+        const { session, number } = scopeUsage(caller);
         const since = startOfDay(clock.now(), days - 1);
-        const parts = books.listUsage(formatDay(since));
+        const parts = books.listUsage(formatDay(since), number);
         const pricing = createPricing(config());
         return {
+          of_session: session,
           since: rfc3339(since),
           by: group,
           rows: sums.sumBy(parts, group, pricing),
@@ -221,15 +224,16 @@ export function gatewayOperations({
     wireOperation({
       name: 'gateway.today',
       about:
-        'Usage of this UTC day by session, model, provider and task, by the hour, and what is left of its budget.',
+        'Usage of this UTC day by session, model, provider and task, by the hour, and the budget of the day; of the calls that gateway.usage tells of.',
       seat: 'any',
       changes: false,
       input: z.strictObject({}),
-      run: () => readDay(),
+      run: (_, caller) => readDay(scopeUsage(caller)),
     }),
     tool({
       name: 'usage.status',
-      about: 'What model calls have used today, without their content.',
+      about:
+        'What model calls have used today, without their content: those of your session, for the Chair all.',
       seat: 'any',
       changes: false,
       input: z.strictObject({
@@ -237,7 +241,7 @@ export function gatewayOperations({
         recent: z.int().min(0).max(100).default(0).describe('newest calls in the summary'),
       }),
       output: z.looseObject({}),
-      run: ({ view, recent }): Record<string, unknown> => views[view]({ recent }),
+      run: ({ view, recent }, caller): Record<string, unknown> => views[view](scopeUsage(caller), { recent }),
     }),
   ];
 }

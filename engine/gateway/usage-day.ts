@@ -5,6 +5,7 @@ import { sumAllUsage, type UsageGroup, type UsageSum } from './books/sum-usage.t
 import type { GatewayConfig } from './build-settings.ts';
 import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
 import type { GatewayProcess } from './process.ts';
+import type { UsageScope } from './usage-scope.ts';
 
 /** The groups of the dashboard, in the order in which its key goes through them. */
 const SHOWN_GROUPS = ['session', 'model', 'provider', 'task'] as const satisfies readonly UsageGroup[];
@@ -17,6 +18,8 @@ export interface NamedUsage extends UsageSum {
 
 /** Usage of one UTC day, for people. */
 export interface DayUsage {
+  /** Whose calls these are; null for everybody's. */
+  of_session: string | null;
   day: string;
   resets_at: string;
   mode: GatewayConfig['ai']['mode'];
@@ -47,13 +50,13 @@ export function createDayReader({
   config(): GatewayConfig;
   gateway: Pick<GatewayProcess, 'isRunning' | 'buildRoute'>;
   sums: NamedSums;
-}): () => DayUsage {
-  let shown: { version: number; day: string; config: GatewayConfig; usage: DayUsage } | null = null;
+}): (scope: UsageScope) => DayUsage {
+  let shown: { version: number; usage: DayUsage; config: GatewayConfig } | null = null;
 
-  function sumDay(since: number, now: GatewayConfig): DayUsage {
+  function sumDay(since: number, now: GatewayConfig, { session, number }: UsageScope): DayUsage {
     const { ai } = now;
     const day = formatDay(since);
-    const parts = books.listUsage(day);
+    const parts = books.listUsage(day, number);
     const pricing = createPricing(now);
     const known = findSessions(parts.map((part) => part.session_id));
     const titles = new Map<string, string>();
@@ -62,6 +65,7 @@ export function createDayReader({
     const list = (group: UsageGroup): NamedUsage[] =>
       sumBy(parts, group, pricing).map((sum) => ({ ...sum, label: titles.get(sum.key ?? '') ?? null }));
     return {
+      of_session: session,
       day,
       resets_at: rfc3339(since + DAY_MS),
       mode: ai.mode,
@@ -73,7 +77,7 @@ export function createDayReader({
       address: gateway.buildRoute(),
       budget_tokens_day: ai.budget_tokens_day,
       total: sumAllUsage(parts, pricing),
-      hours: books.listHours(day),
+      hours: books.listHours(day, number),
       groups: {
         session: list('session'),
         model: list('model'),
@@ -84,13 +88,18 @@ export function createDayReader({
   }
 
   /** What the dashboard asks for every few seconds: the books are read again only when they have changed. */
-  return () => {
+  return (scope) => {
     const since = startOfDay(clock.now());
     const day = formatDay(since);
     const now = config();
     const version = books.readVersion();
-    if (shown?.version !== version || shown.day !== day || shown.config !== now)
-      shown = { version, day, config: now, usage: sumDay(since, now) };
-    return { ...shown.usage, is_running: gateway.isRunning() };
+    const isKnown =
+      shown?.version === version &&
+      shown.config === now &&
+      shown.usage.day === day &&
+      shown.usage.of_session === scope.session;
+    const usage = isKnown && shown !== null ? shown.usage : sumDay(since, now, scope);
+    shown = { version, config: now, usage };
+    return { ...usage, is_running: gateway.isRunning() };
   };
 }

@@ -1,6 +1,6 @@
 import { toWire } from '../api/operation.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
-import { formatId } from '../base/ids.ts';
+import { asWorkerSession, formatId } from '../base/ids.ts';
 import type { Sessions } from '../sessions/index.ts';
 import { createPricing } from './books/pricing.ts';
 import type { BooksReader, RecentCall } from './books/read.ts';
@@ -9,6 +9,7 @@ import type { GatewayConfig } from './build-settings.ts';
 import type { ContentChoices } from './content-choices.ts';
 import type { Keys } from './keys/index.ts';
 import { DAY_MS, formatDay, type NamedSums, startOfDay } from './named-sums.ts';
+import type { UsageScope } from './usage-scope.ts';
 
 /** Rows of each kind that a tool is given: what is beyond them is in `svc gateway usage`. */
 const MOST_LISTED = 10;
@@ -42,32 +43,33 @@ export function createUsageViews({
   /** `policy`, for those who ask what is in force. */
   policy(): { mode: string };
   /** What was kept out of contexts, by session and tool, and all together. */
-  sumSavings(session: null, limit: number): { total: object; savings: readonly object[] };
+  sumSavings(session: string | null, limit: number): { total: object; savings: readonly object[] };
 }) {
   return {
-    summary({ recent }: { recent: number }) {
+    summary({ session, number }: UsageScope, { recent }: { recent: number }) {
       const since = startOfDay(clock.now());
-      const parts = books.listUsage(formatDay(since));
+      const parts = books.listUsage(formatDay(since), number);
       const pricing = createPricing(config());
       const list = (group: UsageGroup): UsageSum[] => sumBy(parts, group, pricing).slice(0, MOST_LISTED);
       return {
+        of_session: session,
         today: sumAllUsage(parts, pricing),
         by_session: list('session'),
         by_worker: list('worker'),
         by_model: list('model'),
         by_provider: list('provider'),
-        ...(recent === 0 ? {} : { recent: books.listRecent(recent).map(describeCall) }),
-        kept_out: toWire(sumSavings(null, MOST_LISTED)),
+        ...(recent === 0 ? {} : { recent: books.listRecent(recent, number).map(describeCall) }),
+        kept_out: toWire(sumSavings(session, MOST_LISTED)),
       };
     },
-    leaks() {
+    leaks({ session, number }: UsageScope) {
       const since = startOfDay(clock.now());
       const day = formatDay(since);
-      const parts = books.listUsage(day);
+      const parts = books.listUsage(day, number);
       const today = sumAllUsage(parts, createPricing(config()));
       const known = findSessions(parts.map((part) => part.session_id));
-      const repeated = books.countRepeated(day);
-      const late = books.countAfterEnd(day, (id) => {
+      const repeated = books.countRepeated(day, number);
+      const late = books.countAfterEnd(day, number, (id) => {
         const { endedAt = null } = known.get(id) ?? {};
         return endedAt === null ? null : Date.parse(endedAt);
       });
@@ -76,7 +78,7 @@ export function createUsageViews({
         createPricing(config()),
       );
       const unbooked = sessions
-        .list({ limit: MOST_SESSIONS })
+        .list(session === null ? { limit: MOST_SESSIONS } : { ids: listIds(session) })
         .filter(
           ({ auth, usage, startedAt, sessionId }) =>
             auth === 'gateway' &&
@@ -87,10 +89,11 @@ export function createUsageViews({
             !known.has(Number(sessionId.slice(2))),
         );
       const busting = books
-        .listSessionHabits(day)
+        .listSessionHabits(day, number)
         .filter((each) => each.calls >= LEAST_CALLS && each.fresh_calls * 2 > each.calls);
-      const long = books.countLongToolOutputs(day);
+      const long = books.countLongToolOutputs(day, number);
       return {
+        of_session: session,
         after_end_calls: late.calls,
         after_end_tokens: late.tokens,
         without_task_tokens: persons.spent,
@@ -116,30 +119,38 @@ export function createUsageViews({
         estimated_tokens: today.estimated,
       };
     },
-    governance() {
+    governance({ session, number }: UsageScope) {
       const since = startOfDay(clock.now());
       const { ai, gateway: settings } = config();
-      const today = sumAllUsage(books.listUsage(formatDay(since)), createPricing(config()));
+      const today = sumAllUsage(books.listUsage(formatDay(since), number), createPricing(config()));
+      const isMine = (id: number | null): boolean => number === null || id === number;
+      const logged = content.list();
       return {
+        of_session: session,
         mode: ai.mode,
         budget_tokens_day: ai.budget_tokens_day,
         spent_tokens_day: today.spent,
         cost_usd_day: today.cost_usd,
         resets_at: rfc3339(since + DAY_MS),
         denied_calls: today.denied,
-        budgets_met: books.listMetBudgets(0).filter(({ at }) => at >= since).length,
+        budgets_met: books.listMetBudgets(0).filter((met) => met.at >= since && isMine(met.session_id))
+          .length,
         policy: policy().mode || 'solo',
         routed_agents: routedAgents(),
         providers: ai.providers
           .filter(({ enabled }) => enabled !== false)
           .map(({ name, tier }) => ({ name, tier })),
         cache_ttl_sec: settings.cache.ttl_sec,
-        person_keys: keys.listPersonKeys().length,
-        content_logged: content.list(),
+        // Whose else is nobody's business but the Chair's.
+        ...(session === null ? { person_keys: keys.listPersonKeys().length } : {}),
+        content_logged: session === null ? logged : logged.filter((each) => each === session),
       };
     },
   };
 }
+
+/** As sessions of workers are looked for: a seat may have a name that is no id. */
+const listIds = (session: string): string[] => [asWorkerSession(session)].filter((id) => id !== null);
 
 /** A call for those who may not see its content. */
 const describeCall = (row: RecentCall): object => ({

@@ -43,6 +43,24 @@ describe('help', () => {
     assert.equal((await run(['help'])).stdout, stdout);
   });
 
+  test('options of another program are passed on to it, with or without -- before them', async () => {
+    const { command, taken } = (await findCommand(['gateway', 'run'])) ?? assert.fail();
+    assert.equal(taken, 2);
+    const read = async (...words: string[]) => {
+      const { args, json } = await parseArguments(command, words);
+      return [json, ...args];
+    };
+    assert.deepEqual(await read('claude', '-p', 'hi', '--json'), [false, 'claude', '-p', 'hi', '--json']);
+    assert.deepEqual(await read('claude', '--', '-p', '--'), [false, 'claude', '-p', '--']);
+    assert.deepEqual(await read('codex', 'exec', '--', '-x'), [false, 'codex', 'exec', '--', '-x']);
+    assert.deepEqual(await read('--json', 'claude'), [true, 'claude']);
+    await assert.rejects(read('--model', 'claude'), { code: 'usage' });
+    // Help is svc's before the dashes only, and so is the form of an error.
+    const theirs = await run(['gateway', 'run', 'claude', '--', '--help', '--json']);
+    assert.deepEqual([theirs.code === 0, theirs.stdout], [false, '']);
+    assert.match((await run(['gateway', 'run', 'claude', '--help'])).stdout, /usage: svc gateway run/);
+  });
+
   test('of each command has an example', async () => {
     const usual = (await loadCommands()).filter(({ name }) => name !== 'tool call');
     for (const { name } of usual) {

@@ -386,6 +386,7 @@ export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): U
 });
 
 export const usageDay = (more: Partial<UsageDay> = {}): UsageDay => ({
+  of_session: null,
   day: '2026-03-01',
   resets_at: '2026-03-02T00:00:00.000Z',
   mode: 'live',

@@ -27,12 +27,12 @@ const NOBODY: Readonly<Record<UsageKind, string>> = {
   provider: 'the gateway itself',
 };
 
-function listLines({ total, groups }: UsageDay): UsageLine[] {
+function listLines({ total, groups, of_session: session }: UsageDay): UsageLine[] {
   if (total.calls === 0) return [];
   const all: UsageLine = {
     id: 'all',
     by: 'all',
-    name: 'today',
+    name: session === null ? 'today' : 'today, this session',
     usage: { ...total, key: null, label: null },
   };
   return [
@@ -64,14 +64,21 @@ function formatCost({ cost_usd: cost, unpriced }: Pick<NamedUsage, 'cost_usd' | 
   return `${formatDollars(cost)}${unpriced > 0 ? '+' : ''}`;
 }
 
-/** Tokens of today, and of how many. */
-export function describeDay({ total, budget_tokens_day: budget }: UsageDay): string {
+/** Tokens of today, and of how many where all that the budget is for is known. */
+export function describeDay({ total, budget_tokens_day: budget, of_session: session }: UsageDay): string {
   const spent = formatTokenCount(total.spent);
-  return budget === 0 ? spent : `${spent} of ${formatTokenCount(budget)}`;
+  return budget === 0 || session !== null ? spent : `${spent} of ${formatTokenCount(budget)}`;
 }
 
-const isSpent = ({ total, budget_tokens_day: budget }: UsageDay): boolean =>
-  budget > 0 && total.spent >= budget;
+const isSpent = ({ total, budget_tokens_day: budget, of_session: session }: UsageDay): boolean =>
+  budget > 0 && session === null && total.spent >= budget;
+
+function describeBudget(day: UsageDay, now: number): string {
+  const { budget_tokens_day: budget, of_session: session } = day;
+  if (budget === 0) return 'none: ai.budget_tokens_day is 0';
+  const tokens = session === null ? describeDay(day) : `${formatTokenCount(budget)}`;
+  return `${tokens} tokens${session === null ? '' : ' for all sessions'}, new at ${formatClockTime(day.resets_at, now)}`;
+}
 
 /** Cells that a table takes at the sides of its two columns. */
 const TABLE_PADDING = 4;
@@ -89,13 +96,7 @@ const listDayFacts = (day: UsageDay, isPlain: boolean, now: number): Fact[] => [
   // Without a screen it would be read out bar by bar.
   ['hours', isPlain ? null : renderSparkline(day.hours)],
   ['busiest', describeBusiestHour(day.hours)],
-  [
-    'budget',
-    day.budget_tokens_day === 0
-      ? 'none: ai.budget_tokens_day is 0'
-      : `${describeDay(day)} tokens, new at ${formatClockTime(day.resets_at, now)}`,
-    isSpent(day) ? 'bad' : undefined,
-  ],
+  ['budget', describeBudget(day, now), isSpent(day) ? 'bad' : undefined],
   [
     'gateway',
     `${day.is_running ? day.address : 'does not run; the next routed run starts it'}, mode ${day.mode}`,
@@ -117,6 +118,12 @@ function explainEmptyUsage({ usage }: Data): string[] {
       'ai.mode is live, and there is no provider.',
       '',
       'Name one under ai.providers, then svc doctor --live tries it.',
+    ];
+  if (usage.of_session !== null)
+    return [
+      'This session has made no model call through the gateway today.',
+      '',
+      'What others have used is shown to the Chair.',
     ];
   return [
     'No model call went through the gateway today.',
@@ -185,7 +192,7 @@ export const usagePane = definePane<UsageLine>({
     const day = data.usage;
     const share = day === null || day.total.tokens === 0 ? 0 : usage.tokens / day.total.tokens;
     return {
-      title: by === 'all' ? 'today' : name,
+      title: name,
       ...(by === 'all' ? {} : { note: `${Math.round(share * 100)}% of today` }),
       lines: renderFacts(
         [

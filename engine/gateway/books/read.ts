@@ -48,35 +48,48 @@ export interface SessionHabits {
   fresh_tokens: number;
 }
 
+/** The number of the session whose calls are meant; null for those of everybody. */
+type Whose = number | null;
+interface Meant {
+  /** UTC. */
+  day: string;
+  whose: Whose;
+}
+
 /** What the engine reads of the gateway's books, whether that runs or not. */
 export interface BooksReader {
   /** Of calls that began on that UTC day or later. */
-  listUsage(sinceDay: string): UsagePart[];
+  listUsage(sinceDay: string, whose: Whose): UsagePart[];
   /** Tokens of a UTC day by the hour in which their calls began: 24 numbers. */
-  listHours(day: string): number[];
+  listHours(day: string, whose: Whose): number[];
   /** The newest first. */
-  listRecent(most: number): RecentCall[];
+  listRecent(most: number, whose: Whose): RecentCall[];
   /** Another number whenever something was written since; the same while nothing was. */
   readVersion(): number;
   /** Until when a session's calls are refused, Unix ms; null when they are not. */
   limitedUntil(sessionId: number): number | null;
+  /** Those noted after one of them, given as its id. */
   listMetBudgets(after: number): MetBudget[];
   /** Of requests that a client sent again as they were, and of those that an upstream was asked again for. */
-  countRepeated(sinceDay: string): { calls: number; tokens: number; retries: number };
+  countRepeated(sinceDay: string, whose: Whose): { calls: number; tokens: number; retries: number };
   /** Calls of runs that began after their session had ended, given as its number and Unix ms. */
   countAfterEnd(
     sinceDay: string,
+    whose: Whose,
     endedAt: (sessionId: number) => number | null,
   ): { calls: number; tokens: number };
   /** Of the answers of tools that requests have brought: those beyond the threshold that nobody had shortened. */
-  countLongToolOutputs(sinceDay: string): { calls: number; bytes: number };
-  listSessionHabits(sinceDay: string): SessionHabits[];
+  countLongToolOutputs(sinceDay: string, whose: Whose): { calls: number; bytes: number };
+  listSessionHabits(sinceDay: string, whose: Whose): SessionHabits[];
   countOpen(): number;
   close(): void;
 }
 
 /** The first version that has columns about requests themselves. */
 const WITH_HABITS = 2;
+
+/** Of `whose`. */
+const IS_MEANT = '(@whose IS NULL OR session_id = @whose)';
 
 /** Opens the file once it is there. */
 export function createBooksReader(data: string): BooksReader {
@@ -95,40 +108,41 @@ export function createBooksReader(data: string): BooksReader {
   }
 
   return {
-    listUsage: (sinceDay) =>
+    listUsage: (day, whose) =>
       read(
         (db) =>
           db
-            .prepare<[string], UsagePart>(
+            .prepare<[Meant], UsagePart>(
               `SELECT session_id, task_id, person, provider, model, protocol, day, ${COUNTER_COLUMNS}
-               FROM call WHERE day >= ? GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+               FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
             )
-            .all(sinceDay),
+            .all({ day, whose }),
         [],
       ),
-    listHours(day) {
+    listHours(day, whose) {
       const hours = new Array<number>(24).fill(0);
       const rows = read(
         (db) =>
           db
-            .prepare<[number, string], { hour: number; tokens: number }>(
-              `SELECT CAST((started_at - ?) / 3600000 AS INTEGER) AS hour, sum(${CALL_TOKENS}) AS tokens FROM call WHERE day = ? GROUP BY 1`,
+            .prepare<[Meant & { from: number }], { hour: number; tokens: number }>(
+              `SELECT CAST((started_at - @from) / 3600000 AS INTEGER) AS hour, sum(${CALL_TOKENS}) AS tokens
+               FROM call WHERE day = @day AND ${IS_MEANT} GROUP BY 1`,
             )
-            .all(Date.parse(day), day),
+            .all({ from: Date.parse(day), day, whose }),
         [],
       );
       for (const { hour, tokens } of rows) if (hour in hours) hours[hour] = tokens;
       return hours;
     },
-    listRecent: (most) =>
+    listRecent: (most, whose) =>
       read(
         (db) =>
           db
-            .prepare<[number], RecentCall>(
+            .prepare<[{ most: number; whose: Whose }], RecentCall>(
               `SELECT started_at, session_id, provider, model, outcome, ${CALL_TOKENS} AS tokens, total_ms
-               FROM call ORDER BY id DESC LIMIT +?`,
+               FROM call WHERE ${IS_MEANT} ORDER BY id DESC LIMIT +@most`,
             )
-            .all(most),
+            .all({ most, whose }),
         [],
       ),
     readVersion: () => read((db) => db.pragma('data_version', { simple: true }) as number, -1),
@@ -146,27 +160,28 @@ export function createBooksReader(data: string): BooksReader {
           db.prepare<[number], MetBudget>('SELECT * FROM exhausted WHERE id > ? ORDER BY id').all(after),
         [],
       ),
-    countRepeated: (sinceDay) =>
+    countRepeated: (day, whose) =>
       read(
         (db) =>
           db
-            .prepare<[string, string], { calls: number; tokens: number; retries: number }>(
+            .prepare<[Meant], { calls: number; tokens: number; retries: number }>(
               `SELECT coalesce(sum(n - 1), 0) AS calls, coalesce(sum(tokens * (n - 1) / n), 0) AS tokens,
-                 (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= ? AND attempts > 1) AS retries FROM (
+                 (SELECT coalesce(sum(attempts - 1), 0) FROM call WHERE day >= @day AND ${IS_MEANT} AND attempts > 1) AS retries FROM (
                  SELECT count(*) AS n, sum(${CALL_TOKENS}) AS tokens FROM call
-                 WHERE day >= ? AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
+                 WHERE day >= @day AND ${IS_MEANT} AND kind = 'generate' AND ${IS_SPENT} GROUP BY prompt_hash HAVING n > 1)`,
             )
-            .get(sinceDay, sinceDay)!,
+            .get({ day, whose })!,
         { calls: 0, tokens: 0, retries: 0 },
       ),
-    countAfterEnd(sinceDay, endedAt) {
+    countAfterEnd(day, whose, endedAt) {
       const rows = read(
         (db) =>
           db
-            .prepare<[string], { session_id: number; last: number }>(
-              'SELECT session_id, max(started_at) AS last FROM call WHERE day >= ? AND session_id IS NOT NULL GROUP BY 1',
+            .prepare<[Meant], { session_id: number; last: number }>(
+              `SELECT session_id, max(started_at) AS last FROM call
+               WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL GROUP BY 1`,
             )
-            .all(sinceDay),
+            .all({ day, whose }),
         [],
       );
       const found = { calls: 0, tokens: 0 };
@@ -187,29 +202,30 @@ export function createBooksReader(data: string): BooksReader {
       }
       return found;
     },
-    countLongToolOutputs: (sinceDay) =>
+    countLongToolOutputs: (day, whose) =>
       read(
         (db) =>
           db
-            .prepare<[string], { calls: number; bytes: number }>(
-              `SELECT count(*) AS calls, coalesce(sum(tool_bytes), 0) AS bytes FROM call WHERE day >= ? AND tool_bytes > 0`,
+            .prepare<[Meant], { calls: number; bytes: number }>(
+              `SELECT count(*) AS calls, coalesce(sum(tool_bytes), 0) AS bytes
+               FROM call WHERE day >= @day AND ${IS_MEANT} AND tool_bytes > 0`,
             )
-            .get(sinceDay)!,
+            .get({ day, whose })!,
         { calls: 0, bytes: 0 },
         WITH_HABITS,
       ),
-    listSessionHabits: (sinceDay) =>
+    listSessionHabits: (day, whose) =>
       read(
         (db) =>
           db
-            .prepare<[string], SessionHabits>(
+            .prepare<[Meant], SessionHabits>(
               `SELECT session_id, count(*) AS calls, sum(is_fresh) AS fresh_calls, sum(iif(is_fresh, sent, 0)) AS fresh_tokens FROM (
                  SELECT session_id, input + cache_write AS sent, cache_read = 0
                    AND row_number() OVER (PARTITION BY session_id, prefix_hash ORDER BY id) = 1 AS is_fresh
-                 FROM call WHERE day >= ? AND session_id IS NOT NULL AND prefix_hash IS NOT NULL AND ${IS_SPENT})
+                 FROM call WHERE day >= @day AND ${IS_MEANT} AND session_id IS NOT NULL AND prefix_hash IS NOT NULL AND ${IS_SPENT})
                GROUP BY session_id`,
             )
-            .all(sinceDay),
+            .all({ day, whose }),
         [],
         WITH_HABITS,
       ),

@@ -296,7 +296,10 @@ export function tryUpstream(
           {
             status: 502,
             code: 'upstream_invalid',
-            message: `the answer of ${provider.name} is cut, or no JSON object`,
+            message:
+              body.length === 0
+                ? `${provider.name} answered with nothing (status ${status})`
+                : `the answer of ${provider.name} is cut, or no JSON object`,
           },
           { mayRepeat: true },
         );
@@ -334,7 +337,17 @@ export function tryUpstream(
     }
 
     function endError(body: Buffer): void {
-      failed(...describeUpstreamError({ status, headers, body, provider, translator, marks }));
+      failed(
+        ...describeUpstreamError({
+          status,
+          headers,
+          body,
+          provider,
+          protocol: call.route.protocol,
+          translator,
+          marks,
+        }),
+      );
     }
 
     function onFault(fault: UpstreamFault) {

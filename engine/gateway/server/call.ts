@@ -65,7 +65,9 @@ export function readCallBody(
   return {
     members,
     asked: typeof model === 'string' ? model.replace(/^models\//, '') : '',
-    isStream: route.protocol === 'gemini' ? route.isStream : read('stream') === true,
+    // Counts and embeddings come whole, whatever is asked for beside them.
+    isStream:
+      route.kind === 'generate' && (route.protocol === 'gemini' ? route.isStream : read('stream') === true),
   };
 }
 

@@ -18,7 +18,9 @@ export interface ProviderStatus {
   lastSuccessAt: number | null;
   /** How many models its list has; null while it is not known. */
   models: number | null;
-  /** What a trial asks it for: its model, else of its list the one that costs least; null where none has a known price. */
+  /** What it is asked for by names such as svc/auto: its model, else the only one of its list; '' for none. */
+  ownModel: string;
+  /** What a trial asks it for: that, else of its list the one that costs least; null where none has a known price. */
   trialModel: string | null;
 }
 

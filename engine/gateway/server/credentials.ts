@@ -30,10 +30,11 @@ export function readCredentials(url: string, headers: IncomingHttpHeaders): Cred
 
 function readQuery(text: string): { query: string; key: string | null } {
   if (text === '') return { query: '', key: null };
-  if (!text.includes('key=')) return { query: `?${text}`, key: null };
+  if (!text.includes('key=') && !text.includes(KEY_PREFIX)) return { query: `?${text}`, key: null };
   // Only what is taken out changes: the rest is the client's own spelling.
   const parts = text.split('&');
-  const kept = parts.filter((part) => !part.startsWith('key='));
+  // Under another name it opens nothing, and is no business of an upstream's.
+  const kept = parts.filter((part) => !part.startsWith('key=') && !part.includes(KEY_PREFIX));
   const [shown] = parts.filter((part) => part.startsWith('key='));
   return { query: kept.length === 0 ? '' : `?${kept.join('&')}`, key: shown?.slice(4) ?? null };
 }
@@ -109,6 +110,9 @@ const NOT_RETURNED = new Set([
   'www-authenticate',
 ]);
 
+/** For pages of browsers, which are not served, and what the gateway says of an answer. */
+const IS_NOT_ITS_OWN = /^(?:access-control|x-svc)-/;
+
 /** An upstream's headers as the client gets them. One that holds the upstream's key is left out. */
 export function buildClientHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -116,7 +120,7 @@ export function buildClientHeaders(
 ): Record<string, string | string[]> {
   const returned: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || NOT_RETURNED.has(name) || name.startsWith('access-control-')) continue;
+    if (value === undefined || NOT_RETURNED.has(name) || IS_NOT_ITS_OWN.test(name)) continue;
     if (secret !== null && String(value).includes(secret)) continue;
     returned[name] = value;
   }

@@ -269,15 +269,21 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
 function editBody(call: Call, model: string): { body: Buffer; stripsUsage: boolean } {
   const { body, members, route } = call;
   const edits: JsonEdit[] = [];
-  if (route.protocol !== 'gemini' && model !== call.asked)
-    for (const { key, start, end } of members)
-      if (key === 'model') edits.push({ start, end, bytes: JSON.stringify(model) });
+  if (route.protocol !== 'gemini' && model !== call.asked) edits.push(...nameModel(call, model));
   const wantsUsage = route.protocol === 'chat' && route.kind === 'generate' && call.isStream;
   const injected = wantsUsage ? askForUsage(body, members) : null;
   if (injected !== null) edits.push(injected);
   if (body.includes(SEAL_MARK)) edits.push(...dropSeals(call, model));
   edits.sort((one, other) => one.start - other.start);
   return { body: edits.length === 0 ? body : replaceBytes(body, edits), stripsUsage: injected !== null };
+}
+
+function nameModel({ body, members }: Call, model: string): JsonEdit[] {
+  const name = JSON.stringify(model);
+  const named = members.filter(({ key }) => key === 'model');
+  if (named.length > 0) return named.map(({ start, end }) => ({ start, end, bytes: name }));
+  const at = body.indexOf('{') + 1;
+  return [{ start: at, end: at, bytes: `"model":${name}${members.length === 0 ? '' : ','}` }];
 }
 
 function dropSeals({ body, members, route }: Call, model: string): JsonEdit[] {

@@ -51,6 +51,8 @@ export interface GatewayOptions extends Omit<GatewayStart, 'shortener'> {
 const DRAIN_LOOK_MS = 50;
 /** How long a run waits for the lists of models of a gateway that has just started. */
 const LISTS_MS = 2000;
+/** Between two looks that calls bring about. */
+const LOOK_AGAIN_MS = 5000;
 /** Beyond it a timer of Node fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NO_PROXIES: ProxySettings = { http: '', https: '', except: '' };
@@ -79,6 +81,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   /** The look at the lists of models that was begun last. */
   let probed: Promise<void> = Promise.resolve();
   let isProbing = false;
+  let probedAt = 0;
   let lastAskedAt = now();
   let stopAsked: () => void = () => undefined;
 
@@ -111,11 +114,23 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     isProbing = true;
     probed = probeModels(upstreams, routing).finally(() => {
       isProbing = false;
+      probedAt = now();
     });
   }
 
+  /** Lists are worth a moment, but no more. */
+  const awaitLists = (): Promise<void> => Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
+
+  /** A provider that was not there at the first look may be there now. */
+  function readLists(): Promise<void> {
+    const isMissing = routing.providers().some(({ name }) => routing.healthOf(name).models === null);
+    if (isMissing && !isProbing && now() - probedAt >= LOOK_AGAIN_MS) probe();
+    return awaitLists();
+  }
+
   const describeProviders = (): ProviderStatus[] =>
-    routing.providers().map(({ name, tier, model, protocols, key }) => {
+    routing.providers().map((provider) => {
+      const { name, tier, model, protocols, key } = provider;
       const { coolUntil, lastFailure, lastSuccessAt, models } = routing.healthOf(name);
       return {
         name,
@@ -127,7 +142,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         lastFailure,
         lastSuccessAt,
         models: models?.length ?? null,
-        trialModel: model || findCheapest(models ?? []),
+        ownModel: routing.ownModelOf(provider),
+        trialModel: routing.ownModelOf(provider) || findCheapest(models ?? [], tier),
       };
     });
   let bound = { host: options.host, port: options.port };
@@ -153,10 +169,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     apply,
     stop: () => stopAsked(),
     async models() {
-      // Who asks is about to start an agent: the lists are worth a moment, but no more.
-      await Promise.race([probed, delay(LISTS_MS, undefined, { ref: false })]);
-      const providers = settings.mode === 'live' ? routing.providers() : [];
-      const { listed, other } = listModelNames(providers, (name) => routing.healthOf(name).models);
+      // Who asks is about to start an agent.
+      await awaitLists();
+      const { listed, other } = listModelNames(settings.mode === 'live' ? routing : null);
       const told = listed.filter(({ contextWindow, maxOutput }) => (contextWindow ?? maxOutput) !== null);
       return {
         named: told.map(({ id, contextWindow, maxOutput }) => ({
@@ -189,6 +204,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     limits,
     dataId: options.dataId,
     host: options.host,
+    readLists,
     now,
     log,
     onCall(call) {

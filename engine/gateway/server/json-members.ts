@@ -23,6 +23,9 @@ function skipSpace(text: Buffer, from: number): number {
   return at;
 }
 
+/** What follows an object would be read by some, and by others not. */
+const isOver = (text: Buffer, at: number): boolean => skipSpace(text, at) >= text.length;
+
 /** Most strings are shorter; the others are worth a call of the system's own search. */
 const SHORT = 48;
 
@@ -75,7 +78,7 @@ export function findJsonMembers(text: Buffer): JsonMember[] | null {
   let at = skipSpace(text, text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? 3 : 0);
   if (text[at] !== OPEN) return null;
   at = skipSpace(text, at + 1);
-  if (text[at] === CLOSE) return members;
+  if (text[at] === CLOSE) return isOver(text, at + 1) ? members : null;
   for (;;) {
     if (text[at] !== QUOTE) return null;
     const keyEnd = skipString(text, at);
@@ -89,7 +92,7 @@ export function findJsonMembers(text: Buffer): JsonMember[] | null {
     if (end <= start) return null;
     members.push({ key, start, end });
     at = skipSpace(text, end);
-    if (text[at] === CLOSE) return members;
+    if (text[at] === CLOSE) return isOver(text, at + 1) ? members : null;
     if (text[at] !== COMMA) return null;
     at = skipSpace(text, at + 1);
   }

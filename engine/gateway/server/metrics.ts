@@ -28,7 +28,8 @@ function formatSeries(series: string): string {
   return `${name}{${labels.map((label, at) => `${label}=${quote(values[at] ?? '')}`).join(',')}}`;
 }
 
-const quote = (text: string): string => JSON.stringify(text.replace(/["\\]/g, ' '));
+/** Of what may stand in a label Prometheus has words for three characters only, and reads nothing at all after another one. */
+const quote = (text: string): string => `"${text.toWellFormed().replace(/["\\\p{Cc}]/gu, ' ')}"`;
 
 export function createMetrics(): Metrics {
   const counters = new Map<string, number>();

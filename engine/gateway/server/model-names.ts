@@ -1,6 +1,6 @@
 import { findKnownModel, type ModelLimits } from '../../models/index.ts';
-import { type Provider, TIERS } from '../settings.ts';
-import type { ListedModel } from './routing.ts';
+import { type Provider, TIERS, type Tier } from '../settings.ts';
+import type { ListedModel, Routing } from './routing.ts';
 
 /** What is known of the models behind names. */
 export interface ModelNames {
@@ -10,56 +10,76 @@ export interface ModelNames {
   other: ModelLimits | null;
 }
 
+/** What answers where a request leaves the model to svc. */
+interface OwnModel {
+  provider: Provider;
+  model: ListedModel;
+}
+
 /**
  * Finds every name that can be asked for, and the limits of what answers to it: as the configuration says, else as its
- * provider lists it, else as svc knows the model. `providers` in the order in which they are asked.
+ * provider lists it, else as svc knows the model. Null for no providers, as where answers are canned.
  */
 export function listModelNames(
-  providers: readonly Provider[],
-  modelsOf: (name: string) => readonly ListedModel[] | null,
+  routing: Pick<Routing, 'providers' | 'healthOf' | 'ownModelOf'> | null,
 ): ModelNames {
   const found = new Map<string, ListedModel>();
   const add = (model: ListedModel): void => {
     const known = found.get(model.id);
     if (known === undefined || known.contextWindow === null) found.set(model.id, model);
   };
-  const own = providers.map(({ name, model, limits }): ListedModel => {
-    const listed = addKnownLimits(
-      modelsOf(name)?.find(({ id }) => id === model) ?? { id: model, contextWindow: null, maxOutput: null },
-    );
-    return {
-      ...listed,
-      contextWindow: limits.context ?? listed.contextWindow,
-      maxOutput: limits.output ?? listed.maxOutput,
-    };
-  });
+  // In the order in which they are asked.
+  const providers = routing?.providers() ?? [];
+  const own = routing === null ? [] : listOwnModels(routing);
   // Of a choice it is known who answers first, and so how much that takes.
-  const first = own[0] ?? { contextWindow: null, maxOutput: null };
-  add({ ...first, id: 'svc' });
-  add({ ...first, id: 'svc/auto' });
+  const first = own[0]?.model ?? (providers.length === 0 ? UNKNOWN : null);
+  if (first !== null) for (const id of ['svc', 'svc/auto']) add({ ...first, id });
   for (const tier of TIERS)
-    if (providers.some((each) => each.tier === tier)) add({ ...first, id: `svc/${tier}` });
-  for (const [at, { name }] of providers.entries()) {
-    const each = own[at]!;
-    if (each.id === '') continue;
-    add(each);
-    add({ ...each, id: `svc/${name}` });
+    if (first !== null && own.some(({ provider }) => provider.tier === tier))
+      add({ ...first, id: `svc/${tier}` });
+  for (const { provider, model } of own) {
+    add(model);
+    add({ ...model, id: `svc/${provider.name}` });
   }
-  for (const { name } of providers) for (const each of modelsOf(name) ?? []) add(addKnownLimits(each));
+  for (const { name } of providers)
+    for (const each of routing?.healthOf(name).models ?? []) add(addKnownLimits(each));
   const passesNames = providers.length === 0 || providers.some(({ model }) => model === '');
   return {
     listed: [...found.values()],
     other: passesNames
       ? null
       : {
-          context: findLeast(own.map(({ contextWindow }) => contextWindow)),
-          output: findLeast(own.map(({ maxOutput }) => maxOutput)),
+          context: findLeast(own.map(({ model }) => model.contextWindow)),
+          output: findLeast(own.map(({ model }) => model.maxOutput)),
         },
   };
 }
 
+const UNKNOWN: Omit<ListedModel, 'id'> = { contextWindow: null, maxOutput: null };
+
+const listOwnModels = ({
+  providers,
+  healthOf,
+  ownModelOf,
+}: Pick<Routing, 'providers' | 'healthOf' | 'ownModelOf'>): OwnModel[] =>
+  providers().flatMap((provider) => {
+    const id = ownModelOf(provider);
+    if (id === '') return [];
+    const listed = addKnownLimits(
+      healthOf(provider.name).models?.find((each) => each.id === id) ?? { ...UNKNOWN, id },
+    );
+    const { context, output } = provider.limits;
+    const model = {
+      id,
+      contextWindow: context ?? listed.contextWindow,
+      maxOutput: output ?? listed.maxOutput,
+    };
+    return [{ provider, model }];
+  });
+
 /** The model of a list that costs least, as far as prices are known; null for none. */
-export function findCheapest(models: readonly ListedModel[]): string | null {
+export function findCheapest(models: readonly ListedModel[], tier: Tier): string | null {
+  if (tier === 'local' || tier === 'free') return models[0]?.id ?? null;
   const priced = models.flatMap(({ id }) => {
     const price = findKnownModel(id)?.price;
     return price === undefined ? [] : [{ id, dollars: price.input + price.output }];

@@ -110,7 +110,9 @@ export async function probeModels(upstreams: Upstreams, routing: Routing): Promi
           body: null,
         });
         const models = status === 200 ? readModelList(body) : null;
-        if (models !== null) routing.healthOf(provider.name).models = models;
+        // Meanwhile it may be another one that has its name.
+        if (models !== null && routing.providers().includes(provider))
+          routing.healthOf(provider.name).models = models;
       } catch {
         // Calls will tell whether it is there.
       }

@@ -38,6 +38,10 @@ export interface Candidate {
 export interface Routing {
   /** In the order in which they are tried; none when nobody serves the model. */
   findCandidates(protocol: Protocol, asked: string): Candidate[];
+  /** Why nobody serves it, and what to do about that; a sentence for the caller. */
+  explainNobody(asked: string): string;
+  /** The model that a provider is asked for where a request leaves that to svc; '' for none. */
+  ownModelOf(provider: Provider): string;
   healthOf(name: string): Health;
   recordSuccess(name: string): void;
   /** A fault of the provider: never a wrong request, nor a client that has gone. `retryAfterMs` as it said. */
@@ -50,6 +54,12 @@ const TIER_NAMES = new Map<string, readonly Tier[]>([
   ['auto', TIERS],
   ...TIERS.map((tier, at): [string, readonly Tier[]] => [tier, TIERS.slice(0, at + 1)]),
 ]);
+
+/** A name that is svc's own: what follows the slash; '' for `svc` alone, undefined for a name of somebody else's. */
+const readChoice = (asked: string): string | undefined => {
+  const [whole, choice = ''] = /^svc(?:\/(.*))?$/s.exec(asked) ?? [];
+  return whole === undefined ? undefined : choice;
+};
 
 const byOrder = (one: Provider, other: Provider): number =>
   TIERS.indexOf(one.tier) - TIERS.indexOf(other.tier) || one.priority - other.priority;
@@ -76,22 +86,63 @@ export function createRouting(now: () => number): Routing {
   const serves = (provider: Provider, model: string): boolean =>
     provider.model === model || healthOf(provider.name).models?.some(({ id }) => id === model) === true;
 
+  // Of a list with several, none is what a person has decided for.
+  const ownModelOf = ({ name, model }: Provider): string => {
+    const listed = healthOf(name).models ?? [];
+    return model || (listed.length === 1 ? (listed[0]?.id ?? '') : '');
+  };
+
+  const readTiers = (asked: string): readonly Tier[] | undefined => {
+    const choice = readChoice(asked);
+    return choice === undefined ? undefined : TIER_NAMES.get(choice || 'auto');
+  };
+
+  const findNamed = (name: string): Provider | undefined =>
+    all.find((each) => name === each.name || name.startsWith(`${each.name}/`));
+
   /** Whom a name means: a choice by tier, a provider, those that have the model, else those that take any, else all. */
   function choose(asked: string): { provider: Provider; model: string }[] {
-    const own = (provider: Provider) => ({ provider, model: provider.model || asked });
-    const [, choice] = /^svc(?:\/(.+))?$/.exec(asked) ?? [];
-    if (asked === '' || asked === 'svc' || (choice !== undefined && TIER_NAMES.has(choice))) {
-      const tiers = TIER_NAMES.get(choice ?? 'auto') ?? TIERS;
-      return all.filter(({ tier }) => tiers.includes(tier)).map(own);
-    }
+    const own = (provider: Provider) => ({ provider, model: ownModelOf(provider) });
+    const hasModel = ({ model }: { model: string }): boolean => model !== '';
+    // Who names no model leaves it to whoever is asked.
+    if (asked === '') return all.map(own);
+    const tiers = readTiers(asked);
+    if (tiers !== undefined)
+      return all
+        .filter(({ tier }) => tiers.includes(tier))
+        .map(own)
+        .filter(hasModel);
+    const choice = readChoice(asked);
     const name = choice ?? asked;
-    const named = all.find((each) => name === each.name || name.startsWith(`${each.name}/`));
-    if (named !== undefined)
-      return [{ provider: named, model: name.slice(named.name.length + 1) || named.model || asked }];
+    const named = findNamed(name);
+    if (named !== undefined) {
+      // A name of svc's is never one that its provider knows.
+      const other = choice === undefined ? asked : '';
+      const model = name.slice(named.name.length + 1) || ownModelOf(named) || other;
+      return [{ provider: named, model }].filter(hasModel);
+    }
     const serving = all.filter((each) => serves(each, name));
     if (serving.length > 0) return serving.map((provider) => ({ provider, model: name }));
     const open = all.filter(({ model }) => model === '');
     return open.length > 0 ? open.map((provider) => ({ provider, model: name })) : all.map(own);
+  }
+
+  function explainNobody(asked: string): string {
+    const tiers = readTiers(asked);
+    const named = findNamed(readChoice(asked) ?? asked);
+    const meant = all.filter((each) => (tiers === undefined ? each === named : tiers.includes(each.tier)));
+    const [first] = meant;
+    if (first === undefined)
+      return `no provider answers to ${asked}: none is of the tiers ${(tiers ?? []).join(', ')}`;
+    const names = meant.map(({ name }) => name).join(', ');
+    return `no model answers to ${asked}: none is set for ${names}${describeList(first)}; ask for svc/${first.name}/MODEL, or set a model in svc.yaml`;
+  }
+
+  function describeList({ name }: Provider): string {
+    const { models } = healthOf(name);
+    if (models === null) return ` (${name} has told of no list)`;
+    const [first] = models;
+    return first === undefined ? '' : ` (${name} lists ${models.length}, such as ${first.id})`;
   }
 
   return {
@@ -104,6 +155,8 @@ export function createRouting(now: () => number): Routing {
       const isCool = ({ provider }: Candidate): boolean => healthOf(provider.name).coolUntil > at;
       return [...found.filter((each) => !isCool(each)), ...found.filter(isCool)];
     },
+    explainNobody,
+    ownModelOf,
     healthOf,
     recordSuccess(name) {
       const found = healthOf(name);
@@ -127,8 +180,14 @@ export function createRouting(now: () => number): Routing {
       found.coolings += 1;
     },
     setProviders(providers) {
+      const before = all;
       all = [...providers].sort(byOrder);
-      for (const name of health.keys()) if (!all.some((each) => each.name === name)) health.delete(name);
+      const isSame = (name: string): boolean => {
+        const found = all.find((each) => each.name === name);
+        return found?.baseUrl === before.find((each) => each.name === name)?.baseUrl;
+      };
+      // Elsewhere it is another one.
+      for (const name of health.keys()) if (!isSame(name)) health.delete(name);
     },
     providers: () => all,
   };

@@ -7,6 +7,7 @@ import type { GatewaySettings } from '../settings.ts';
 import { estimateTokens } from '../tokens.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import type { Books } from './books.ts';
+import { answerBrokenRequests } from './broken-requests.ts';
 import { type Budget, isRefusal, type Refusal, type Reservation } from './budget.ts';
 import { type AnswerCache, keyOfCall, MOST_ANSWER_BYTES } from './cache.ts';
 import {
@@ -30,7 +31,7 @@ import { answerCount, answerModels, answerStub } from './local.ts';
 import { listModelNames } from './model-names.ts';
 import { createBodyReader, RefusedRequest } from './request-body.ts';
 import { readRequestHabits } from './request-habits.ts';
-import type { Routing } from './routing.ts';
+import type { Candidate, Routing } from './routing.ts';
 import { findStranger } from './strangers.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -77,6 +78,8 @@ export interface ServeDeps {
   dataId: string;
   /** Where it listens. */
   host: string;
+  /** Resolves when the lists of models are as new as they can be had in a moment. */
+  readLists(): Promise<void>;
   now(): number;
   log: Log;
   /** Called when a call is over. */
@@ -140,13 +143,15 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     if (holder === null) return refuse(401, 'key_invalid', keyMessage(credentials.key));
     if (route === null)
       return refuse(404, 'not_found', `nothing is served at ${method} ${path.slice(0, 100)}`);
-    if (route.kind === 'models') return serveModels(response, route);
+    if (route.kind === 'models') {
+      if (settings().mode === 'off') return refuse(...IS_OFF);
+      return serveModels(response, route);
+    }
     await serveCall({ request, response, route, credentials, holder }, refuse);
   }
 
   function serveModels(response: ServerResponse, route: Route): void {
-    const providers = settings().mode === 'live' ? routing.providers() : [];
-    const { listed } = listModelNames(providers, (name) => routing.healthOf(name).models);
+    const { listed } = listModelNames(settings().mode === 'live' ? routing : null);
     answerModels({ face: FACES[route.protocol], response, route }, listed);
   }
 
@@ -172,6 +177,8 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       const face = faceOf(route);
       const read = readCallBody(body, route);
       if (read === null) return refuse(400, 'body_invalid', 'the body is not a JSON object');
+      if (read.asked.length > LONGEST_MODEL)
+        return refuse(400, 'body_invalid', `the name of a model may have ${LONGEST_MODEL} characters`);
       const call: Call = {
         ...given,
         ...read,
@@ -211,8 +218,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
   ): Promise<void> {
     const { row, route, response } = call;
     const { mode } = settings();
-    if (mode === 'off')
-      return refuse(503, 'gateway_off', 'ai.mode is off: no model calls are made; set it to stub or live');
+    if (mode === 'off') return refuse(...IS_OFF);
     const isFree = route.kind === 'count';
     if (mode === 'stub') {
       if (isFree) return answerCount(call);
@@ -220,22 +226,10 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
       settleCall(call, { books, reservation: null, now: now() }, { status: 200, outcome: 'stub' });
       return;
     }
-    const candidates = routing
-      .findCandidates(route.protocol, call.asked)
-      .filter(({ provider, protocol }) =>
-        route.kind === 'generate'
-          ? true
-          : route.kind === 'embed'
-            ? protocol === 'chat'
-            : provider.protocols.includes(route.protocol),
-      );
-    if (isFree && candidates.length === 0) return answerCount(call);
-    if (candidates.length === 0)
-      return refuse(
-        503,
-        'no_provider',
-        'no provider serves this: svc.yaml names them under ai.providers, ai.ollama and ai.passthrough',
-      );
+    const found = findCandidates(call);
+    if (isFree && found.length === 0) return answerCount(call);
+    const candidates = found.length > 0 ? found : await findListed(call);
+    if (candidates.length === 0) return refuse(...explainNobody(call));
     const cacheKey = deps.cache.isOn() && !isFree ? keyOfCall(call) : null;
     const known = cacheKey === null ? null : deps.cache.find(cacheKey);
     if (known !== null) {
@@ -246,9 +240,9 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     let reservation: Reservation | null = null;
     if (!isFree) {
       const wish = estimateCall(call.body, call.members, call.face);
-      const found = budget.reserve(call.holder, wish);
-      if (isRefusal(found)) return refuseForBudget(call, found);
-      reservation = found;
+      const reserved = budget.reserve(call.holder, wish);
+      if (isRefusal(reserved)) return refuseForBudget(call, reserved);
+      reservation = reserved;
       row.reserved = wish;
       row.input = estimateTokens(call.body.length);
       row.is_estimated = 1;
@@ -277,6 +271,36 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     settleCall(call, { books, reservation, now: now() }, ended);
     log.info(describeCall(call), 'call');
     if (!response.writableEnded && !response.destroyed && ended.outcome === 'client_gone') response.destroy();
+  }
+
+  const findCandidates = ({ route, asked }: Call): Candidate[] =>
+    routing
+      .findCandidates(route.protocol, asked)
+      .filter(({ provider, protocol }) =>
+        route.kind === 'generate'
+          ? true
+          : route.kind === 'embed'
+            ? protocol === 'chat'
+            : provider.protocols.includes(route.protocol),
+      );
+
+  /** Who has told meanwhile of the one model that it has. */
+  async function findListed(call: Call): Promise<Candidate[]> {
+    if (routing.providers().length === 0) return [];
+    await deps.readLists();
+    return findCandidates(call);
+  }
+
+  function explainNobody({ route, asked }: Call): [status: number, code: string, message: string] {
+    if (routing.providers().length === 0)
+      return [
+        503,
+        'no_provider',
+        'there is no provider: svc.yaml names them under ai.providers, ai.ollama and ai.passthrough',
+      ];
+    if (routing.findCandidates(route.protocol, asked).length > 0)
+      return [503, 'no_provider', 'no provider takes embeddings: that needs one that speaks chat'];
+    return [404, 'model_not_found', routing.explainNobody(asked)];
   }
 
   function refuseForBudget(call: Call, { scope, subject, limit, spent, until }: Refusal): void {
@@ -324,6 +348,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         });
     });
   }
+  answerBrokenRequests(http);
   http.on('request', answer);
   http.on('checkContinue', answer);
   return { http, active: () => active.size };
@@ -331,6 +356,15 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
 
 /** Of requests that were not read to their end. */
 const STOPPED = new Set([408, 413]);
+
+const IS_OFF = [
+  503,
+  'gateway_off',
+  'ai.mode is off: no model calls are made; set it to stub or live',
+] as const;
+
+/** It stands in headers, books and counters. */
+const LONGEST_MODEL = 512;
 
 /** `n`, of null. */
 const NULL_BYTE = 0x6e;

@@ -1,7 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../base/json-object.ts';
+import type { Protocol } from '../protocol.ts';
+import { writeFault } from '../protocols/index.ts';
 import type { Provider } from '../settings.ts';
-import type { Translation } from '../translate/index.ts';
+import { readFault, type Translation } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import { buildClientHeaders } from './credentials.ts';
 import type { UpstreamHeaders } from './upstream.ts';
@@ -31,10 +33,11 @@ const isAccountStatus = (status: number): boolean => [401, 402, 403, 429].includ
 
 /** Reads an answer that is no success: what the client is told, whether others are asked, and whose fault it is. */
 export function describeUpstreamError({
-  status,
+  status: given,
   headers,
   body,
   provider,
+  protocol,
   translator,
   marks,
 }: {
@@ -42,20 +45,28 @@ export function describeUpstreamError({
   headers: UpstreamHeaders;
   body: Buffer;
   provider: Provider;
+  /** The caller's. */
+  protocol: Protocol;
   translator: Translation | null;
   /** Headers of every answer of this upstream. */
   marks: OutgoingHttpHeaders;
 }): [failure: CallFailure, facts: Partial<FailureFacts>] {
   const { name, key, takesClientKey } = provider;
-  if (status < 400)
+  // Of others nobody knows what they mean.
+  const status = given > 599 ? 502 : given;
+  if (status < 400) {
+    const isRedirect = headers.location !== undefined;
     return [
       {
         status: 502,
-        code: 'upstream_redirect',
-        message: `${name} redirects elsewhere (${status}), where no key is sent; correct its base_url`,
+        code: isRedirect ? 'upstream_redirect' : 'upstream_invalid',
+        message: isRedirect
+          ? `${name} redirects elsewhere (${status}), where no key is sent; correct its base_url`
+          : `${name} answered with status ${status}, which is no answer to a call`,
       },
       {},
     ];
+  }
   const secret = findSecret(provider);
   const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
   const facts = {
@@ -84,10 +95,18 @@ export function describeUpstreamError({
     ];
   const safe = hideSecret(body, secret);
   const said = parseAnswer(safe);
-  const relayed = translator === null ? safe : Buffer.from(JSON.stringify(translator.error(status, said)));
+  const message = readErrorMessage(said);
+  if (translator === null && message !== null)
+    return [
+      { status, code: 'upstream_error', message },
+      { ...facts, relayed: safe },
+    ];
+  // Servers of a protocol have errors of their own web frameworks, which no client of that protocol understands.
+  const fault = readFault(status, said);
+  const written = translator?.error(status, said) ?? writeFault(protocol, fault);
   return [
-    { status, code: 'upstream_error', message: readErrorMessage(said) ?? plain },
-    { ...facts, relayed },
+    { status, code: 'upstream_error', message: message ?? fault.message },
+    { ...facts, relayed: Buffer.from(JSON.stringify(written)) },
   ];
 }
 

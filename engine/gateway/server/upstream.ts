@@ -324,6 +324,10 @@ function toFault(
 ): UpstreamFault {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (hasHead) return new UpstreamFault('the upstream ended its answer before the end');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new UpstreamFault('the headers of its answer are too large');
+  if (error.name === 'HTTPParserError' || /^bad (?:response|upgrade)$/.test(error.message))
+    return new UpstreamFault('what it answered is not HTTP/1.1');
   const who = mayBeProxied ? 'the upstream, or the proxy before it,' : 'the upstream';
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new UpstreamFault(`${who} cannot be reached in time`, {
@@ -342,5 +346,9 @@ function toFault(
     });
   if (/^(?:ERR_TLS|CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)/.test(code))
     return new UpstreamFault(`the upstream's certificate is refused (${code})`, { isUnreached: true });
+  if (/^(?:ERR_SSL|EPROTO)/.test(code))
+    return new UpstreamFault(`the upstream does not speak TLS as https: would have it (${code})`, {
+      isUnreached: true,
+    });
   return new UpstreamFault('the upstream closed the connection without an answer');
 }

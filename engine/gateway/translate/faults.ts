@@ -30,7 +30,9 @@ const LONGEST_MESSAGE = 2000;
 
 function messageIn(error: Fields): string | null {
   const { message, detail, msg } = error;
-  return textOrNull(message) ?? textOrNull(detail) ?? textOrNull(msg) ?? textOrNull(error.error);
+  // A list of what is wrong with each field, as web frameworks have it.
+  const list = Array.isArray(detail) ? JSON.stringify(detail) : null;
+  return textOrNull(message) ?? textOrNull(detail) ?? list ?? textOrNull(msg) ?? textOrNull(error.error);
 }
 
 const wordsOf = ({ code, type, status }: Fields): string[] =>

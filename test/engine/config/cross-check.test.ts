@@ -63,6 +63,23 @@ refuses(
   /projects\[1\]\.id: repeats/,
 );
 refuses(
+  'a provider has no name of one that another key sets',
+  'ai: {ollama: {host: "127.0.0.1:1"}, providers: [{name: ollama, base_url: "http://127.0.0.1:2"}]}',
+  /^svc\.yaml:1:\d+ ai\.providers\[0\]\.name: is the name of the provider that ai\.ollama\.host sets/,
+);
+refuses(
+  'nor that of the pass-through',
+  'ai: {passthrough: {anthropic: {base_url: "https://api.anthropic.com"}}, providers: [{name: anthropic, base_url: "http://127.0.0.1:2"}]}',
+  /that ai\.passthrough\.anthropic sets/,
+);
+test('a name of one that is not in use is free', (t) => {
+  const { config } = load(
+    t,
+    'ai: {ollama: {host: "127.0.0.1:1"}, providers: [{name: anthropic, base_url: "http://127.0.0.1:2"}, {name: ollama, base_url: "http://127.0.0.1:2", enabled: false}]}',
+  );
+  assert.equal(config.ai.providers.length, 2);
+});
+refuses(
   'project ids are not empty',
   'projects: [{id: "", path: .}]',
   /projects\[0\]\.id: expected a project id/,

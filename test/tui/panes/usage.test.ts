@@ -49,6 +49,16 @@ describe('the usage of the day', () => {
     assert.match(spent, /\[6 Usage 1 42\.0k\]/);
   });
 
+  it('of one session alone is not set against the budget of all', () => {
+    const own = { of_session: 's-1', budget_tokens_day: 42_000 };
+    const text = screen(openUsage(usageDay(own), 80, 34));
+    assert.match(text, /today, this session/);
+    assert.match(text, /42\.0k · new at/);
+    assert.match(text, /budget +42\.0k tokens for all sessions, new at/);
+    assert.doesNotMatch(text, /budget spent/);
+    assert.match(screen(openUsage(nothing(own))), /This session has made no model call/);
+  });
+
   it('is narrowed by b to one kind after the other, and shown whole again', () => {
     const dash = openUsage(usageDay());
     const kinds = ['session', 'model', 'provider', 'task'].map((kind) => {

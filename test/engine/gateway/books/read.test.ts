@@ -70,7 +70,7 @@ describe('what the engine reads of the books', () => {
     );
     assert.notEqual(reader.readVersion(), before);
     assert.equal(reader.readVersion(), reader.readVersion());
-    const parts = reader.listUsage(DAY).map(({ model, calls, failed, input, estimated, spent }) => ({
+    const parts = reader.listUsage(DAY, null).map(({ model, calls, failed, input, estimated, spent }) => ({
       model,
       calls,
       failed,
@@ -82,21 +82,21 @@ describe('what the engine reads of the books', () => {
       { model: 'svc-stub', calls: 1, failed: 0, input: 10, estimated: 15, spent: 0 },
       { model: 'gpt-5', calls: 3, failed: 1, input: 20, estimated: 0, spent: 30 },
     ]);
-    const hours = reader.listHours(DAY);
+    const hours = reader.listHours(DAY, null);
     assert.deepEqual([hours.length, hours[12], hours[13], hours[11]], [24, 45, 0, 0]);
   });
 
   test('a request that comes again as it was, and one that was asked again for, are told apart', () => {
     write({ prompt_hash: 'twice' }, { prompt_hash: 'twice' }, { prompt_hash: 'twice', outcome: 'stub' });
     write({ attempts: 3 });
-    assert.deepEqual(reader.countRepeated(DAY), { calls: 1, tokens: 15, retries: 2 });
+    assert.deepEqual(reader.countRepeated(DAY, null), { calls: 1, tokens: 15, retries: 2 });
   });
 
   test('a call that began after its session had ended is found', () => {
     write({ session_id: 7, started_at: NOON + 10 }, { session_id: 7 });
     const ends = new Map([[7, NOON + 1]]);
     assert.deepEqual(
-      reader.countAfterEnd(DAY, (id) => ends.get(id) ?? null),
+      reader.countAfterEnd(DAY, null, (id) => ends.get(id) ?? null),
       { calls: 1, tokens: 15 },
     );
   });
@@ -107,7 +107,7 @@ describe('what the engine reads of the books', () => {
     turns(20, ['a', 'b', 'c', 'd', 'e']);
     turns(21, ['title', 'main', 'main', 'main', 'title', 'main']);
     turns(22, ['a', 'b', 'c', 'd'], 900);
-    const habits = reader.listSessionHabits(DAY).filter(({ session_id: id }) => id >= 20);
+    const habits = reader.listSessionHabits(DAY, null).filter(({ session_id: id }) => id >= 20);
     assert.deepEqual(
       habits.map((each) => [each.session_id, each.calls, each.fresh_calls, each.fresh_tokens]),
       [
@@ -120,9 +120,9 @@ describe('what the engine reads of the books', () => {
 
   test('long answers of tools are summed, and the newest calls listed', () => {
     write({ tool_bytes: 5000 }, { tool_bytes: 6000, model: 'last' });
-    assert.deepEqual(reader.countLongToolOutputs(DAY), { calls: 2, bytes: 11_000 });
+    assert.deepEqual(reader.countLongToolOutputs(DAY, null), { calls: 2, bytes: 11_000 });
     assert.deepEqual(
-      reader.listRecent(2).map(({ model }) => model),
+      reader.listRecent(2, null).map(({ model }) => model),
       ['last', 'gpt-5'],
     );
   });

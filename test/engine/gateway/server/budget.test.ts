@@ -56,6 +56,51 @@ describe('budgets and books', () => {
     }
   });
 
+  test('a budget that is spent is told of in each protocol’s own shape, streams too, and booked as denied', async () => {
+    const rig = await open({ settings: { budgetTokensDay: 1 } });
+    const turn = [{ role: 'user', parts: [{ text: 'Hello' }] }];
+    const told: [
+      path: string,
+      body: object,
+      word: (error: Record<string, unknown>) => unknown,
+      expected: string,
+    ][] = [
+      [chat, CHAT, ({ type }) => type, 'insufficient_quota'],
+      [chat, { ...CHAT, stream: true }, ({ code }) => code, 'budget_exceeded'],
+      ['/v1/responses', { model: MODEL, input: 'Hello' }, ({ code }) => code, 'budget_exceeded'],
+      ['/v1/embeddings', { model: MODEL, input: 'Hello' }, ({ code }) => code, 'budget_exceeded'],
+      ['/v1/messages', CHAT, ({ type }) => type, 'billing_error'],
+      [
+        `/v1beta/models/${MODEL}:generateContent`,
+        { contents: turn },
+        ({ status }) => status,
+        'FAILED_PRECONDITION',
+      ],
+      [
+        `/v1beta/models/${MODEL}:streamGenerateContent?alt=sse`,
+        { contents: turn },
+        ({ code }) => String(code),
+        '402',
+      ],
+    ];
+    try {
+      upstream.plan('none');
+      assert.equal((await rig.post(chat, CHAT)).status, 200);
+      for (const [path, body, word, expected] of told) {
+        const answer = await rig.post(path, body);
+        const { error } = (await answer.json()) as { error: Record<string, unknown> };
+        assert.deepEqual([answer.status, word(error)], [402, expected], path);
+        assert.match(String(error.message), /resets at \d{4}-\d\d-\d\dT00:00:00/);
+        assert.match(answer.headers.get('x-svc-reset') ?? '', /T00:00:00/);
+        assert.equal(answer.headers.get('x-should-retry'), 'false');
+      }
+      const rows = await rig.calls(1 + told.length);
+      assert.equal(rows.filter(({ outcome }) => outcome === 'denied').length, told.length);
+    } finally {
+      await rig.close();
+    }
+  });
+
   test('a task has a budget of its own, which counts what its sessions have spent before', async () => {
     const rig = await open();
     try {

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { CallRow } from '../../../engine/gateway/books/schema.ts';
+import { type Books, openBooks } from '../../../engine/gateway/server/books.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+const MINE = { seat: 'worker', sessionId: 's-1' } as const;
+const OTHER = { seat: 'worker', sessionId: 's-2' } as const;
+const PLAIN = { seat: 'plain', sessionId: 'desk' } as const;
+const NAMELESS = { seat: 'plain', sessionId: null } as const;
+
+/** What the books have of each: nobody may find a number of somebody else in what they are told. */
+const TOKENS = { mine: 1_111, other: 20_222, person: 300_333 };
+
+describe('whose usage is told to whom', () => {
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  let books: Books;
+  before(async () => {
+    ws = await makeWorkspace({ yaml: 'ai: { budget_tokens_day: 5000000 }\n' });
+    here = await engineHere(ws);
+    books = openBooks(join(ws.root, '.svc'), { now: Date.now, isAlone: true });
+    note({ session_id: 1, task_id: 1, model: 'model-of-mine', input: TOKENS.mine });
+    for (const more of [{}, { prompt_hash: 'again' }, { prompt_hash: 'again', attempts: 3 }])
+      note({
+        session_id: 2,
+        task_id: 2,
+        model: 'model-of-other',
+        input: TOKENS.other,
+        tool_bytes: 9000,
+        ...more,
+      });
+    note({ person: 'ada', model: 'model-of-person', input: TOKENS.person });
+    books.noteExhausted({
+      at: Date.now(),
+      scope: 'day',
+      subject: 'day',
+      limitTokens: 1,
+      until: null,
+      sessionId: 2,
+      taskId: 2,
+    });
+    books.save();
+  });
+  after(async () => {
+    books.close();
+    await here.end();
+    await ws.close();
+  });
+
+  function note(more: Partial<CallRow>): void {
+    const id = books.nextId();
+    const now = Date.now();
+    books.note({
+      id,
+      started_at: now,
+      ended_at: now,
+      day: new Date(now).toISOString().slice(0, 10),
+      session_id: null,
+      task_id: null,
+      person: null,
+      client_session: null,
+      protocol: 'chat',
+      kind: 'generate',
+      is_stream: 0,
+      asked_model: 'svc',
+      provider: 'up',
+      model: null,
+      status: 200,
+      outcome: 'ok',
+      input: 0,
+      output: 0,
+      cache_read: 0,
+      cache_write: 0,
+      is_estimated: 0,
+      reserved: 0,
+      attempts: 1,
+      first_byte_ms: 1,
+      total_ms: 5,
+      bytes_in: 1,
+      bytes_out: 1,
+      prompt_hash: `p-${id}`,
+      prefix_hash: null,
+      tool_bytes: 0,
+      ...more,
+    });
+  }
+
+  /** Everything that a caller is told of usage, as text. */
+  async function readAll(caller: object): Promise<string> {
+    const told: unknown[] = [await here.callByName('gateway.today', {}, caller)];
+    for (const by of ['session', 'worker', 'task', 'person', 'provider', 'model', 'protocol', 'day'])
+      told.push(await here.callByName('gateway.usage', { by, days: 2 }, caller));
+    for (const input of [{ recent: 100 }, { view: 'leaks' }, { view: 'governance' }])
+      told.push(await here.callByName('usage.status', input, caller));
+    return JSON.stringify(told);
+  }
+  const spentBy = async (caller: object): Promise<unknown> =>
+    ((await here.callByName('usage.status', {}, caller)) as { today: { spent: number } }).today.spent;
+
+  test('the Chair is told of everybody’s', async () => {
+    const told = await readAll({});
+    for (const part of ['model-of-mine', 'model-of-other', 'model-of-person', '"s-1"', '"s-2"', '"ada"'])
+      assert.ok(told.includes(part), part);
+    assert.equal(await spentBy({}), TOKENS.mine + 3 * TOKENS.other + TOKENS.person);
+    assert.match(told, /"of_session":null/);
+  });
+
+  test('a worker is told of its own, in every view, and of nothing else', async () => {
+    assert.equal(await spentBy(MINE), TOKENS.mine);
+    assert.equal(await spentBy(OTHER), 3 * TOKENS.other);
+    const mine = await readAll(MINE);
+    assert.ok(mine.includes('model-of-mine') && mine.includes('"of_session":"s-1"'));
+    const other = await readAll(OTHER);
+    for (const part of [
+      'model-of-other',
+      '"repeated_calls":1',
+      '"retries":2',
+      '"budgets_met":1',
+      '"long_tool_outputs":3',
+    ])
+      assert.ok(other.includes(part), part);
+    for (const part of [
+      'model-of-other',
+      'model-of-person',
+      's-2',
+      't-2',
+      'ada',
+      '20222',
+      '60666',
+      '300333',
+      'person_keys',
+    ])
+      assert.ok(!mine.includes(part), `${part} in ${mine}`);
+    for (const part of ['"repeated_calls":0', '"retries":0', '"budgets_met":0', '"long_tool_outputs":0'])
+      assert.ok(mine.includes(part), part);
+    assert.doesNotMatch(other, /model-of-mine|s-1|1111/);
+    // One after the other: what one was told is not kept for the next.
+    for (const caller of [MINE, OTHER, {}, MINE]) {
+      const { total } = (await here.callByName('gateway.today', {}, caller)) as { total: { spent: number } };
+      assert.equal(total.spent, await spentBy(caller));
+    }
+  });
+
+  test('a plain seat has no calls, and is told of none', async () => {
+    for (const caller of [PLAIN, NAMELESS]) {
+      const told = await readAll(caller);
+      assert.doesNotMatch(told, /model-of|s-1|s-2|ada|1111|20222/);
+      assert.equal(await spentBy(caller), 0);
+    }
+  });
+
+  test('how the gateway does is for the Chair, as its keys and its counters are', async () => {
+    assert.equal(await here.call('gateway.status', {}), null);
+    for (const caller of [MINE, PLAIN])
+      for (const name of [
+        'gateway.status',
+        'gateway.keys',
+        'gateway.metrics',
+        'gateway.add_key',
+        'gateway.serve',
+      ])
+        await assert.rejects(here.callByName(name, {}, caller), { code: 'chair_only' }, name);
+  });
+});
