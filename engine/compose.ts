@@ -13,6 +13,7 @@ import { openLog } from './base/log.ts';
 import { version } from './base/own-package.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
+import { pickRacer } from './board/decisions/index.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
@@ -228,9 +229,11 @@ export async function openEngine(options: OpenOptions) {
         live: rooms.liveFacts,
         actions: rooms.sessionActions,
         facts: dispatcher.facts,
-        permissions: (session) =>
-          (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
-          config().agents.permissions,
+        permissions(session) {
+          const inputs = session && board.decisions.boundTo(session.decisionId).inputs;
+          const own = session && inputs && pickRacer(inputs, session.agent);
+          return own?.permissions ?? config().agents.permissions;
+        },
         circuits: rooms.circuits,
         untold: (session) => listUntoldBy(rooms.agents, session),
         findReadingTime: (session) => findReadingTime(rooms.agents, session),

@@ -53,6 +53,8 @@ export type { Ledger } from './board/ledger/rows.ts';
 export type { Lock } from './board/locks/rows.ts';
 export type { HeldPath } from './board/locks/tools.ts';
 export type { TaskPlan } from './board/plan.ts';
+export type { Race, RaceState } from './board/races/index.ts';
+export type { Racer } from './board/races/operations.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';

@@ -392,16 +392,18 @@ export function createRooms(ground: Ground): Rooms {
     log,
     checks: () => config().guard.checks,
     rerunsFor: () => findProfile(config().guard).reruns,
+    findHold: circuits.findCircuit,
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
     checkConfinement: () => checkConfinement(env),
-    createDispatch: (tasks, approvals) =>
+    createDispatch: (tasks, approvals, races) =>
       createDispatcher({
         storage,
         events,
         tasks,
         approvals,
+        races,
         sessions,
         visitors,
         agents,
@@ -433,6 +435,13 @@ export function createRooms(ground: Ground): Rooms {
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
           bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
+          // What lost its race while it ran is put away now.
+          if (sessions.isDiscardDue(session.sessionId))
+            storage.afterCommit(() => {
+              worktreeActions
+                .discardDue()
+                .catch((error: unknown) => log.warn({ error }, 'who lost a race is not put away yet'));
+            });
           storage.afterCommit(() => void impactAtEnd.add({ ...session, commits: kept.commits }));
         },
         cap: ground.workerCap,
@@ -448,6 +457,8 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     visitors,
     sessions,
+    races: board.races,
+    stopSession: (sessionId, by) => board.dispatcher.stop(sessionId, 'cancelled', by),
     worktrees,
     worktreesDir: paths.worktrees,
     resolveFolder: agents.resolveFolder,

@@ -50,7 +50,7 @@ export function sessionOperations(deps: {
   /** Of a session that runs; null of any other. */
   facts(sessionId: string): StreamFacts | null;
   /** What was approved with a session; without one `agents.permissions`. */
-  permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
+  permissions(session: Pick<Session, 'agent' | 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
   findReadingTime(session: Session): ReadingTime;
