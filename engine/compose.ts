@@ -38,6 +38,7 @@ import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
 import { retentionOperations } from './retention/index.ts';
 import { worktreeOperations } from './review/operations.ts';
+import { pullRequestOperations } from './review/pull-requests/operations.ts';
 import { createRooms } from './rooms.ts';
 import {
   findConnectionOwners,
@@ -238,6 +239,14 @@ export async function openEngine(options: OpenOptions) {
         untold: (session) => listUntoldBy(rooms.agents, session),
         findReadingTime: (session) => findReadingTime(rooms.agents, session),
         listSavedTokens: rooms.texts.savings.listSavedTokens,
+        listPullRequests: rooms.pullRequests.list,
+      }),
+      ...pullRequestOperations({
+        events,
+        sessions,
+        worktrees: rooms.worktrees,
+        records: rooms.pullRequests,
+        readEvidence: board.evidence,
       }),
       ...circuitOperations({ circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({

@@ -85,6 +85,19 @@ export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
+export type { PullRequestMaterial } from './review/pull-requests/operations.ts';
+export {
+  buildCreate,
+  buildPush,
+  buildView,
+  chooseRemote,
+  guessProgram,
+  PULL_REQUEST_PROGRAMS,
+  type PullRequestProgram,
+  readCreated,
+  readState,
+  type ToldPullRequest,
+} from './review/pull-requests/programs.ts';
 export type { SessionTrial } from './review/worktree-actions.ts';
 export { describeConsent, listSetupFacts } from './runner/setup/consent-text.ts';
 export type { ProjectSetup } from './runner/setup/projects.ts';

@@ -61,6 +61,7 @@ import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import { createDataRetention, type DataRetention, readRetentionAges } from './retention/index.ts';
+import { createPullRequestRecords, type PullRequestRecords } from './review/pull-requests/records.ts';
 import { createReviews, type Reviews } from './review/reviews.ts';
 import { createSessionChanges } from './review/session-changes.ts';
 import { createWorktreeActions, type WorktreeActions } from './review/worktree-actions.ts';
@@ -127,6 +128,7 @@ export interface Rooms {
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
   reviews: Reviews;
+  pullRequests: PullRequestRecords;
   retention: DataRetention;
   sessionActions: SessionActions;
   logs: SessionLogs;
@@ -605,6 +607,7 @@ export function createRooms(ground: Ground): Rooms {
     worktrees,
     worktreeActions,
     reviews,
+    pullRequests: createPullRequestRecords(storage, clock),
     retention,
     sessionActions,
     logs,

@@ -16,6 +16,7 @@ import {
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { edit, shell } from './worktree-enter.ts';
+import { pullRequest } from './worktree-pr.ts';
 
 /** Why something of a repository could not be read. */
 interface Unread {
@@ -351,6 +352,7 @@ export const worktreeCommands: readonly Command[] = [
   edit,
   trial,
   promote,
+  pullRequest,
   undo,
   discard,
   restore,

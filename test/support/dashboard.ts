@@ -96,6 +96,7 @@ export const sessionRow = (id: number, more: Partial<SessionRow> = {}): SessionR
   keep_worktree: false,
   base_wanted: null,
   race: null,
+  pull_request: null,
   timeout_sec: 3600,
   idle_timeout_sec: 600,
   pid: null,
