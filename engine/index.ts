@@ -78,7 +78,7 @@ export {
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
-export type { ListedSession } from './dispatch/operations.ts';
+export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';

@@ -23,6 +23,7 @@ import {
 import { defineSessionArgument } from './session-argument.ts';
 import {
   describeNextStep,
+  describePullRequest,
   describeWait,
   formatSession,
   formatState,
@@ -72,6 +73,9 @@ const list = defineCommand({
         { head: 'state', value: formatState },
         { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },
+        ...(rows.some(({ pull_request }) => pull_request !== null)
+          ? [{ head: 'pr', value: (row: Row) => describePullRequest(row) }]
+          : []),
         { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },
       ],
       context.stdout,

@@ -15,7 +15,7 @@ export function formatTokenCount(count: number): string {
 }
 
 /** All tokens of a session, input and output. */
-export const formatSessionTokens = ({ usage }: SessionRow): string =>
+export const formatSessionTokens = ({ usage }: Pick<SessionRow, 'usage'>): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
 function describeSpending({

@@ -1,5 +1,5 @@
 import { workLeftBy } from '../../engine/index.ts';
-import type { SessionRow, TaskRow } from '../state/model.ts';
+import type { SessionFacts, TaskRow } from '../state/model.ts';
 import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
@@ -7,11 +7,12 @@ import { formatClockTime, formatWait } from './time.ts';
 export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now?: number): boolean =>
   at !== null && (now === undefined || Date.parse(at) > now);
 
-type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at'> & { waits?: boolean };
+type TaskAt = Pick<TaskRow, 'status' | 'session_id' | 'resume_at' | 'race'> & { waits?: boolean };
 
 /** The status of a task, where `assigned` is split into what it waits for: a decision, a free worker or a time. */
 export const describeTaskState = (task: TaskAt, now?: number): string => {
   if (task.waits) return 'waits';
+  if (task.race !== null) return 'racing';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
   return isPausedRun(task, now) ? 'paused' : 'queued';
 };
@@ -24,7 +25,7 @@ export const addWait = (state: string, at: string | null, now: number): string =
 export const addResumeTime = (state: string, at: string | null, now: number): string =>
   state === 'paused' && at !== null ? `paused until ${formatClockTime(at, now)}` : state;
 
-export const describeSessionState = (session: SessionRow, now?: number): string => {
+export const describeSessionState = (session: SessionFacts, now?: number): string => {
   if (session.state === 'queued' && session.stop_reason === null)
     return isPausedRun(session, now) ? 'paused' : 'queued';
   if (session.state !== 'ended') return session.stop_reason === null ? session.state : 'stopping';
@@ -38,6 +39,8 @@ export const describeSessionState = (session: SessionRow, now?: number): string 
 const STYLES: Readonly<Record<string, Style>> = {
   waits: 'warn',
   running: 'live',
+  racing: 'live',
+  promoted: 'good',
   starting: 'live',
   queued: 'live',
   paused: 'warn',
@@ -67,9 +70,10 @@ export const getStateStyle = (state: string): Style | undefined => STYLES[state]
 export const canStillRun = ({
   status,
   session_id: session,
-}: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
-  status === 'failed' || (status !== 'done' && session === null);
+  race,
+}: Pick<TaskRow, 'status' | 'session_id' | 'race'>): boolean =>
+  status === 'failed' || (status !== 'done' && session === null && race === null);
 
 /** Whether the run has ended and its commits could not be read, which is not the same as having none. */
-export const isUnreadableWork = (row: SessionRow): boolean =>
+export const isUnreadableWork = (row: SessionFacts): boolean =>
   row.state === 'ended' && workLeftBy(row) === 'unreadable';
