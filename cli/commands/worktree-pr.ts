@@ -1,4 +1,5 @@
 import {
+  agentPrograms,
   asSvcError,
   buildCreate,
   buildPush,
@@ -28,8 +29,6 @@ type Remote = Material['remotes'][number];
 /** A code host may be slow, and a push long; what waits for a password that nobody types ends. */
 const TIMEOUT_MS = 120_000;
 
-const agents = () => import('../../engine/doors/agents.ts');
-
 const flags = {
   print: { type: 'boolean', about: 'only print the commands that would run' },
   state: { type: 'boolean', about: 'ask for the state of the pull request that there is' },
@@ -43,7 +42,7 @@ const flags = {
 } as const;
 
 async function isInstalled(program: string, { env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<boolean> {
-  const { findProgram } = await agents();
+  const { findProgram } = await agentPrograms();
   return findProgram(program, { cwd, path: env.PATH }) !== undefined;
 }
 

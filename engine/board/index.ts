@@ -26,7 +26,7 @@ import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './
 
 export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export type { Planner, RunPlan } from './plan.ts';
-export type { Race, Races } from './races/index.ts';
+export type { Races } from './races/index.ts';
 export { findTaskSource } from './tasks/actions.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
