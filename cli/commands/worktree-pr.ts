@@ -143,7 +143,7 @@ async function openPullRequest(
     },
   );
   const made = readCreated(printed) ?? { number: null, url: null, state: null };
-  const pull = await client.call('pull_request.record', {
+  const pull = await client.call('worktree.record_pr', {
     session: id,
     opened: { program, remote: remote.name, head },
     ...made,
@@ -178,7 +178,7 @@ async function askForState(
   const told = readState(await runStep(context, repository, program, buildView(program, number)), number);
   if (told === null)
     throw new SvcError('program_failed', `${program} told nothing of #${number} that could be read`);
-  const known = await client.call('pull_request.record', { session: id, ...told });
+  const known = await client.call('worktree.record_pr', { session: id, ...told });
   context.result({ session_id: id, ...known }, () =>
     formatFacts([
       ['pull request', `#${known.number} ${known.state ?? 'unknown'}`],
@@ -198,7 +198,7 @@ export const pullRequest = defineCommand({
   async run(context) {
     const { print, state, remote: wanted, program: wantedProgram, title } = context.flags;
     const client = await context.engine();
-    const found = await client.call('pull_request.prepare', { session: context.arg(0) });
+    const found = await client.call('worktree.pr', { session: context.arg(0) });
     if (state) return askForState(context, client, found);
     const material = title === undefined ? found : { ...found, title: toPrintable(title) };
     const isWithoutRemote = material.remotes.length === 0 && wanted === undefined;

@@ -17,7 +17,7 @@ export function checkCanPublish(state: State): string | null {
 export function openPullRequest(state: State): Transition {
   const { session_id: id } = getSelectedSession(state)!;
   return callEngine(state, {
-    operation: 'pull_request.prepare',
+    operation: 'worktree.pr',
     input: { session: id },
     busy: id,
     doing: `looking where ${id} could go`,

@@ -320,7 +320,7 @@ export const WORK_KEYS: readonly Binding[] = [
   ...WORKTREE_KEYS,
   {
     id: 'publish',
-    operation: 'pull_request.prepare',
+    operation: 'worktree.pr',
     ...inWorkers,
     keys: ['o'],
     label: 'PR',

@@ -338,7 +338,7 @@ export interface CompareRace {
 export interface OpenPullRequest {
   kind: 'pull-request';
   session: string;
-  material: Api['pull_request.prepare']['output'];
+  material: Api['worktree.pr']['output'];
   top: number;
   openedAt: number;
 }

@@ -64,7 +64,7 @@ export function pullRequestOperations({
 
   return [
     operation({
-      name: 'pull_request.prepare',
+      name: 'worktree.pr',
       about:
         'What a pull request for a session’s branch would say and where it could go; pushes nothing. The client runs the programs.',
       seat: 'chair',
@@ -107,7 +107,7 @@ export function pullRequestOperations({
       },
     }),
     operation({
-      name: 'pull_request.record',
+      name: 'worktree.record_pr',
       about: 'Record the pull request that was opened for a session, or its state as its host tells it now.',
       seat: 'chair',
       changes: true,

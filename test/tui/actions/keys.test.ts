@@ -519,7 +519,7 @@ describe('the keymap', () => {
       }
     }
     // The first of them only reads.
-    assert.deepEqual([...called], ['pull_request.prepare', 'msg.ack']);
+    assert.deepEqual([...called], ['worktree.pr', 'msg.ack']);
   });
 
   it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {
