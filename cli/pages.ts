@@ -58,7 +58,8 @@ export interface ListPage<R> {
   /** How many there are on all pages; asked for only when they are more than a page. */
   count(): Promise<number>;
   getId(row: R): string | number;
-  columns: readonly TextColumn<R>[];
+  /** Of the rows of one page. */
+  columns: readonly TextColumn<R>[] | ((rows: readonly R[]) => readonly TextColumn<R>[]);
   /** What is said when there is nothing. */
   empty: string;
 }
@@ -78,7 +79,8 @@ export async function showPage<R>(context: PageContext, page: ListPage<R>): Prom
   const rows = found.length > limit ? found.slice(0, limit) : found;
   const last = rows.at(-1);
   const next = found.length > limit && last !== undefined ? String(page.getId(last)) : null;
-  const text = await formatRows(rows, page.columns, context.stdout, context.paint);
+  const columns = typeof page.columns === 'function' ? page.columns(rows) : page.columns;
+  const text = await formatRows(rows, columns, context.stdout, context.paint);
   const shown: unknown = cursor === undefined ? rows : { rows, next_cursor: next };
   context.result(shown, () => text);
   if (rows.length === 0) context.note(cursor === undefined || cursor === START ? page.empty : 'nothing more');

@@ -13,6 +13,7 @@ import { openLog } from './base/log.ts';
 import { version } from './base/own-package.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
+import { pickRacer } from './board/decisions/index.ts';
 import { secretOperations } from './config/compare-secrets.ts';
 import {
   type Config,
@@ -37,6 +38,7 @@ import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
 import { retentionOperations } from './retention/index.ts';
 import { worktreeOperations } from './review/operations.ts';
+import { pullRequestOperations } from './review/pull-requests/operations.ts';
 import { createRooms } from './rooms.ts';
 import {
   findConnectionOwners,
@@ -229,13 +231,23 @@ export async function openEngine(options: OpenOptions) {
         live: rooms.liveFacts,
         actions: rooms.sessionActions,
         facts: dispatcher.facts,
-        permissions: (session) =>
-          (session && board.decisions.boundTo(session.decisionId).inputs?.permissions) ??
-          config().agents.permissions,
+        permissions(session) {
+          const inputs = session && board.decisions.boundTo(session.decisionId).inputs;
+          const own = session && inputs && pickRacer(inputs, session.agent);
+          return own?.permissions ?? config().agents.permissions;
+        },
         circuits: rooms.circuits,
         untold: (session) => listUntoldBy(rooms.agents, session),
         findReadingTime: (session) => findReadingTime(rooms.agents, session),
         listSavedTokens: rooms.texts.savings.listSavedTokens,
+        listPullRequests: rooms.pullRequests.list,
+      }),
+      ...pullRequestOperations({
+        events,
+        sessions,
+        worktrees: rooms.worktrees,
+        records: rooms.pullRequests,
+        readEvidence: board.evidence,
       }),
       ...circuitOperations({ circuits: rooms.circuits, look: dispatcher.look }),
       ...configOperations({

@@ -65,6 +65,8 @@ export type { Ledger } from './board/ledger/rows.ts';
 export type { Lock } from './board/locks/rows.ts';
 export type { HeldPath } from './board/locks/tools.ts';
 export type { TaskPlan } from './board/plan.ts';
+export type { Race, RaceState } from './board/races/index.ts';
+export type { Racer } from './board/races/operations.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
@@ -88,13 +90,26 @@ export {
 } from './daemon/client.ts';
 export type { Host } from './daemon/host.ts';
 export type { EngineLink } from './daemon/mcp/link.ts';
-export type { ListedSession } from './dispatch/operations.ts';
+export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
+export type { PullRequestMaterial } from './review/pull-requests/operations.ts';
+export {
+  buildCreate,
+  buildPush,
+  buildView,
+  chooseRemote,
+  guessProgram,
+  PULL_REQUEST_PROGRAMS,
+  type PullRequestProgram,
+  readCreated,
+  readState,
+  type ToldPullRequest,
+} from './review/pull-requests/programs.ts';
 export type { SessionTrial } from './review/worktree-actions.ts';
 export { describeConsent, listSetupFacts } from './runner/setup/consent-text.ts';
 export type { ProjectSetup } from './runner/setup/projects.ts';

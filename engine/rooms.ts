@@ -61,6 +61,7 @@ import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
 import { createDataRetention, type DataRetention, readRetentionAges } from './retention/index.ts';
+import { createPullRequestRecords, type PullRequestRecords } from './review/pull-requests/records.ts';
 import { createReviews, type Reviews } from './review/reviews.ts';
 import { createSessionChanges } from './review/session-changes.ts';
 import { createWorktreeActions, type WorktreeActions } from './review/worktree-actions.ts';
@@ -128,6 +129,7 @@ export interface Rooms {
   worktrees: Worktrees;
   worktreeActions: WorktreeActions;
   reviews: Reviews;
+  pullRequests: PullRequestRecords;
   retention: DataRetention;
   stats: Stats;
   sessionActions: SessionActions;
@@ -394,16 +396,18 @@ export function createRooms(ground: Ground): Rooms {
     log,
     checks: () => config().guard.checks,
     rerunsFor: () => findProfile(config().guard).reruns,
+    findHold: circuits.findCircuit,
     requireConsent: ground.requireConsent,
     workerEnvironment: childEnvironment,
     confine,
     checkConfinement: () => checkConfinement(env),
-    createDispatch: (tasks, approvals) =>
+    createDispatch: (tasks, approvals, races) =>
       createDispatcher({
         storage,
         events,
         tasks,
         approvals,
+        races,
         sessions,
         visitors,
         agents,
@@ -435,6 +439,13 @@ export function createRooms(ground: Ground): Rooms {
         atEnd(session, end, kept) {
           board.sessionEnded(session.sessionId);
           bus.sessionEnded(session, { ...end, ...kept, verification: board.evidenceAtEnd(session) });
+          // What lost its race while it ran is put away now.
+          if (sessions.isDiscardDue(session.sessionId))
+            storage.afterCommit(() => {
+              worktreeActions
+                .discardDue()
+                .catch((error: unknown) => log.warn({ error }, 'who lost a race is not put away yet'));
+            });
           storage.afterCommit(() => void impactAtEnd.add({ ...session, commits: kept.commits }));
         },
         cap: ground.workerCap,
@@ -450,6 +461,8 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     visitors,
     sessions,
+    races: board.races,
+    stopSession: (sessionId, by) => board.dispatcher.stop(sessionId, 'cancelled', by),
     worktrees,
     worktreesDir: paths.worktrees,
     resolveFolder: agents.resolveFolder,
@@ -597,6 +610,7 @@ export function createRooms(ground: Ground): Rooms {
     worktrees,
     worktreeActions,
     reviews,
+    pullRequests: createPullRequestRecords(storage, clock),
     retention,
     stats,
     sessionActions,

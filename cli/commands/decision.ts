@@ -3,6 +3,7 @@ import {
   type Edited,
   type EngineClient,
   formatAge,
+  formatCount,
   formatLocalTime,
   listSetupFacts,
   SvcError,
@@ -55,7 +56,7 @@ const list = defineCommand({
         { head: 'id', value: (each) => each.decision_id },
         { head: 'task', value: (each) => each.task_id },
         { head: 'state', value: (each) => each.state, style: (each) => findStateStyle(each.state) },
-        { head: 'agent', value: (each) => each.agent },
+        { head: 'agent', value: (each) => each.race?.join(' ') ?? each.agent },
         {
           head: 'from',
           value: (each) => `${each.stranger === null ? '' : 'stranger: '}${each.source_ref ?? each.source}`,
@@ -74,13 +75,18 @@ type Fact = readonly [name: string, value: string | null];
 const isOpen = ({ state, consumed_at }: DecisionView): boolean =>
   state === 'pending' || (state === 'approved' && consumed_at === null);
 
+const describeRace = (race: readonly { agent: string }[]): string =>
+  `a race of ${formatCount(race.length, 'agent')}, a worktree each from the same commit; one is promoted`;
+
 /** Formats what a run would do, for the person who approves it. */
 function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: string | null])[] {
   const { running, queued, cap } = plan.workers;
   const idle = plan.idle_timeout_sec === 0 ? '' : `, ${plan.idle_timeout_sec} s without output`;
   return [
-    ['will run', plan.agent],
-    ['command', plan.command],
+    ['will run', plan.race === null ? plan.agent : describeRace(plan.race)],
+    ...(plan.race ?? [{ agent: 'command', command: plan.command }]).map(
+      ({ agent, command }) => [agent, command] as const,
+    ),
     ['folder', plan.folder],
     ['how', [plan.transport, plan.auth, plan.profile].filter((each) => each !== null).join(' · ')],
     [

@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDollars,
   formatLocalTime,
+  type KnownPullRequest,
   type ListedSession,
   type NextStep,
   nameSessionState,
@@ -166,6 +167,12 @@ export function formatSession(
       ['does', row.activity],
       ['branch', row.branch],
       [
+        'request',
+        row.pull_request === null
+          ? null
+          : [describePullRequest(row), row.pull_request.url].filter(Boolean).join('  '),
+      ],
+      [
         'begun from',
         row.base_commit === null
           ? null
@@ -188,3 +195,13 @@ export function formatSession(
 export const describeUnread = (
   row: Pick<ShownSession, 'state' | 'branch' | 'cwd' | 'repository' | 'commits'>,
 ): string | null => (row.state === 'ended' && workLeftBy(row) === 'unreadable' ? 'could not be read' : null);
+
+/** The pull request of a session's branch, such as `#41 open`; null while it has none. */
+export const describePullRequest = ({
+  pull_request: pull,
+}: {
+  pull_request: Wire<KnownPullRequest> | null;
+}): string | null =>
+  pull === null
+    ? null
+    : `${pull.number === null ? 'opened' : `#${pull.number}`} ${pull.state ?? ''}`.trimEnd();

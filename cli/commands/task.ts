@@ -7,6 +7,7 @@ import {
   type LoggedEvent,
   nameSessionState,
   nameTaskState,
+  type Race,
   SvcError,
   toPrintable,
   type Wire,
@@ -33,6 +34,7 @@ import {
   formatPriority,
 } from './session-text.ts';
 import { archiveCommands } from './task-archive.ts';
+import { raceCommands } from './task-race.ts';
 
 const add = defineCommand({
   name: 'task add',
@@ -143,6 +145,7 @@ interface Shown {
   task: ShownTask;
   decision: DecisionView | null;
   sessions: SessionView[];
+  race: Wire<Race> | null;
   timeline: Wire<LoggedEvent>[];
   /** The number of events; the timeline has the newest. */
   timeline_total: number;
@@ -155,7 +158,7 @@ const describeOwnWord = (last: SessionView | undefined): string | null =>
     : `its worker marked it ${last.own_word}${last.state === 'ended' ? '' : `; ${last.session_id} still runs, and its end decides`}`;
 
 function formatTask(
-  { task, decision, sessions, timeline, timeline_total: total }: Shown,
+  { task, decision, sessions, race, timeline, timeline_total: total }: Shown,
   { waits, next, paint }: { waits: string | null; next: string | null; paint: Paint },
 ): string {
   const last = sessions.at(-1);
@@ -193,6 +196,7 @@ function formatTask(
             ? null
             : `${last.session_id} ${nameSessionState(last)}, worker ${last.worker_id}`,
         ],
+        ['race', race === null ? null : describeRace(race, sessions)],
         ['branch', last?.branch],
         ['worktree', last?.worktree],
         ['work', work],
@@ -223,6 +227,15 @@ function formatTask(
   ];
   return lines.join('\n');
 }
+
+const describeRace = (race: Wire<Race>, sessions: readonly SessionView[]): string =>
+  `${sessions
+    .filter((each) => each.race === race.id)
+    .map(
+      (each) =>
+        `${each.session_id} ${each.agent} ${each.session_id === race.winner ? 'promoted' : each.state}`,
+    )
+    .join(', ')}; svc task compare ${race.task_id}`;
 
 const defineTaskArgument = <const P extends Proposal>(completes: P) =>
   [{ name: 'id', about: 'task id, or a unique prefix', completes }] as const;
@@ -333,6 +346,10 @@ const log = defineCommand({
     const client = await context.engine();
     const { task } = await client.call('task.show', { id: context.arg(0) });
     if (task.session_id === null) {
+      if (task.race !== null)
+        throw new SvcError('conflict', `${task.task_id} is being raced by several workers`, {
+          hint: `svc task compare ${task.task_id} names them; svc worker log shows one`,
+        });
       throw new SvcError('not_found', `${task.task_id} has no session yet`, {
         hint: `svc task run ${task.task_id}`,
       });
@@ -351,5 +368,6 @@ export const taskCommands: readonly Command[] = [
   log,
   done,
   assign,
+  ...raceCommands,
   ...archiveCommands,
 ];

@@ -23,6 +23,7 @@ import {
 import { defineSessionArgument } from './session-argument.ts';
 import {
   describeNextStep,
+  describePullRequest,
   describeWait,
   formatSession,
   formatState,
@@ -68,7 +69,7 @@ const list = defineCommand({
       fetch: (part) => client.call('session.list', { ...filter, ...part }),
       count: () => client.call('session.count', filter),
       getId: (row) => row.session_id,
-      columns: [
+      columns: (rows) => [
         { head: 'session', value: (row) => row.session_id },
         { head: 'task', value: (row) => row.task_id },
         { head: 'agent', value: (row) => row.agent },
@@ -79,6 +80,9 @@ const list = defineCommand({
         },
         { head: 'age', value: (row) => formatAge(row.run_started_at ?? row.created_at), right: true },
         { head: 'tokens', value: formatTokens, right: true },
+        ...(rows.some(({ pull_request }) => pull_request !== null)
+          ? [{ head: 'pr', value: (row: Row) => describePullRequest(row) }]
+          : []),
         { head: 'doing', value: (row) => describeActivity(row, asks.get(row.session_id)), flexible: true },
       ],
       empty: all ? 'no sessions yet' : 'no worker runs; svc worker list --all',

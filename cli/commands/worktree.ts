@@ -18,6 +18,7 @@ import { outputFlags } from '../pages.ts';
 import { findStateStyle, paintPatch } from '../paint.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { edit, shell } from './worktree-enter.ts';
+import { pullRequest } from './worktree-pr.ts';
 
 /** Why something of a repository could not be read. */
 interface Unread {
@@ -204,17 +205,19 @@ const promote = defineCommand({
     base: intoFlag,
     strategy: { type: 'string', about: 'how', choices: ['merge', 'rebase'] },
     keep: { type: 'boolean', about: 'keep the worktree and the branch' },
+    keepOthers: { type: 'boolean', about: 'of a race: do not discard the others' },
     head: { type: 'string', value: 'commit', about: 'only if the branch still ends there' },
   },
   examples: ['worktree promote s-12', 'worktree promote s-12 --strategy rebase'],
   async run(context) {
-    const { base, strategy, keep, head } = context.flags;
+    const { base, strategy, keep, keepOthers, head } = context.flags;
     const client = await context.engine();
     const promoted = await client.call('worktree.promote', {
       session: context.arg(0),
       ...(base === undefined ? {} : { base }),
       ...(strategy === undefined ? {} : { strategy }),
       ...(keep ? { keep } : {}),
+      ...(keepOthers ? { keep_others: true } : {}),
       ...(head === undefined ? {} : { head }),
     });
     context.result(promoted, (each) =>
@@ -229,6 +232,12 @@ const promote = defineCommand({
         ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
+        [
+          'discarded',
+          each.discarded.length === 0
+            ? null
+            : `${each.discarded.join(', ')}; svc worktree restore brings one back`,
+        ],
       ]),
     );
     noteWarnings(context, promoted.warnings);
@@ -358,6 +367,7 @@ export const worktreeCommands: readonly Command[] = [
   edit,
   trial,
   promote,
+  pullRequest,
   undo,
   discard,
   restore,

@@ -240,6 +240,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the program of the agent is not on the PATH of the engine',
     next: 'install it, or correct the command under agents.cmds',
   },
+  program_failed: {
+    means: 'a program of the person, such as git push or gh, ended with an error, whose own words follow',
+    next: 'do what it says, and try again',
+  },
   spawn_failed: {
     means: 'a process could not be started',
     next: 'correct what the failure names',

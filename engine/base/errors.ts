@@ -79,6 +79,7 @@ export const CODES = {
   git_failed: failure(500),
   agent_not_found: failure(422),
   spawn_failed: failure(500),
+  program_failed: failure(502),
   setup_failed: failure(500),
   secret_missing: failure(500),
   storage_failed: failure(503),

@@ -7,6 +7,7 @@ export const TASK_WORDS = {
   assigned: 'an agent is to do it, and nothing has been asked for',
   queued: 'its session waits for a free worker',
   paused: 'its session goes on by itself at a time that is said',
+  racing: 'several agents do it, each in a session of its own, and one of them is to be promoted',
   running: 'a worker does it',
   done: 'its run was sealed, or a person marked it done',
   failed: 'its run failed, it was denied or cancelled, or somebody marked it failed; its code says which',
@@ -67,6 +68,8 @@ interface TaskAt {
   session_id: string | null;
   resume_at: string | null;
   waits?: boolean;
+  /** The race that is open for it. */
+  race?: unknown;
 }
 
 /** Whether a run waits for a time and not for a free worker. Without `now`, ms, a time that has passed counts too. */
@@ -75,6 +78,7 @@ export const isPausedRun = ({ resume_at: at }: { resume_at: string | null }, now
 
 export function nameTaskState(task: TaskAt, now?: number): TaskWord {
   if (task.waits) return 'waits';
+  if (task.race != null) return 'racing';
   if (task.status !== 'assigned' || task.session_id === null) return task.status;
   return isPausedRun(task, now) ? 'paused' : 'queued';
 }

@@ -4,6 +4,7 @@ import type { FollowUps, Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Decisions } from './decisions/index.ts';
 import type { Plans } from './plan.ts';
+import type { Races } from './races/index.ts';
 import type { TaskActions } from './tasks/actions.ts';
 import type { Tasks, TaskTemplates } from './tasks/index.ts';
 import type { Workflow } from './workflow/index.ts';
@@ -15,6 +16,7 @@ export interface BoardOperationsDeps {
   tasks: Tasks;
   decisions: Decisions;
   sessions: Sessions;
+  races: Races;
   followUps: Pick<FollowUps, 'findOfWorker'>;
   workflow: Workflow;
   plans: Plans;

@@ -43,6 +43,8 @@ export type DispatchOptions = {
   [K in keyof DispatchInput as CamelCase<K>]?: DispatchInput[K] | undefined;
 } & {
   agents?: AgentOverrides | undefined;
+  /** The agents of a race: a session each. */
+  race?: readonly string[] | undefined;
   /** The dispatching session. */
   parent?: string | undefined;
   /** Does not use the gateway, whatever `agents.auth` says. */
@@ -89,6 +91,7 @@ export const pickRepeatable = ({
   continues: _continues,
   outside: _outside,
   unconfined: _unconfined,
+  race: _race,
   ...options
 }: DispatchOptions): DispatchOptions => options;
 

@@ -16,6 +16,8 @@ import { createLocks, type Locks } from './locks/index.ts';
 import { lockOperations } from './locks/tools.ts';
 import { boardOperations } from './operations.ts';
 import { createPlans, type Planner } from './plan.ts';
+import { createRaces, type Races } from './races/index.ts';
+import { type RaceOperationsDeps, raceOperations } from './races/operations.ts';
 import { createTaskActions } from './tasks/actions.ts';
 import { createTasks, type Tasks } from './tasks/index.ts';
 import { createVerify, type Verification, type Verify, type VerifyDeps } from './verify/index.ts';
@@ -24,6 +26,7 @@ import { type Approvals, createWorkflow, type Dispatch, type Workflow } from './
 
 export { type DispatchOptions, pickRepeatable, pickRequested, timeoutSec } from './dispatch-options.ts';
 export type { Planner, RunPlan } from './plan.ts';
+export type { Races } from './races/index.ts';
 export { findTaskSource } from './tasks/actions.ts';
 
 export interface BoardDeps<D extends Dispatch & Planner> {
@@ -52,13 +55,15 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   workerEnvironment(extra: Record<string, string>): Record<string, string>;
   confine: CommandConfinement;
   checkConfinement: BoardOperationsDeps['checkConfinement'];
+  findHold: RaceOperationsDeps['findHold'];
   /** The dispatcher needs tasks and approvals, and the workflow needs the dispatcher. */
-  createDispatch(tasks: Tasks, approvals: Approvals): D;
+  createDispatch(tasks: Tasks, approvals: Approvals, races: Races): D;
 }
 
 export interface Board<D extends Dispatch & Planner> {
   tasks: Tasks;
   decisions: Decisions;
+  races: Races;
   workflow: Workflow;
   dispatcher: D;
   locks: Locks;
@@ -68,6 +73,7 @@ export interface Board<D extends Dispatch & Planner> {
     | typeof boardOperations
     | typeof commentOperations
     | typeof ledgerOperations
+    | typeof raceOperations
     | typeof lockOperations
     | typeof verifyTools
   >[];
@@ -85,16 +91,24 @@ export interface Board<D extends Dispatch & Planner> {
 }
 
 /** Composes the board: tasks, decisions, and the workflow between them. */
-export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): Board<D> {
+export function createBoard<D extends Dispatch & Planner & Pick<RaceOperationsDeps, 'facts'>>(
+  deps: BoardDeps<D>,
+): Board<D> {
   const { storage, events, clock, sessions, agents, templates } = deps;
   const tasks = createTasks({ storage, events, clock });
   const decisions = createDecisions({ storage, events, clock });
-  const dispatcher = deps.createDispatch(tasks, {
-    boundTo: (decisionId) => decisions.boundTo(decisionId),
-    changesSince: (decision) => workflow.changesSince(decision),
-    lose: (session, why, changes) => workflow.loseApproval(session, why, changes),
-    bindOld: (optionsOf) => workflow.bindOldDecisions(optionsOf),
-  });
+  const races = createRaces({ storage, events, clock, tasks, sessions });
+  const dispatcher = deps.createDispatch(
+    tasks,
+    {
+      boundTo: (decisionId) => decisions.boundTo(decisionId),
+      changesSince: (session) =>
+        workflow.changesSince(session, session.race === null ? undefined : session.agent),
+      lose: (session, why, changes) => workflow.loseApproval(session, why, changes),
+      bindOld: (optionsOf) => workflow.bindOldDecisions(optionsOf),
+    },
+    races,
+  );
   const locks = createLocks(deps);
   const ledgers = createLedgers(deps);
   const gate = createLedgerGate(deps);
@@ -103,18 +117,20 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     tasks,
     decisions,
     dispatch: dispatcher,
+    races,
     record: events.append,
     policy: deps.policy,
     gate,
   });
   const verify = createVerify({ ...deps, tasks, tell: deps.tellOfEvidence });
   const comments = createDiffComments(deps);
-  const operations = boardOperations({
+  const operationsDeps = {
     storage,
     events,
     tasks,
     decisions,
     sessions,
+    races,
     workflow,
     plans: createPlans({ tasks, inputsOf: workflow.inputsOf, planner: dispatcher, gate }),
     agents,
@@ -132,17 +148,25 @@ export function createBoard<D extends Dispatch & Planner>(deps: BoardDeps<D>): B
     policy: deps.policy,
     checkConfinement: deps.checkConfinement,
     verificationOf: verify.stateOf,
-  });
+  };
   return {
     tasks,
     decisions,
+    races,
     workflow,
     dispatcher,
     locks,
     verify,
     comments,
     operations: [
-      ...operations,
+      ...boardOperations(operationsDeps),
+      ...raceOperations({
+        ...operationsDeps,
+        evidence: verify.of,
+        findHold: deps.findHold,
+        facts: (sessionId) => dispatcher.facts(sessionId),
+        now: () => clock.now(),
+      }),
       ...commentOperations({ comments, sessions, worktrees: deps.worktrees }),
       ...lockOperations({ locks, peers: deps.peers }),
       ...ledgerOperations({ ledgers, peers: deps.peers }),

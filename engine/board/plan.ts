@@ -12,6 +12,8 @@ export interface RunPlan {
   agent: string | null;
   /** The configured command, with its placeholders not filled in. */
   command: string | null;
+  /** Of a race: every agent with its command, a session each; what is said of one agent is of the first. Else null. */
+  race: { agent: string; command: string | null }[] | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
   /** The guard profile that it would run under. */

@@ -97,16 +97,23 @@ async function recordStart(
 }
 
 /** Finds or makes its folder, and records that. */
-async function placeSession({ deps, persist }: Beginning, queued: Session): Promise<Placement> {
+async function placeSession(
+  { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
+  queued: Session,
+): Promise<Placement> {
   const { sessions, runner } = deps;
   const { sessionId, project, inplace, baseWanted, continues, runs, pause, state } = queued;
   const own = findPlacement(queued);
   const others = sessions.listLive();
+  const isNew = own === null && continues === null && !inplace;
+  const baseCommit =
+    queued.race === null || !isNew ? null : await fixRaceBase({ deps, persist }, queued, queued.race);
   const { placement, outputFrom } = await runner.place({
     sessionId,
     project,
     inplace,
     base: baseWanted,
+    baseCommit,
     placement: own,
     former: own === null && continues !== null ? findFormerPlacement(deps, continues) : null,
     isQuiet: others.every((other) => other.sessionId === sessionId || other.state === 'queued'),
@@ -121,6 +128,18 @@ async function placeSession({ deps, persist }: Beginning, queued: Session): Prom
   });
   deps.atPlace(placement);
   return placement;
+}
+
+/** All of a race begin from one commit: where its base is when the first of them begins, however much later the last does. */
+async function fixRaceBase(
+  { deps, persist }: Pick<Beginning, 'deps' | 'persist'>,
+  { project, baseWanted }: Session,
+  race: number,
+): Promise<string> {
+  const { baseCommit } = deps.races.get(race);
+  if (baseCommit !== null) return baseCommit;
+  const found = await deps.runner.findBase({ project, base: baseWanted });
+  return persist(`the base of race ${race}`, () => deps.races.fixBase(race, found));
 }
 
 /** The worktree of the session that another one goes on with; that one's no longer. Throws `conflict`. */

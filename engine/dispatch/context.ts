@@ -2,6 +2,7 @@ import type { Agents, Circuits } from '../agents/index.ts';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
 import type { Approvals } from '../board/workflow/index.ts';
 import type { Kept, ProjectReader, Runner } from '../runner/runs/index.ts';
@@ -30,6 +31,7 @@ export interface DispatchDeps {
   events: EventLog;
   tasks: Tasks;
   approvals: Approvals;
+  races: Pick<Races, 'get' | 'fixBase' | 'started' | 'sessionEnded' | 'recover'>;
   sessions: Sessions;
   /** People who are in sessions. */
   visitors: Pick<Visitors, 'listVisited'>;

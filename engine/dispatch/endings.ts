@@ -36,6 +36,7 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     deps.keys.revokeKey(sessionId);
     // What the worker said of its task says nothing of the agent.
     deps.circuits.recordEnd(agent, verdict.cause ?? verdict.failure);
+    deps.races.sessionEnded(session);
     // The task may be another session's, or have been marked while this one waited.
     if (tasks.get(taskId).sessionId === sessionId) {
       const marked = ownWord === null ? [] : (['done', 'failed'] as const);
@@ -103,7 +104,8 @@ export function createEndings(deps: DispatchDeps, persist: Persist): Endings {
     return persist(`the pause of ${sessionId}`, () => {
       // It may be done meanwhile, or wait for another run.
       const task = tasks.get(taskId);
-      if (task.sessionId !== sessionId || task.status === 'done' || task.status === 'failed') return false;
+      const isIts = task.sessionId === sessionId || (session.race !== null && task.race === session.race);
+      if (!isIts || task.status === 'done' || task.status === 'failed') return false;
       if (!sessions.pause(sessionId, { resumeAt: until, code, text, idlePauses })) return false;
       sessions.heard(sessionId, facts);
       if (isLost) sessions.forgetConversation(sessionId);

@@ -13,13 +13,16 @@ export function enqueueSession(
   task: Task,
   decision: Decision,
   options: DispatchOptions,
+  race: number | null,
 ): Session {
   const { sessions, events } = deps;
   const agents = deps.agents.withOverrides(options.agents);
   const agent = chooseAgent(agents, task);
   agents.findCommand(agent);
   agents.resolveFolder(task.project);
-  const live = sessions.ofTask(task.taskId).find(({ state }) => state !== 'ended');
+  const live = sessions
+    .ofTask(task.taskId)
+    .find((each) => each.state !== 'ended' && (race === null || each.race !== race));
   if (live !== undefined)
     throw new SvcError('conflict', `${task.taskId} has a session that has not ended yet: ${live.sessionId}`, {
       hint: sentence`{session.log ${live.sessionId} follow=true} shows what it does`,
@@ -42,6 +45,7 @@ export function enqueueSession(
     gatewayBypass: options.gatewayBypass ?? false,
     tokenBudget: options.tokenBudget ?? null,
     parent: options.parent ?? null,
+    race,
   });
   events.append({
     kind: 'dispatched',

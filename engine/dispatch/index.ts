@@ -122,6 +122,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       if (session.state !== 'starting') return;
       sessions.running(sessionId, process);
       tasks.start(session.taskId, sessionId);
+      deps.races.started(session);
       events.append({
         kind: 'session_started',
         taskId: session.taskId,
@@ -197,14 +198,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     checkProgram: (task, options) => checkProgram(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
-    enqueue(task, decision, options) {
+    enqueue(task, decision, options, race) {
       deps.requireConsent();
       storage.afterCommit(startWaiting);
-      return enqueueSession(deps, task, decision, options);
+      return enqueueSession(deps, task, decision, options, race);
     },
 
     async recover() {
-      await storage.write(() => deps.approvals.bindOld(createOptionsOfLive(deps)));
+      await storage.write(() => {
+        deps.approvals.bindOld(createOptionsOfLive(deps));
+        deps.races.recover();
+      });
       takeUp();
       startWaiting();
     },

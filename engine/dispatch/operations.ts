@@ -40,7 +40,23 @@ export interface ListedSession extends Session {
   readsMessages: ReadingTime;
   /** Tokens that outputs have not taken in its context because svc has shortened them, estimated. */
   savedTokens: number;
+  /** The pull request of its branch; null while none was opened. */
+  pullRequest: KnownPullRequest | null;
 }
+
+/** A pull request, as far as a list tells it. */
+export interface KnownPullRequest {
+  number: number | null;
+  url: string | null;
+  state: string | null;
+  askedAt: string | null;
+}
+
+const pickKnown = (known: KnownPullRequest | undefined): KnownPullRequest | null => {
+  if (known === undefined) return null;
+  const { number, url, state, askedAt } = known;
+  return { number, url, state, askedAt };
+};
 
 /** What clients may ask about sessions and their logs. */
 export function sessionOperations(deps: {
@@ -51,12 +67,14 @@ export function sessionOperations(deps: {
   /** Of a session that runs; null of any other. */
   facts(sessionId: string): StreamFacts | null;
   /** What was approved with a session; without one `agents.permissions`. */
-  permissions(session: Pick<Session, 'decisionId'> | null): readonly string[];
+  permissions(session: Pick<Session, 'agent' | 'decisionId'> | null): readonly string[];
   circuits: Pick<Circuits, 'findCircuit'>;
   untold(session: Pick<Session, 'agent' | 'transport'>): readonly string[];
   findReadingTime(session: Session): ReadingTime;
   /** Estimated tokens that sessions were spared, of those that were. */
   listSavedTokens(): ReadonlyMap<string, number>;
+  /** Pull requests by session. */
+  listPullRequests(): ReadonlyMap<string, KnownPullRequest>;
 }) {
   const { sessions, logs, actions, permissions } = deps;
 
@@ -83,6 +101,7 @@ export function sessionOperations(deps: {
     seen: Seen,
     untoldBy = deps.untold,
     saved = deps.listSavedTokens(),
+    pulls = deps.listPullRequests(),
   ): ListedSession {
     const { sessionId, state } = session;
     const quiet: Omit<ListedSession, keyof Session> = {
@@ -96,6 +115,7 @@ export function sessionOperations(deps: {
       untold: untoldBy(session),
       savedTokens: saved.get(sessionId) ?? 0,
       readsMessages: deps.findReadingTime(session),
+      pullRequest: pickKnown(pulls.get(sessionId)),
     };
     // What a run has said is recorded at its end, and is not to be told twice.
     const facts = state === 'queued' || state === 'ended' ? null : deps.facts(sessionId);
@@ -133,13 +153,14 @@ export function sessionOperations(deps: {
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
         const saved = deps.listSavedTokens();
+        const pulls = deps.listPullRequests();
         const untoldBy = ({ agent, transport }: Pick<Session, 'agent' | 'transport'>) => {
           const key = `${transport} ${agent}`;
           const untold = known.get(key) ?? deps.untold({ agent, transport });
           known.set(key, untold);
           return untold;
         };
-        return found.map((session) => describeSession(session, seen, untoldBy, saved));
+        return found.map((session) => describeSession(session, seen, untoldBy, saved, pulls));
       },
     }),
     operation({

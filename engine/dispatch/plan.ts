@@ -53,7 +53,12 @@ export async function planRun(
     }
   }
   const agents = deps.agents.withOverrides(options.agents);
-  const agent = noteProblem(() => chooseAgent(agents, task));
+  const race =
+    options.race?.map((each) => ({
+      agent: each,
+      command: noteProblem(() => agents.findCommand(each))?.template ?? null,
+    })) ?? null;
+  const agent = race?.[0]?.agent ?? noteProblem(() => chooseAgent(agents, task));
   const command = agent === null ? null : noteProblem(() => agents.findCommand(agent));
   const { problem: problemThere, ...there } = await deps.runner.inspect({
     project: task.project,
@@ -68,6 +73,7 @@ export async function planRun(
   return {
     agent,
     command: command?.template ?? null,
+    race,
     transport: command?.transport ?? null,
     auth: agent === null ? null : options.gatewayBypass ? 'account' : agents.findAuth(agent),
     profile,
@@ -78,7 +84,7 @@ export async function planRun(
     timeoutSec: chooseTimeout(deps, task, options),
     idleTimeoutSec,
     workers: { running, queued, cap: deps.cap },
-    starts: running + queued < deps.cap && circuit === null ? 'now' : 'queued',
+    starts: running + queued + (race?.length ?? 1) <= deps.cap && circuit === null ? 'now' : 'queued',
     problem: problem ?? problemThere,
   };
 }

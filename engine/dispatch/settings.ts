@@ -1,7 +1,7 @@
 import type { AgentOverrides } from '../agents/index.ts';
 import { findPreset } from '../agents/presets/index.ts';
 import { chooseStrongerProfile } from '../base/guard-profile.ts';
-import type { RunSettings } from '../board/decisions/index.ts';
+import type { AgentSettings, RunSettings } from '../board/decisions/index.ts';
 import type { DispatchOptions } from '../board/index.ts';
 import type { Task } from '../board/tasks/index.ts';
 import type { DispatchDeps } from './context.ts';
@@ -71,8 +71,25 @@ export function createReadSettings(deps: Deps): ReadSettings {
     return made;
   }
 
+  /** What one agent runs: what depends on which it is, and nothing else. */
+  function readRacer(agent: string, task: Task, options: DispatchOptions): AgentSettings {
+    const found = readConfigured(agent, task.project, options.agents);
+    const own = options.gatewayBypass === true && found.auth !== null;
+    return {
+      agent,
+      command: found.command,
+      long: found.long,
+      transport: found.transport,
+      auth: own ? 'account' : found.auth,
+      route: own ? null : found.route,
+      permissions: found.permissions,
+    };
+  }
+
   return (task, options) => {
-    const { path, ...rest } = readConfigured(task.agent, task.project, options.agents);
+    const { race } = options;
+    // A race has agents of its own, whichever the task has.
+    const { path, ...rest } = readConfigured(race?.[0] ?? task.agent, task.project, options.agents);
     const { base = null, folder = null } = path === null ? {} : projects.readCheckout(path);
     const former = options.continues === undefined ? null : sessions.get(options.continues);
     const own = options.gatewayBypass === true ? ({ auth: 'account', route: null } as const) : {};
@@ -85,6 +102,7 @@ export function createReadSettings(deps: Deps): ReadSettings {
       // What it goes on in was made from a branch then.
       base: options.base ?? (former === null ? base : (former.base ?? former.baseCommit)),
       continues: options.continues ?? null,
+      ...(race === undefined ? {} : { race: race.map((agent) => readRacer(agent, task, options)) }),
     };
   };
 }

@@ -39,12 +39,14 @@ export function taskRetention({ db }: Pick<Storage, 'db'>): RetentionKind {
     "DELETE FROM ask WHERE from_session = @name AND status <> 'open'",
     'DELETE FROM virtual_key WHERE session_id = @id',
     'DELETE FROM promotion WHERE session_id = @id',
+    'DELETE FROM pull_request WHERE session_id = @id',
     'DELETE FROM session WHERE id = @id',
   ].map((sql) => db.prepare(sql));
   const ofTask = [
     'DELETE FROM conversation_usage WHERE task_id = ?',
     'DELETE FROM decision WHERE task_id = ?',
     'DELETE FROM receipt WHERE task_id = ?',
+    'DELETE FROM race WHERE task_id = ?',
     'DELETE FROM task WHERE id = ?',
   ].map((sql) => db.prepare(sql));
 

@@ -1,4 +1,6 @@
+import type { By } from '../api/operation.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Races } from '../board/index.ts';
 import type { Verification } from '../board/verify/index.ts';
 import type { Worktrees } from '../runner/worktrees/index.ts';
 import type { Session, Sessions, Visitors } from '../sessions/index.ts';
@@ -10,6 +12,9 @@ export interface WorktreeActionsDeps {
   visitors: Pick<Visitors, 'findVisitorConflict'>;
   events: EventLog;
   sessions: Sessions;
+  races: Pick<Races, 'ofSession' | 'checkMayWin' | 'win' | 'reopen'>;
+  /** Stops a live session, inside `storage.write`. */
+  stopSession(sessionId: string, by: By): void;
   worktrees: Worktrees;
   /** Folder of the session worktrees, absolute. */
   worktreesDir: string;

@@ -35,7 +35,7 @@ export interface Restored {
 
 export interface DiscardActions {
   /** Removes the branch and worktree of an ended session, whatever they hold, after saving all of it. Repeatable. */
-  discard(wanted: { session: string }, caller: Caller): Promise<Discarded>;
+  discard(wanted: { session: string }, by: Pick<Caller, 'actor' | 'via'>): Promise<Discarded>;
   /** Brings a removed branch back and, when asked, its worktree. Repeatable. */
   restore(wanted: { session: string; worktree?: boolean | undefined }, caller: Caller): Promise<Restored>;
   /** Goes on with what an earlier host was interrupted in. */
@@ -172,6 +172,7 @@ export function createDiscardActions(deps: DiscardDeps): DiscardActions {
     const filesWait = !withWorktree && saved.path !== null && saved.files !== null;
     return storage.write(() => {
       if (sessions.get(sessionId).branchState === 'discarded') sessions.branchBecame(sessionId, null);
+      sessions.setDiscardDue(sessionId, false);
       if (worktree !== null) sessions.worktreeBack(sessionId, worktree);
       if (!filesWait) records.forgetDiscard(sessionId);
       const data = { title, branch, head: saved.head, worktree };

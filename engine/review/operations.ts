@@ -145,6 +145,8 @@ const worktreeTools = (actions: WorktreeActions) => [
       strategy: z.enum(['merge', 'rebase']).optional().describe('default merge'),
       /** Keeps the worktree and the branch. */
       keep: z.boolean().optional().meta({ unlisted: true }),
+      /** Of a race: the others are not discarded. */
+      keep_others: z.boolean().optional().meta({ unlisted: true }),
       /** Required head of the branch; otherwise nothing is done. */
       head: z.string().min(1).optional().meta({ unlisted: true }),
     }),
@@ -160,17 +162,20 @@ const worktreeTools = (actions: WorktreeActions) => [
       sensitive: z
         .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))
         .describe('changed configuration of svc, git, agents, CI, hooks: look at it'),
+      discarded: z.array(z.string()).describe('the others of its race'),
       warnings: z.array(z.string()),
     }),
-    say: ({ session_id, base, after, already_merged, sensitive, warnings }) =>
+    say: ({ session_id, base, after, already_merged, sensitive, discarded, warnings }) =>
       [
         already_merged
           ? `${base} held the work of ${session_id} already.`
           : `${session_id} is in ${base} at ${after}.`,
         ...(sensitive.length === 0 ? [] : [`look at: ${sensitive.map(({ path }) => path).join(', ')}`]),
+        ...(discarded.length === 0 ? [] : [`discarded, and restorable: ${discarded.join(', ')}`]),
         ...warnings.map((each) => `warning: ${each}`),
       ].join('\n'),
-    run: async (input, caller, call) => toWire(await actions.promote(input, caller, call)),
+    run: async ({ keep_others, ...input }, caller, call) =>
+      toWire(await actions.promote({ ...input, keepOthers: keep_others }, caller, call)),
   }),
   tool({
     name: 'worktree.prune',

@@ -14,6 +14,8 @@ export interface Promoted extends PromoteResult {
   removed: boolean;
   /** Why they were not removed. */
   kept: string[];
+  /** Of a race: the other sessions, which are discarded; one that still lived is as soon as it has ended. */
+  discarded: string[];
   /** What the caller should know, such as missing evidence. */
   warnings: string[];
 }
@@ -31,6 +33,8 @@ export type Promote = (
   wanted: Wanted & {
     strategy?: 'merge' | 'rebase' | undefined;
     keep?: boolean | undefined;
+    /** Of a race: the others are not discarded. */
+    keepOthers?: boolean | undefined;
     head?: string | undefined;
   },
   caller: Caller,
@@ -56,9 +60,11 @@ function offerResolution(
 export function createPromotion(
   deps: Pick<
     WorktreeActionsDeps,
-    'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict'
+    'storage' | 'events' | 'sessions' | 'worktrees' | 'readEvidence' | 'isStrict' | 'races' | 'stopSession'
   > & {
     records: Pick<UndoRecords, 'recordPromotion'>;
+    /** Discards those that are due. Returns what could not be, a sentence each. */
+    discardDue(): Promise<string[]>;
     /** A second call re-reads the state that the first one left. */
     oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
   },
@@ -66,7 +72,7 @@ export function createPromotion(
   /** Finds the ended session's branch and the base that it is merged into. */
   promotion: (wanted: Wanted, caller: Caller) => { session: EndedSession; base: string },
 ): Promote {
-  const { storage, events, sessions, worktrees } = deps;
+  const { storage, events, sessions, worktrees, races } = deps;
 
   /**
    * Lists warnings about a promotion, and pins the verified commit when there are none, since the branch must not move past
@@ -94,11 +100,13 @@ export function createPromotion(
   ): Promise<Promoted> {
     const before = call.begun<Omit<Promoted, 'removed' | 'kept'>>();
     if (before !== undefined && sessions.get(sessionId).worktree === null) {
-      return { ...before, removed: true, kept: [] };
+      return { ...before, discarded: before.discarded ?? [], removed: true, kept: [] };
     }
     const { session, base: into } = promotion(wanted, caller);
+    if (before === undefined) races.checkMayWin(session);
     if (before === undefined) return promoteSession(session, into, wanted, caller, call);
-    return addRemoval(before, await removeAfterPromotion(session, into, wanted.keep === true));
+    // One that an earlier version has begun says nothing of others.
+    return settlePromotion({ ...before, discarded: before.discarded ?? [] }, session, into, wanted);
   }
 
   async function promoteSession(
@@ -137,10 +145,35 @@ export function createPromotion(
       if (!promoted.alreadyMerged)
         deps.records.recordPromotion({ sessionId, ...promoted, path: session.worktree });
       events.append({ ...about, kind: 'worktree_promoted', data: { title, ...promoted } });
-      return { sessionId, branch, ...promoted, warnings };
+      return { sessionId, branch, ...promoted, ...winRace(session, wanted, caller), warnings };
     });
-    const rest = { ...session, repository: found };
-    return addRemoval(done, await removeAfterPromotion(rest, into, wanted.keep === true));
+    return settlePromotion(done, { ...session, repository: found }, into, wanted);
+  }
+
+  /** Inside `storage.write`: of a race the task is done, and what the others still do is stopped. */
+  function winRace(
+    session: Session,
+    { keepOthers = false }: Parameters<Promote>[0],
+    { actor, via }: Caller,
+  ): Pick<Promoted, 'discarded'> {
+    const race = races.ofSession(session);
+    if (race === null) return { discarded: [] };
+    const live = races.win(race.id, session.sessionId, keepOthers, { actor, via });
+    for (const { sessionId } of keepOthers ? [] : live) deps.stopSession(sessionId, { actor, via });
+    const due = sessions.ofRace(race.id).filter(({ sessionId }) => sessions.isDiscardDue(sessionId));
+    return { discarded: due.map(({ sessionId }) => sessionId) };
+  }
+
+  /** What follows a promotion, and is made up for when it was interrupted. */
+  async function settlePromotion(
+    done: Omit<Promoted, 'removed' | 'kept'>,
+    session: Parameters<typeof removeAfterPromotion>[0],
+    into: string,
+    wanted: Parameters<Promote>[0],
+  ): Promise<Promoted> {
+    const removal = await removeAfterPromotion(session, into, wanted.keep === true);
+    const problems = done.discarded.length === 0 ? [] : await deps.discardDue();
+    return addRemoval(done, { ...removal, warnings: [...removal.warnings, ...problems] });
   }
 
   /** Removes what is no longer needed after a promotion. */
@@ -172,6 +205,9 @@ export function createPromotion(
 
   return async (wanted, caller, call) => {
     const { sessionId } = sessions.resolve(wanted.session);
-    return deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
+    const promote = () => deps.oneAtATime(sessionId, () => promoteOnce(sessionId, wanted, caller, call));
+    // Of two of one race that are promoted at once, the second finds that the first was.
+    const race = races.ofSession(sessions.get(sessionId));
+    return race === null ? promote() : deps.oneAtATime(`race ${race.id}`, promote);
   };
 }

@@ -24,7 +24,7 @@ export interface UndoActions {
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
 }
 
-type UndoDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees'> & {
+type UndoDeps = Pick<WorktreeActionsDeps, 'storage' | 'events' | 'sessions' | 'worktrees' | 'races'> & {
   records: UndoRecords;
   oneAtATime<T>(sessionId: string, work: () => Promise<T>): Promise<T>;
 };
@@ -73,6 +73,7 @@ export function createUndoActions(deps: UndoDeps): UndoActions {
     const worktree = await restoreFolder(promotion).catch(() => null);
     return storage.write(() => {
       sessions.promotionUndone(sessionId);
+      deps.races.reopen(session, { actor, via });
       if (sessions.get(sessionId).branchState !== 'continued') sessions.branchBecame(sessionId, null);
       if (worktree !== null) sessions.worktreeBack(sessionId, worktree);
       records.forgetPromotion(sessionId);

@@ -16,6 +16,7 @@ import type { Session } from '../sessions/index.ts';
 import type { Wanted, WorktreeActionsDeps } from './deps.ts';
 import { createDiscardActions, type DiscardActions } from './discard-actions.ts';
 import { createPromotion, type EndedSession, type Promote } from './promotion.ts';
+import { createRaceClearing } from './race-clearing.ts';
 import { createUndoActions, type UndoActions } from './undo-actions.ts';
 import { createUndoRecords } from './undo-records.ts';
 import {
@@ -65,6 +66,8 @@ export interface WorktreeActions
     Pick<UndoActions, 'undoPromotion'> {
   /** Goes on with what an earlier host was interrupted in. */
   recover(onProblem: (sessionId: string, error: unknown) => void): Promise<void>;
+  /** Discards what lost its race and has ended. Returns what could not be, a sentence each. */
+  discardDue(): Promise<string[]>;
   /** Lists worktrees; throws only when nothing could be read. */
   listWorktrees(
     wanted: {
@@ -101,6 +104,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
   const more = { ...deps, records, removal, resolveEnded, oneAtATime };
   const discards = createDiscardActions(more);
   const undos = createUndoActions(more);
+  const { discardDue } = createRaceClearing({ ...deps, discard: discards.discard });
 
   function resolveEnded(prefix: string): EndedSession {
     const session = sessions.resolve(prefix);
@@ -228,12 +232,14 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       return { sessionId, ...(await worktrees.tryPromotion({ repository, branch, base, ...began })) };
     },
 
-    promote: createPromotion(more, removal, resolvePromotion),
+    promote: createPromotion({ ...more, discardDue }, removal, resolvePromotion),
+    discardDue,
     discard: discards.discard,
     restore: discards.restore,
     undoPromotion: undos.undoPromotion,
     async recover(onProblem) {
       await discards.recover(onProblem);
+      await discardDue();
       await undos.recover(onProblem);
     },
 

@@ -22,6 +22,8 @@ export interface NewSession {
   tokenBudget: number | null;
   /** The session that dispatched it. */
   parent: string | null;
+  /** The race that it takes part in. */
+  race: number | null;
 }
 
 /** How a run is about to be started. */

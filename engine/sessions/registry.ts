@@ -29,6 +29,12 @@ export interface Sessions extends Turns, Pick<ConversationUsages, 'conversationU
   /** Lists sessions that have not ended, oldest first. */
   listLive(): Session[];
   ofTask(taskId: string): Session[];
+  /** Those that take part in a race, in the order of its agents. */
+  ofRace(race: number): Session[];
+  /** Ended ones that are to be discarded, since another one of their race was promoted. */
+  listDiscardDue(): Session[];
+  setDiscardDue(sessionId: string, isDue: boolean): void;
+  isDiscardDue(sessionId: string): boolean;
   /** The newest session that has the branch. */
   byBranch(branch: string): Session | null;
   /** Finds the session that goes on with an ended one and has not ended; null for none. */
@@ -99,6 +105,14 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
      AND (? = 0 OR s.state <> 'ended') ORDER BY s.id DESC LIMIT +?`,
   );
   const ofTaskId = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.task_id = +? ORDER BY s.id`);
+  const inRace = db.prepare<unknown[], SessionRow>(`${SELECT} WHERE s.race = ? ORDER BY s.id`);
+  const discardDue = db.prepare<unknown[], SessionRow>(
+    `${SELECT} WHERE s.discard_due = 1 AND s.state = 'ended' ORDER BY s.id`,
+  );
+  const setDue = db.prepare('UPDATE session SET discard_due = ? WHERE id = ?');
+  const findDue = db.prepare<unknown[], { discard_due: number }>(
+    'SELECT discard_due FROM session WHERE id = ?',
+  );
   const branched = db.prepare<unknown[], SessionRow>(
     `${SELECT} WHERE s.branch = +? ORDER BY s.id DESC LIMIT 1`,
   );
@@ -126,8 +140,8 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
   const addWorker = db.prepare('INSERT INTO worker (name) VALUES (?)');
   const insert = db.prepare(`INSERT INTO session
     (task_id, decision_id, worker_id, title, agent, project, state, inplace, keep_worktree, base_wanted,
-     timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth)
-    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     timeout_sec, idle_timeout_sec, parent, created_at, priority, continues, token_budget, auth, race)
+    VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const toStarting =
     db.prepare(`UPDATE session SET state = 'starting', run_id = ?, transport = ?, profile = ?,
     auth = CASE auth WHEN 'bypass' THEN auth ELSE ? END,
@@ -217,6 +231,10 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
     // In SQLite a negative LIMIT means no limit.
     listLive: () => live.all(0, -1).map(toSession),
     ofTask: (taskId) => ofTaskId.all(parseId('t', taskId)).map(toSession),
+    ofRace: (race) => inRace.all(race).map(toSession),
+    listDiscardDue: () => discardDue.all().map(toSession),
+    setDiscardDue: (sessionId, isDue) => void setDue.run(isDue ? 1 : 0, parseId('s', sessionId)),
+    isDiscardDue: (sessionId) => findDue.get(parseId('s', sessionId))?.discard_due === 1,
     byBranch(branch) {
       const row = branched.get(branch);
       return row ? toSession(row) : null;
@@ -265,6 +283,7 @@ export function createSessions({ storage, clock }: { storage: Storage; clock: Cl
         session.continues === null ? null : parseId('s', session.continues),
         session.tokenBudget,
         session.gatewayBypass ? 'bypass' : null,
+        session.race,
       );
       return getSession(formatId('s', Number(lastInsertRowid)));
     },

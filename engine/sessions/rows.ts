@@ -39,6 +39,8 @@ export interface SessionOrder {
   /** The ended session whose worktree and conversation it continues. */
   continues: string | null;
   tokenBudget: number | null;
+  /** The race that it takes part in: several sessions of one task, of which one is promoted. */
+  race: number | null;
   createdAt: string;
 }
 
@@ -161,6 +163,7 @@ export interface SessionRow {
   profile: string | null;
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   token_budget: number | null;
+  race: number | null;
   agent_session: string | null;
   model: string | null;
   tokens_in: number | null;
@@ -221,6 +224,7 @@ export const toSession = (row: SessionRow): Session => ({
   profile: row.profile,
   containment: row.containment,
   tokenBudget: row.token_budget,
+  race: row.race,
   agentSession: row.agent_session,
   model: row.model,
   usage:

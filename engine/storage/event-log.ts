@@ -33,6 +33,8 @@ export type EventKind =
   | 'worktree_discarded'
   | 'worktree_restored'
   | 'promotion_undone'
+  | 'race_changed'
+  | 'pull_request'
   | 'delivery_dead'
   | 'session_joined'
   | 'session_left'

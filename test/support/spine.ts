@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/base/clock.ts';
 import { createDecisions } from '../../engine/board/decisions/index.ts';
 import type { RunSettings } from '../../engine/board/decisions/inputs.ts';
+import { createRaces } from '../../engine/board/races/index.ts';
 import { createTasks, type Task } from '../../engine/board/tasks/index.ts';
 import { createWorkflow, type Dispatch } from '../../engine/board/workflow/index.ts';
 import { createSessions } from '../../engine/sessions/index.ts';
@@ -33,7 +34,7 @@ export function openSpine(path: string, clock: Clock) {
   const sessions = createSessions({ storage, clock });
   const dispatch: Dispatch = {
     settings: fakeSettings,
-    enqueue(task, decision) {
+    enqueue(task, decision, _options, race) {
       const session = sessions.create({
         taskId: task.taskId,
         decisionId: decision.decisionId,
@@ -51,6 +52,7 @@ export function openSpine(path: string, clock: Clock) {
         continues: null,
         tokenBudget: null,
         parent: null,
+        race,
       });
       events.append({
         kind: 'dispatched',
@@ -67,8 +69,9 @@ export function openSpine(path: string, clock: Clock) {
     recordOwnWord: () => false,
     isLive: () => false,
   };
-  const workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append });
-  return { storage, events, tasks, decisions, sessions, workflow };
+  const races = createRaces({ storage, events, clock, tasks, sessions });
+  const workflow = createWorkflow({ storage, tasks, decisions, dispatch, races, record: events.append });
+  return { storage, events, tasks, decisions, sessions, races, workflow };
 }
 
 export type Spine = ReturnType<typeof openSpine>;

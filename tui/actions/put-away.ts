@@ -115,6 +115,7 @@ export function checkCanArchive(state: State): string | null {
   const task = getSelectedTask(state);
   if (task === undefined) return 'no task is selected';
   if (task.waits) return `${task.task_id} waits for a decision`;
+  if (task.race !== null) return `none of the race of ${task.task_id} was promoted yet`;
   return task.status === 'running' || (task.status === 'assigned' && task.session_id !== null)
     ? `${task.task_id} is being worked on`
     : null;

@@ -27,7 +27,7 @@ export const askToRunSelectedTask = (state: State): Question => askToRunTask(sta
 export function checkCanRunTask(state: State, task: TaskRow | undefined): string | null {
   if (task === undefined) return NOTHING_SELECTED;
   if (task.status === 'done') return `${task.task_id} is done`;
-  if (task.status !== 'failed' && task.session_id !== null)
+  if (task.status !== 'failed' && (task.session_id !== null || task.race !== null))
     return `${task.task_id} is ${nameTaskState(task, state.now)} already`;
   const session = findLiveSession(state, task);
   if (task.status === 'failed' && session !== null)
@@ -91,6 +91,7 @@ export function checkCanMarkTask(state: State): string | null {
   const task = getSelectedTask(state);
   if (task === undefined) return NOTHING_SELECTED;
   if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
+  if (task.race !== null) return `${task.task_id} is being raced: C compares, and one is promoted`;
   const session = findLiveSession(state, task);
   return session === null || session.state === 'queued'
     ? null
@@ -111,9 +112,11 @@ export const askToCancelTask = (task: TaskRow): Question => {
   return {
     subject: { kind: 'task', id },
     text:
-      session === null
-        ? `Cancel ${id}? It fails with code cancelled and can be retried.`
-        : `Stop ${session} and cancel ${id}? What it has done so far is kept on its branch.`,
+      task.race !== null
+        ? `Stop every worker of the race of ${id} and cancel it? What they have done so far is kept on their branches.`
+        : session === null
+          ? `Cancel ${id}? It fails with code cancelled and can be retried.`
+          : `Stop ${session} and cancel ${id}? What it has done so far is kept on its branch.`,
     answers: [
       {
         key: 'y',
@@ -156,7 +159,9 @@ export function checkCanAssignTask(state: State): string | null {
   if (task === undefined) return NOTHING_SELECTED;
   if (state.data.choices === null) return 'the agents are still being fetched';
   if (isEndedTask(task)) return `${task.task_id} has ended (${task.status})`;
-  return task.session_id === null ? null : `${task.task_id} is ${nameTaskState(task, state.now)} already`;
+  return task.session_id === null && task.race === null
+    ? null
+    : `${task.task_id} is ${nameTaskState(task, state.now)} already`;
 }
 
 export function openAgentChoice(state: State): Transition {

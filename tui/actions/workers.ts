@@ -1,4 +1,4 @@
-import { describeSensitive, formatCount, nameSessionState, quoteForShell } from '../../engine/index.ts';
+import { describeSensitive, formatCount, nameSessionState } from '../../engine/index.ts';
 import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
 import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
@@ -7,6 +7,7 @@ import { pauseLog, resumeLog } from '../state/log.ts';
 import type { Evidence, SessionRow, State, Trial } from '../state/model.ts';
 import { isWideScreen } from '../state/size.ts';
 import { cleanText } from '../text/text.ts';
+import { describeOthers } from './races.ts';
 import { askToCancelTask, askToRunTask, checkCanRunTask } from './tasks.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
@@ -76,7 +77,29 @@ export function askToInterrupt(state: State): Question {
   };
 }
 
-export const askToStop = (state: State): Question => askToCancelTask(findSessionTask(state)!);
+/** Asks to stop a worker, which cancels its task; one of a race is stopped alone, and the others go on. */
+export function askToStop(state: State): Question {
+  const { session_id: id, race } = getSelectedSession(state)!;
+  if (race === null) return askToCancelTask(findSessionTask(state)!);
+  return {
+    subject: { kind: 'session', id },
+    text: `Stop ${id}? The others of its race go on. What it has done so far is kept on its branch.`,
+    answers: [
+      {
+        key: 'y',
+        label: 'stop',
+        run: (now) =>
+          callEngine(now, {
+            operation: 'worker.kill',
+            input: { session: id },
+            busy: id,
+            doing: `stopping ${id}`,
+            describeAnswer: () => `${id} is stopped`,
+          }),
+      },
+    ],
+  };
+}
 
 export function checkCanRetry(state: State): string | null {
   const session = getSelectedSession(state);
@@ -219,33 +242,10 @@ export function askToPromote(state: State): Question {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}`,
+    text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
     answers: [
       { key: 'm', label: 'merge', run: promoteWith('merge') },
       { key: 'b', label: 'rebase', run: promoteWith('rebase') },
     ],
   };
-}
-
-export function checkCanPublish(state: State): string | null {
-  const session = getSelectedSession(state);
-  if (session === undefined) return NOTHING_SELECTED;
-  if (session.branch === null) return `${session.session_id} has no branch of its own`;
-  return (session.commits ?? 0) > 0 ? null : `${session.session_id} has no commits`;
-}
-
-/** Shows the commands that open a pull request, and leaves them on the terminal after quitting. svc never pushes. */
-export function showPublishCommands(state: State): Transition {
-  const session = getSelectedSession(state)!;
-  const { branch, base, title, task_id: task, repository } = session;
-  const lines = [
-    ...(repository === null ? [] : [`cd ${quoteForShell(repository)}`]),
-    `git push --set-upstream origin ${quoteForShell(branch!)}`,
-    `gh pr create --head ${quoteForShell(branch!)} --base ${quoteForShell(base ?? 'main')} --title ${quoteForShell(cleanText(title))} --body ${quoteForShell(`${task}, run ${session.session_id}`)}`,
-  ];
-  return transitionTo({
-    ...state,
-    overlay: { kind: 'text', title: 'Open a pull request', lines, top: 0 },
-    farewell: [...state.farewell.filter((line) => !lines.includes(line)), ...lines],
-  });
 }

@@ -2,11 +2,14 @@ import * as bus from '../actions/bus.ts';
 import * as decisions from '../actions/decisions.ts';
 import * as deliveries from '../actions/deliveries.ts';
 import * as impact from '../actions/impact.ts';
+import * as pullRequests from '../actions/pull-requests.ts';
 import * as putAway from '../actions/put-away.ts';
+import * as races from '../actions/races.ts';
 import * as resume from '../actions/resume.ts';
 import * as tasks from '../actions/tasks.ts';
 import * as workers from '../actions/workers.ts';
 import type { State } from '../state/model.ts';
+import { listRacers } from '../state/races.ts';
 import { isWideScreen } from '../state/size.ts';
 import type { Binding } from './binding.ts';
 import { DIFF_KEYS, WORKTREE_KEYS } from './diff-keys.ts';
@@ -15,7 +18,12 @@ const inTasks = { group: 'Tasks', panes: ['tasks'] } as const;
 const inDecisions = { group: 'Decisions', panes: ['decisions'] } as const;
 const inWorkers = { group: 'Workers', panes: ['workers'] } as const;
 
-const findTaskSession = (state: State): string | null => tasks.getSelectedTask(state)?.session_id ?? null;
+/** The worker of the selected task, or the first one of its race. */
+function findTaskSession(state: State): string | null {
+  const task = tasks.getSelectedTask(state);
+  if (task?.race == null) return task?.session_id ?? null;
+  return listRacers(state.data, task.race)[0]?.session_id ?? null;
+}
 
 /** Keys that act on the selected decision, task, worker or delivery. */
 export const WORK_KEYS: readonly Binding[] = [
@@ -89,6 +97,30 @@ export const WORK_KEYS: readonly Binding[] = [
     about: 'give the task to an agent',
     disabledReason: tasks.checkCanAssignTask,
     run: tasks.openAgentChoice,
+  },
+  {
+    id: 'race',
+    operation: 'task.race',
+    group: 'Tasks',
+    panes: ['tasks', 'decisions'],
+    keys: ['B'],
+    label: 'race',
+    about:
+      'best of several: choose agents that work on it side by side; Enter, then y starts them (spends tokens)',
+    acts: true,
+    disabledReason: races.checkCanRace,
+    run: races.openRaceChoice,
+  },
+  {
+    id: 'compare',
+    operation: 'task.compare',
+    ...inTasks,
+    keys: ['C'],
+    label: 'compare',
+    about:
+      'the sessions of its race side by side, and their diffs; p, then m or b promotes one and discards the others',
+    disabledReason: races.checkCanCompare,
+    run: races.openCompare,
   },
   {
     id: 'cancel',
@@ -288,13 +320,13 @@ export const WORK_KEYS: readonly Binding[] = [
   ...WORKTREE_KEYS,
   {
     id: 'publish',
+    operation: 'worktree.pr',
     ...inWorkers,
     keys: ['o'],
     label: 'PR',
-    about: 'print the commands that open a pull request',
-    offline: true,
-    disabledReason: workers.checkCanPublish,
-    run: workers.showPublishCommands,
+    about: 'show what pushing its branch and opening a pull request would run; y runs it, s asks its state',
+    disabledReason: pullRequests.checkCanPublish,
+    run: pullRequests.openPullRequest,
   },
   {
     id: 'task',

@@ -9,11 +9,14 @@ import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from
 import { handleLineKey, isLineOverlay, setLineInput } from './bottom-line.ts';
 import { handleBulkKey, renderBulkQuestion } from './bulk-question.ts';
 import { handleAgentKey, renderAgentLines } from './choose-agent.ts';
+import { handleRacersKey, renderRacers } from './choose-racers.ts';
+import { handleCompareKey, MOVES_IN_COMPARE, renderCompare } from './compare-race.ts';
 import { renderEngineLines } from './engine-status.ts';
 import { handleFollowUpKey, renderFollowUp } from './follow-up.ts';
 import { handleFinderKey, renderFinderLines, setFinderQuery } from './key-finder.ts';
 import { handleNewTaskKey, insertInNewTask, renderNewTaskLines } from './new-task.ts';
 import { handlePreferencesKey, renderPreferences } from './preferences.ts';
+import { handlePullRequestKey, renderPullRequest } from './pull-request.ts';
 import { handleMessageKey, insertInMessage, renderMessageForm } from './write-message.ts';
 
 /** Handles a key while an overlay has the keyboard. */
@@ -37,6 +40,12 @@ export function handleOverlayKey(state: State, overlay: Overlay, key: string, at
       return handleBulkKey(state, overlay, key, at);
     case 'follow-up':
       return handleFollowUpKey(state, overlay, key, at);
+    case 'race':
+      return handleRacersKey(state, overlay, key, at);
+    case 'compare':
+      return handleCompareKey(state, overlay, key, at);
+    case 'pull-request':
+      return handlePullRequestKey(state, overlay, key, at);
     case 'text':
     case 'impact':
     case 'engine': {
@@ -99,6 +108,13 @@ export function insertInOverlay(state: State, overlay: Overlay, text: string): S
   }
 }
 
+/** Whether a key, alone, would do something in the overlay other than to move in it or to type. */
+function choosesBy(overlay: Overlay, key: string): boolean {
+  if (overlay.kind === 'answer') return isAnsweredByDigit(overlay.ask) && isCharacterKey(key);
+  if (overlay.kind === 'compare') return !MOVES_IN_COMPARE.test(key);
+  return (overlay.kind === 'race' || overlay.kind === 'pull-request') && isCharacterKey(key);
+}
+
 /** Handles keys that arrived together. Enter and single-key choices are dropped: no person meant them. */
 export function handleOverlayBurst(
   state: State,
@@ -109,10 +125,10 @@ export function handleOverlayBurst(
   const text = keys
     .filter((key) => isCharacterKey(key) || key === 'space')
     .map((key) => (key === 'space' ? ' ' : key));
-  if (text.length === keys.length) return transitionTo(insertInOverlay(state, overlay, text.join('')));
-  const choosesByKey = overlay.kind === 'answer' && isAnsweredByDigit(overlay.ask);
+  if (text.length === keys.length && overlay.kind !== 'compare')
+    return transitionTo(insertInOverlay(state, overlay, text.join('')));
   return keys
-    .filter((key) => key !== 'enter' && !(choosesByKey && isCharacterKey(key)))
+    .filter((key) => key !== 'enter' && !choosesBy(overlay, key))
     .reduce<Transition>(
       (sofar, key) =>
         sofar.state.overlay === null ? sofar : handleOverlayKey(sofar.state, sofar.state.overlay, key, at),
@@ -180,6 +196,12 @@ export function renderOverlay(
     }
     case 'follow-up':
       return renderFollowUp(overlay, { cells, rows });
+    case 'race':
+      return renderRacers(state, overlay, { cells, rows });
+    case 'compare':
+      return renderCompare(state, overlay, { cells, rows });
+    case 'pull-request':
+      return renderPullRequest(overlay, { cells, rows });
     case 'comment':
     case 'filter':
     case 'search':

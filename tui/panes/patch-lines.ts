@@ -13,6 +13,10 @@ const STYLES: Readonly<Record<PatchRow['kind'], Style | undefined>> = {
   note: 'dim',
 };
 
+export const renderPatchRow = ({ text, kind }: PatchRow): Line => [
+  span(cleanText(text.replace(/\r$/, '')), STYLES[kind]),
+];
+
 // A patch may have tens of thousands of lines, so it is read only once.
 const patchCache = new WeakMap<Work['patch'], { rows: readonly PatchRow[]; lines: readonly Line[] }>();
 
@@ -20,7 +24,7 @@ function readPatch({ patch }: Pick<Work, 'patch'>) {
   const known = patchCache.get(patch);
   if (known) return known;
   const rows = parsePatch(patch.text);
-  const lines = rows.map(({ text, kind }): Line => [span(cleanText(text.replace(/\r$/, '')), STYLES[kind])]);
+  const lines = rows.map(renderPatchRow);
   const read = { rows, lines };
   patchCache.set(patch, read);
   return read;

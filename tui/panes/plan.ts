@@ -13,8 +13,8 @@ export const describeRunMode = ({
 }: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
   [transport, auth, profile].filter((each) => each !== null).join(' · ');
 
-const describeCost = ({ agent, auth }: Plan): string =>
-  `one run of ${agent ?? 'an agent'}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
+const describeCost = ({ agent, auth, race }: Plan): string =>
+  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
 
 /** Commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>
@@ -43,9 +43,11 @@ export function renderPlanLines(
       [
         [
           'will run',
-          `${agent ?? 'no agent'} in ${project ?? link.workspace} · ${where} · timeout ${formatSeconds(plan.timeout_sec)}`,
+          `${plan.race === null ? (agent ?? 'no agent') : `a race of ${plan.race.map((each) => each.agent).join(', ')}, one is promoted,`} in ${project ?? link.workspace} · ${where} · timeout ${formatSeconds(plan.timeout_sec)}`,
         ],
-        ['command', command],
+        ...(plan.race === null
+          ? [['command', command] as [string, string | null]]
+          : plan.race.map((each): [string, string | null] => [each.agent, each.command])),
         ['how', [describeRunMode(plan), at].filter(Boolean).join(' · ')],
         ...listCarriedFacts(plan),
         [
@@ -88,7 +90,17 @@ export function renderAgreement(
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
   return {
     lines: [
-      ...renderFacts([['agent ', [plan.agent ?? 'none', plan.profile].filter(Boolean).join(' · ')]], cells),
+      ...renderFacts(
+        [
+          [
+            'agent ',
+            [plan.race?.map((each) => each.agent).join(', ') ?? plan.agent ?? 'none', plan.profile]
+              .filter(Boolean)
+              .join(' · '),
+          ],
+        ],
+        cells,
+      ),
       [span('prompt ', 'dim'), span(length)],
       ...all.slice(0, BEGINNING_LINES),
     ],

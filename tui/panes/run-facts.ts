@@ -6,7 +6,7 @@ import { describeRunMode } from './plan.ts';
 import { describeRetryTime, formatClockTime, formatWait } from './time.ts';
 
 /** All tokens of a session, input and output. */
-export const formatSessionTokens = ({ usage }: SessionRow): string =>
+export const formatSessionTokens = ({ usage }: Pick<SessionRow, 'usage'>): string =>
   usage === null ? '-' : formatTokenCount(usage.input + usage.output);
 
 function describeSpending({

@@ -1,5 +1,5 @@
 import { workLeftBy } from '../../engine/index.ts';
-import type { SessionRow, TaskRow } from '../state/model.ts';
+import type { SessionFacts, TaskRow } from '../state/model.ts';
 import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 
@@ -14,6 +14,8 @@ export const addResumeTime = (state: string, at: string | null, now: number): st
 const STYLES: Readonly<Record<string, Style>> = {
   waits: 'warn',
   running: 'live',
+  racing: 'live',
+  promoted: 'good',
   starting: 'live',
   queued: 'live',
   paused: 'warn',
@@ -44,9 +46,10 @@ export const getStateStyle = (state: string): Style | undefined => STYLES[state]
 export const canStillRun = ({
   status,
   session_id: session,
-}: Pick<TaskRow, 'status' | 'session_id'>): boolean =>
-  status === 'failed' || (status !== 'done' && session === null);
+  race,
+}: Pick<TaskRow, 'status' | 'session_id' | 'race'>): boolean =>
+  status === 'failed' || (status !== 'done' && session === null && race === null);
 
 /** Whether the run has ended and its commits could not be read, which is not the same as having none. */
-export const isUnreadableWork = (row: SessionRow): boolean =>
+export const isUnreadableWork = (row: SessionFacts): boolean =>
   row.state === 'ended' && workLeftBy(row) === 'unreadable';

@@ -92,6 +92,14 @@ export function renderWorkLines(
       'branch',
       `${work.branch ?? 'gone'} → ${work.base ?? 'no branch'}   ${formatCount(commits.length, 'commit')} · ${formatCount(files.length, 'file')} · +${added} -${removed}`,
     ],
+    ...(row.pull_request === null
+      ? []
+      : [
+          [
+            'request',
+            `#${row.pull_request.number ?? '?'} ${row.pull_request.state ?? ''} ${row.pull_request.url ?? ''}`,
+          ] as const,
+        ]),
     ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work, row)),
     ...listEvidenceFacts(beside, head),
     ...(comments.length === 0

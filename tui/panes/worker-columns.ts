@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, isPausedRun, nameSessionState } from '../../engine/index.ts';
-import type { SessionRow, State } from '../state/model.ts';
+import type { SessionFacts, SessionRow, State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import { listOpenAsks } from './asks.ts';
 import type { Column } from './pane.ts';
@@ -45,7 +45,7 @@ const describeStateWithSign = (session: SessionRow, state: State): string => {
 
 /** When the run that is under way, or the last one, began and ended. */
 function getElapsedSeconds(
-  { run_started_at: run, started_at: start, ended_at: end, state }: SessionRow,
+  { run_started_at: run, started_at: start, ended_at: end, state }: SessionFacts,
   now: number,
 ): number | null {
   if (state === 'queued') return null;
@@ -59,7 +59,7 @@ function formatElapsed(seconds: number, hasEnded: boolean): string {
 }
 
 /** How long it has run, and for how long it may. */
-function formatRunTime(session: SessionRow, { now }: Pick<State, 'now'>): string {
+export function formatRunTime(session: SessionFacts, { now }: Pick<State, 'now'>): string {
   const seconds = getElapsedSeconds(session, now);
   if (seconds === null) return '-';
   const hasEnded = session.state === 'ended';
@@ -68,16 +68,16 @@ function formatRunTime(session: SessionRow, { now }: Pick<State, 'now'>): string
 }
 
 /** What is committed: at its end, or so far. */
-const getCounts = (session: SessionRow): Pick<SessionRow, 'files' | 'insertions' | 'deletions'> | null =>
+const getCounts = (session: SessionFacts): Pick<SessionRow, 'files' | 'insertions' | 'deletions'> | null =>
   session.commits === null ? session.committed : session;
 
-const formatLineCounts = (session: SessionRow): string => {
+export const formatLineCounts = (session: SessionFacts): string => {
   if (isUnreadableWork(session)) return '?';
   const counts = getCounts(session);
   return counts === null ? '-' : `+${counts.insertions ?? 0} -${counts.deletions ?? 0}`;
 };
 
-const formatCost = ({ usage }: SessionRow): string =>
+export const formatCost = ({ usage }: SessionFacts): string =>
   usage?.cost_usd == null ? '-' : formatDollars(usage.cost_usd);
 
 /** What the worker does now or, where its agent does not say, has printed last; or why it does nothing. */

@@ -1,4 +1,13 @@
-import type { BulkQuestion, Data, DetailKind, LoadedDetail, PaneId, State, Subject } from './model.ts';
+import type {
+  BulkQuestion,
+  CompareRace,
+  Data,
+  DetailKind,
+  LoadedDetail,
+  PaneId,
+  State,
+  Subject,
+} from './model.ts';
 import { isWideScreen } from './size.ts';
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
@@ -128,6 +137,7 @@ export const findImpactSession = ({ overlay, armed }: Pick<State, 'overlay' | 'a
 
 /** What the screen shows beyond rows. */
 export function listWantedDetails(state: State): WantedDetails {
+  if (state.overlay?.kind === 'compare') return listCompareDetails(state, state.overlay);
   const wanted = listDetailsOfSelection(state);
   const id = findImpactSession(state);
   if (id === null) return wanted;
@@ -135,6 +145,29 @@ export function listWantedDetails(state: State): WantedDetails {
     ...wanted,
     details: [...wanted.details, wantDetail(state.data, 'impact', { kind: 'session', id })],
   };
+}
+
+/** A race, and the diff of the session of it that is shown. */
+function listCompareDetails(state: State, { task, index }: CompareRace): WantedDetails {
+  const { data } = state;
+  const shown = findDetail(state, 'race', task)?.detail?.sessions[index];
+  const row = shown === undefined ? undefined : data.sessions.get(shown.session_id);
+  const hasWork = row?.state === 'ended' && row.branch !== null && row.branch_state !== 'discarded';
+  return {
+    details: [
+      { kind: 'race', id: task, stamp: getRaceStamp(data, task) },
+      ...(hasWork ? [wantDetail(data, 'work', { kind: 'session', id: row.session_id })] : []),
+    ],
+    log: null,
+  };
+}
+
+/** Changes whenever something of a task's race does. */
+export function getRaceStamp(data: Data, task: string): string {
+  const ids = [...data.sessions.values()]
+    .filter((each) => each.task_id === task && each.race !== null)
+    .map((each) => `${each.session_id} ${getSubjectStamp(data, { kind: 'session', id: each.session_id })}`);
+  return [getSubjectStamp(data, { kind: 'task', id: task }), ...ids].join('\n');
 }
 
 /** The details of the selected row, or of the marked ones while a question is about them, and the log of the selected worker. */

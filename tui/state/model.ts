@@ -30,6 +30,8 @@ export type TaskRow = Wire<ListedTask>;
 export type TaskView = Wire<Task>;
 export type DecisionRow = Wire<ListedDecision>;
 export type SessionRow = Wire<ListedSession>;
+/** What any view knows of a session. */
+export type SessionFacts = Wire<Session> & Pick<SessionRow, 'committed'>;
 export type DeliveryRow = Wire<Delivery>;
 export type EventRow = Wire<LoggedEvent>;
 export type AskRow = Wire<Ask>;
@@ -52,6 +54,7 @@ export type UsageDay = Api['gateway.today']['output'];
 /** What a run of a task would do now (`task.plan`). */
 export type Plan = Wire<TaskPlan>;
 /** What a person has written beside a line of a diff (`comment.list`). */
+export type RaceView = Api['task.compare']['output'];
 export type CommentRow = Api['comment.list']['output']['comments'][number];
 /** Whether a promotion would go through (`worktree.trial`). */
 export type Trial = Wire<SessionTrial>;
@@ -105,6 +108,8 @@ export interface Details {
   impact: Impact;
   /** By file and line. */
   comments: readonly CommentRow[];
+  /** The newest race of a task. */
+  race: RaceView;
 }
 
 export type DetailKind = keyof Details;
@@ -245,6 +250,9 @@ export type Overlay =
   /** Asks for the id of a stranger's task that would run without a sandbox. */
   | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
   | { kind: 'agent'; task: string; index: number }
+  | ChooseRacers
+  | CompareRace
+  | OpenPullRequest
   | WriteComment
   | SendFollowUp
   | AnswerAsk
@@ -301,6 +309,42 @@ export interface NewTask {
   criteria: string;
   context: string;
   ledger: Input;
+}
+
+/** Which agents a task is to be raced by. */
+export interface ChooseRacers {
+  kind: 'race';
+  task: string;
+  /** The task's when it was opened. */
+  stamp: string;
+  index: number;
+  /** How many sessions each agent gets. */
+  counts: Readonly<Record<string, number>>;
+  /** When it was asked whether to start them, by the keys' clock; null while they are being chosen. */
+  askedAt: number | null;
+}
+
+/** The sessions of a race, and the diff of one of them. */
+export interface CompareRace {
+  kind: 'compare';
+  task: string;
+  /** Index of the session whose diff is shown. */
+  index: number;
+  /** The file of the diff, the same for all of them; null is the first one. */
+  path: string | null;
+  /** Lines of it above the screen. */
+  top: number;
+  /** When it was asked whether to promote this one, by the keys' clock; null when it was not. */
+  askedAt: number | null;
+}
+
+/** What opening a pull request would run, to be read before it is. */
+export interface OpenPullRequest {
+  kind: 'pull-request';
+  session: string;
+  material: Api['worktree.pr']['output'];
+  top: number;
+  openedAt: number;
 }
 
 /** A comment on a line of a diff that is being written. */

@@ -122,6 +122,8 @@ async function loadDetail(
       await client.run('graph.index', { session: id }, { key: randomUUID(), onProgress: tell });
       return client.call('impact', { session: id, limit: MOST_REACHED });
     }
+    case 'race':
+      return client.call('task.compare', { id });
     case 'comments':
       return (await client.call('comment.list', { session: id })).comments;
     case 'work': {

@@ -15,7 +15,7 @@ import {
 } from './inputs.ts';
 import { type Decision, type DecisionRow, type DecisionState, toDecision } from './rows.ts';
 
-export type { InputChange, RunSettings } from './inputs.ts';
+export { type AgentSettings, type InputChange, pickRacer, type RunSettings } from './inputs.ts';
 export { DECISION_STATES, type Decision, type DecisionState } from './rows.ts';
 
 /** What a decision is bound to. */

@@ -30,7 +30,15 @@ export interface RunSettings {
   setup: string | null;
   /** The ended session that it goes on with. */
   continues: string | null;
+  /** Of a race: every one of its agents, in order. Left out of any other run. */
+  race?: readonly AgentSettings[] | undefined;
 }
+
+/** What is executed of one agent. */
+export type AgentSettings = Pick<
+  RunSettings,
+  'agent' | 'command' | 'long' | 'transport' | 'auth' | 'route' | 'permissions'
+>;
 
 /** The parts of a prompt. Long ones as their SHA-256, so that a prompt is stored only once. */
 export interface PromptInputs {
@@ -86,6 +94,8 @@ export const serializeInputs = (inputs: RunInputs): string =>
     profile: inputs.profile,
     project: inputs.project,
     prompt: inputs.prompt,
+    // Only where there is one: the hash of any other run stays what it was.
+    race: inputs.race,
     route: inputs.route,
     setup: inputs.setup,
     title: inputs.title,
@@ -115,6 +125,12 @@ export function listInputChanges(before: RunInputs | null, after: RunInputs): In
   });
 }
 
+/** What one agent of a race runs; the inputs themselves where they are of no race. */
+export function pickRacer(inputs: RunInputs, agent: string): RunInputs {
+  const { race, ...rest } = inputs;
+  return { ...rest, ...race?.find((each) => each.agent === agent) };
+}
+
 /** The names of changed inputs for people, such as `base, command`; never their values. */
 export const nameChanges = (changes: readonly InputChange[]): string =>
   changes.map(({ input }) => WORDS[input] ?? input).join(', ');
@@ -126,4 +142,5 @@ const WORDS: Partial<Record<keyof RunInputs, string>> = {
   base: 'base branch',
   setup: 'setup of the project',
   criteria: 'acceptance criteria',
+  race: 'agents of the race',
 };

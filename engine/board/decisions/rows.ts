@@ -17,6 +17,8 @@ export interface Decision {
   kind: 'dispatch';
   state: DecisionState;
   agent: string | null;
+  /** The agents of a race, a session each; null for any other run. */
+  race: string[] | null;
   project: string | null;
   /** SHA-256, hex, of the inputs and the version of their format: an approval holds for exactly these. */
   hash: string;
@@ -31,8 +33,9 @@ export interface Decision {
   decidedBy: string | null;
   decidedVia: string | null;
   reason: string | null;
-  /** When it started its one session. */
+  /** When it started its session, or all those of a race. */
   consumedAt: string | null;
+  /** The first one of a race. */
   sessionId: string | null;
 }
 
@@ -61,12 +64,17 @@ export interface DecisionRow {
   changes: string | null;
 }
 
+const readRace = (options: string | null): string[] | null =>
+  // Few have one, and a list has many.
+  options?.includes('"race"') ? ((JSON.parse(options) as { race?: string[] }).race ?? null) : null;
+
 export const toDecision = (row: DecisionRow): Decision => ({
   decisionId: formatId('d', row.id),
   taskId: formatId('t', row.task_id),
   kind: row.kind,
   state: row.state,
   agent: row.agent,
+  race: readRace(row.options),
   project: row.project,
   hash: row.hash,
   why: row.why,

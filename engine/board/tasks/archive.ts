@@ -14,6 +14,7 @@ export interface TaskArchive {
 }
 
 const HAS_RUN = `EXISTS (SELECT 1 FROM session s WHERE s.task_id = task.id AND s.state <> 'ended')`;
+const HAS_RACE = 'task.race IS NOT NULL';
 const HAS_DECISION = `EXISTS (SELECT 1 FROM decision d WHERE d.task_id = task.id
   AND (d.state = 'pending' OR (d.state = 'approved' AND d.consumed_at IS NULL)))`;
 
@@ -28,9 +29,9 @@ export function createTaskArchive({
 }): TaskArchive {
   const look = db.prepare<
     unknown[],
-    { title: string; archived_at: number | null; has_run: number; has_decision: number }
+    { title: string; archived_at: number | null; has_run: number; has_decision: number; has_race: number }
   >(
-    `SELECT title, archived_at, ${HAS_RUN} AS has_run, ${HAS_DECISION} AS has_decision FROM task WHERE id = ?`,
+    `SELECT title, archived_at, ${HAS_RUN} AS has_run, ${HAS_DECISION} AS has_decision, ${HAS_RACE} AS has_race FROM task WHERE id = ?`,
   );
   const setArchived = db.prepare('UPDATE task SET archived_at = ? WHERE id = ?');
   const archivable = db.prepare<unknown[], { id: number }>(`SELECT id FROM task
@@ -43,6 +44,7 @@ export function createTaskArchive({
       if (found === undefined) return 'there is no such task';
       if (found.archived_at !== null) return null;
       if (found.has_run === 1) return 'it is being worked on';
+      if (found.has_race === 1) return 'none of its race was promoted yet';
       if (found.has_decision === 1) return 'it waits for a decision';
       setArchived.run(clock.now(), parseId('t', taskId));
       events.append({ kind: 'task_archived', taskId, ...by, data: { title: found.title } });

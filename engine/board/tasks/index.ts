@@ -87,6 +87,14 @@ export interface Tasks extends TaskArchive {
   pause(taskId: string, sessionId: string, resumeAt: number): void;
   /** Back to assigned, without its session, which never ran or is not to continue. False when it has another session. */
   release(taskId: string, sessionId: string): boolean;
+  /** Records that a race is open on the task; an open one is assigned then. Throws `conflict`. */
+  beginRace(taskId: string, race: number): void;
+  /** assigned → running: a process of the race was started. */
+  startRace(taskId: string, race: number): void;
+  /** The race is over, and the task the winner's, or nobody's. */
+  leaveRace(taskId: string, race: number, winner: string | null): void;
+  /** done → running: the promotion of the winner was undone. False when the task is no longer what that made it. */
+  reopenRace(taskId: string, race: number, winner: string): boolean;
   /** From a status in `from` to done or failed; false when the task had another one. */
   end(taskId: string, from: readonly TaskStatus[], end: TaskEnd): boolean;
   /** failed → assigned (or open without an agent), keeping its history. Throws `conflict` while its session lives. */
@@ -111,7 +119,7 @@ export function createTasks({
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
   const moveTo = db.prepare(`UPDATE task SET project = ?
-    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
   const newest = db.prepare<unknown[], SummaryRow>(
     `${SELECT_SUMMARY} WHERE id < ? AND archived_at IS NULL ORDER BY id DESC LIMIT +?`,
   );
@@ -134,11 +142,11 @@ export function createTasks({
   );
   const assignTo =
     db.prepare(`UPDATE task SET agent = ?, status = 'assigned', assigned_at = ?, archived_at = NULL
-    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
   const editOf = db.prepare(`UPDATE task SET body = ?, title = ?
-    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL`);
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
   const queueFor = db.prepare(
-    `UPDATE task SET session_id = ?, archived_at = NULL WHERE id = ? AND status = 'assigned' AND session_id IS NULL`,
+    `UPDATE task SET session_id = ?, archived_at = NULL WHERE id = ? AND status = 'assigned' AND session_id IS NULL AND race IS NULL`,
   );
   const startOf = db.prepare(
     `UPDATE task SET status = 'running', resume_at = NULL, started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND session_id = ?`,
@@ -158,7 +166,18 @@ export function createTasks({
     db.prepare(`UPDATE task SET status = CASE WHEN agent IS NULL THEN 'open' ELSE 'assigned' END,
     attempt = attempt + 1, archived_at = NULL, session_id = NULL, started_at = NULL, ended_at = NULL, exit_code = NULL,
     failure_code = NULL, failure_text = NULL WHERE id = ? AND status = 'failed'
-    AND NOT EXISTS (SELECT 1 FROM session s WHERE s.id = task.session_id AND s.state <> 'ended')`);
+    AND NOT EXISTS (SELECT 1 FROM session s WHERE s.task_id = task.id AND s.state <> 'ended')`);
+  const beginRaceOf =
+    db.prepare(`UPDATE task SET race = ?, status = 'assigned', assigned_at = coalesce(assigned_at, ?), archived_at = NULL
+    WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
+  const startRaceOf = db.prepare(
+    `UPDATE task SET status = 'running', started_at = coalesce(started_at, ?) WHERE id = ? AND status = 'assigned' AND race = ?`,
+  );
+  const leaveRaceOf = db.prepare('UPDATE task SET race = NULL, session_id = ? WHERE id = ? AND race = ?');
+  const reopenRaceOf =
+    db.prepare(`UPDATE task SET race = ?, session_id = NULL, status = 'running', archived_at = NULL, ended_at = NULL,
+    exit_code = NULL, failure_code = NULL, failure_text = NULL
+    WHERE id = ? AND race IS NULL AND status = 'done' AND session_id = ?`);
 
   const taskNotFoundError = (id: string) =>
     new SvcError('not_found', `no task ${id}`, { hint: sentence`{task.list} shows them` });
@@ -216,6 +235,7 @@ export function createTasks({
         stranger: task.stranger ?? null,
         decision_id: null,
         session_id: null,
+        race: null,
         attempt: 1,
         timeout_sec: task.timeoutSec ?? null,
         priority: task.priority ?? 0,
@@ -266,7 +286,8 @@ export function createTasks({
     },
     checkDispatchable(taskId) {
       const task = getTask(taskId);
-      if (task.status !== 'assigned' || task.sessionId !== null) throw taskStateError(task, 'dispatched');
+      if (task.status !== 'assigned' || task.sessionId !== null || task.race !== null)
+        throw taskStateError(task, 'dispatched');
     },
     queue(taskId, sessionId) {
       if (queueFor.run(parseId('s', sessionId), parseId('t', taskId)).changes === 0)
@@ -280,6 +301,18 @@ export function createTasks({
     },
     release: (taskId, sessionId) =>
       releaseOf.run(parseId('t', taskId), parseId('s', sessionId)).changes === 1,
+    beginRace(taskId, race) {
+      if (beginRaceOf.run(race, clock.now(), parseId('t', taskId)).changes === 0)
+        throw taskStateError(getTask(taskId), 'raced');
+    },
+    startRace(taskId, race) {
+      startRaceOf.run(clock.now(), parseId('t', taskId), race);
+    },
+    leaveRace(taskId, race, winner) {
+      leaveRaceOf.run(winner === null ? null : parseId('s', winner), parseId('t', taskId), race);
+    },
+    reopenRace: (taskId, race, winner) =>
+      reopenRaceOf.run(race, parseId('t', taskId), parseId('s', winner)).changes === 1,
     end(taskId, from, end) {
       const { changes } = endOf.run(
         end.status,
@@ -305,6 +338,15 @@ export function createTasks({
 
 /** Its worker marked the task as failed, but the run has not ended. */
 const taskStillRunsError = ({ taskId, sessionId }: Task): SvcError =>
+  sessionId === null ? raceStillRunsError(taskId) : sessionStillRunsError(taskId, sessionId);
+
+const raceStillRunsError = (taskId: string): SvcError =>
+  new SvcError('conflict', `sessions of ${taskId} are still being stopped`, {
+    hint: sentence`{task.compare ${taskId}} shows them`,
+    data: { task_id: taskId, status: 'failed' },
+  });
+
+const sessionStillRunsError = (taskId: string, sessionId: string): SvcError =>
   new SvcError('conflict', `${sessionId} still works on ${taskId}, which it has marked failed itself`, {
     hint: sentence`{worker.kill ${sessionId}} ends it; then {task.run ${taskId}} tries it again`,
     data: { task_id: taskId, status: 'failed', session_id: sessionId },
@@ -312,10 +354,15 @@ const taskStillRunsError = ({ taskId, sessionId }: Task): SvcError =>
 
 function taskStateError(task: Task, done: string): SvcError {
   const queued = task.sessionId !== null && task.status === 'assigned';
-  const state = queued ? `already dispatched as ${task.sessionId}` : task.status;
+  const state =
+    task.race !== null ? 'being raced' : queued ? `already dispatched as ${task.sessionId}` : task.status;
   return new SvcError('conflict', `${task.taskId} is ${state} and cannot be ${done}`, {
     hint:
-      task.status === 'failed' ? sentence`{task.run ${task.taskId}}` : sentence`{task.show ${task.taskId}}`,
+      task.race !== null
+        ? sentence`{task.compare ${task.taskId}} shows its sessions; {task.cancel ${task.taskId}} stops them`
+        : task.status === 'failed'
+          ? sentence`{task.run ${task.taskId}}`
+          : sentence`{task.show ${task.taskId}}`,
     data: { task_id: task.taskId, status: task.status, session_id: task.sessionId },
   });
 }

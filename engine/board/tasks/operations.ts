@@ -5,6 +5,7 @@ import { by, type Caller, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
+import type { Sessions } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { agentOverrides, timeoutSec } from '../dispatch-options.ts';
 import { body, id, ids, priority } from '../input.ts';
@@ -163,6 +164,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
           task,
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
           sessions: sessions.ofTask(task.taskId),
+          race: deps.races.ofTask(task.taskId),
           timeline: deps.events.listOfTask(task.taskId),
           timelineTotal: deps.events.countOfTask(task.taskId),
         };
@@ -228,7 +230,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
       run({ id: prefix, status = 'done', summary = null }, caller, call) {
         return call.finish(() => {
           const task = tasks.resolve(prefix);
-          checkOwn(task, caller);
+          checkOwn(task, caller, sessions);
           const speaker = speakerOf(caller);
           return toWire(
             task.status === status
@@ -246,8 +248,16 @@ export const speakerOf = ({ seat, sessionId }: Caller): string | null =>
   seat === 'chair' ? null : sessionId;
 
 /** A worker speaks for its own task only. */
-export function checkOwn(task: Task, caller: Caller): void {
-  if (caller.seat !== 'chair' && (task.sessionId === null || task.sessionId !== caller.sessionId)) {
-    throw new SvcError('chair_only', `${task.taskId} is not the task of this session`);
-  }
+function checkOwn(
+  task: Task,
+  { seat, sessionId }: Caller,
+  sessions: Pick<Sessions, 'isKnown' | 'get'>,
+): void {
+  if (seat === 'chair' || (sessionId !== null && sessionId === task.sessionId)) return;
+  const isRacer =
+    task.race !== null &&
+    sessionId !== null &&
+    sessions.isKnown(sessionId) &&
+    sessions.get(sessionId).race === task.race;
+  if (!isRacer) throw new SvcError('chair_only', `${task.taskId} is not the task of this session`);
 }

@@ -32,6 +32,8 @@ export interface Task {
   stranger: string | null;
   decisionId: string | null;
   sessionId: string | null;
+  /** The race that is open on it; no one session is its own then. */
+  race: number | null;
   attempt: number;
   timeoutSec: number | null;
   /** When its paused session resumes. */
@@ -68,6 +70,7 @@ export interface TaskRow {
   stranger: string | null;
   decision_id: number | null;
   session_id: number | null;
+  race: number | null;
   attempt: number;
   timeout_sec: number | null;
   priority: -1 | 0 | 1;
@@ -117,6 +120,7 @@ export const SUMMARY_COLUMNS = [
   'source_ref',
   'stranger',
   'session_id',
+  'race',
   'attempt',
   'timeout_sec',
   'resume_at',
@@ -176,6 +180,7 @@ export function toSummary(row: SummaryRow): TaskSummary {
     stranger: row.stranger,
     decisionId: formatIdOrNull('d', row.decision_id),
     sessionId: formatIdOrNull('s', row.session_id),
+    race: row.race,
     attempt: row.attempt,
     timeoutSec: row.timeout_sec,
     resumeAt: formatTime(row.resume_at),

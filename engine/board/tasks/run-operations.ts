@@ -12,6 +12,7 @@ import {
 } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { renderWords } from '../../api/words.ts';
+import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { isOwnSeat, projectOfAddress, type Session } from '../../sessions/index.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
@@ -31,7 +32,17 @@ const dispatching = {
 
 const dispatchWorker = z.strictObject({
   agent: z.string().min(1).meta({ description: 'preset that does the work', names: 'agents' }),
-  prompt: z.string().min(1).max(4_000_000).describe('what to do, whole: the worker knows nothing else'),
+  prompt: z
+    .string()
+    .min(1)
+    .max(4_000_000)
+    .optional()
+    .describe('what to do, whole: the worker knows nothing else; required without task'),
+  task: id
+    .optional()
+    .describe(
+      'instead of a prompt: race this task, one call per agent; you promote one, the rest are discarded',
+    ),
   project: z
     .string()
     .optional()
@@ -95,6 +106,24 @@ export function runOperations(deps: BoardOperationsDeps) {
     workflow.move(taskId, wanted, actor);
   }
 
+  /** One more agent on a task that several work on, each for itself. */
+  function joinRace({ task: named, ...input }: z.infer<typeof dispatchWorker>, caller: Caller): Submitted {
+    const others = (['prompt', 'title', 'project', 'name', 'inplace'] as const).filter(
+      (key) => input[key] !== undefined,
+    );
+    if (others.length > 0)
+      throw new SvcError(
+        'fields_invalid',
+        `task: a race of a task has its own, so leave out ${others.join(', ')}`,
+      );
+    deps.requireConsent();
+    const task = tasks.resolve(named as string);
+    agents.withOverrides(agentOverrides(caller)).checkInstalled(input.agent, task.project);
+    const actor = readActor(input, caller);
+    if (task.status === 'failed') workflow.retry(task.taskId, actor);
+    return workflow.join(task.taskId, input.agent, readOptions(input, caller), actor);
+  }
+
   /** What the worker of that name has worked in last, if it can go on there; null begins a worktree of its own. */
   function findFormer(input: z.infer<typeof dispatchWorker>, project: string | null): Session | null {
     if (input.name === undefined || input.base !== undefined || input.inplace === true) return null;
@@ -138,6 +167,9 @@ export function runOperations(deps: BoardOperationsDeps) {
       async run(input, caller, call) {
         const submitted = await call.begin(() => {
           const { agent, prompt, title, project } = input;
+          if (input.task !== undefined) return joinRace(input, caller);
+          if (prompt === undefined)
+            throw new SvcError('fields_invalid', 'prompt: a worker needs one, or a task to race');
           agents.withOverrides(agentOverrides(caller)).checkInstalled(agent, project ?? caller.project);
           const wanted = actions.newTask({ agent, body: prompt, title, project }, caller);
           const former = findFormer(input, wanted.project ?? null);

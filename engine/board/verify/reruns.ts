@@ -58,7 +58,7 @@ export interface RerunRequest {
 export interface Reruns {
   /** Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already, and `cancelled`. */
   run(name: string, request: RerunRequest): Promise<Verification>;
-  /** Schedules a rerun for a session that ended well, as `rerunsFor` has it. Call inside the transaction that ends it. */
+  /** Schedules a rerun for a session that ended well, as `rerunsFor` has it, and always for one of a race. Call inside the transaction that ends it. */
   setDue(session: Session): void;
   /** Ends reruns that a killed engine left running, then continues with those that are due. */
   start(): void;
@@ -236,7 +236,8 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       return evidence.judged(sessionId);
     },
     setDue(session) {
-      const wanted = deps.rerunsFor();
+      // Those of a race are chosen between by what svc has seen itself.
+      const wanted = session.race === null ? deps.rerunsFor() : 'tests';
       if (wanted === 'off' || session.failure !== null || session.branch === null) return;
       const reported = evidence.newestOf(session.sessionId);
       const hasTests = wanted === 'tests' && reported !== null && reported.tests.some(hasRun);

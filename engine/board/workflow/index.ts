@@ -8,12 +8,14 @@ import {
   type InputChange,
   listInputChanges,
   nameChanges,
+  pickRacer,
   type RunInputs,
   type RunSettings,
   readPromptInputs,
 } from '../decisions/inputs.ts';
 import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
+import type { Races } from '../races/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
 
 /** What the dispatcher offers to the workflow. */
@@ -22,8 +24,11 @@ export interface Dispatch {
   settings(task: Task, options: DispatchOptions): RunSettings;
   /** Throws `agent_not_found` when the task's agent program is not installed. */
   checkProgram(task: Task, options: DispatchOptions): void;
-  /** Queues a session that consumes `decision`, inside `storage.write`. Throws when agent or project is unknown. */
-  enqueue(task: Task, decision: Decision, options: DispatchOptions): Session;
+  /**
+   * Queues a session that consumes `decision`, inside `storage.write`. Throws when agent or project is unknown.
+   * @param race the race that it takes part in; null for none
+   */
+  enqueue(task: Task, decision: Decision, options: DispatchOptions, race: number | null): Session;
   /** Marks a live session as stopping, inside `storage.write`; its processes are stopped after the commit. */
   stop(sessionId: string, reason: 'cancelled', by: By): void;
   /**
@@ -41,7 +46,7 @@ export interface Dispatch {
 export interface Approvals {
   boundTo(decisionId: string): Bound;
   /** What differs now from what was approved. A run always gets the stronger of both guard profiles. */
-  changesSince(session: Pick<Session, 'decisionId' | 'taskId'>): InputChange[];
+  changesSince(session: Pick<Session, 'decisionId' | 'taskId' | 'agent' | 'race'>): InputChange[];
   /** See `Workflow.loseApproval`. */
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
   /** See `Workflow.bindOldDecisions`. */
@@ -52,6 +57,8 @@ export interface Submitted {
   task: Task;
   decision: Decision | null;
   session: Session | null;
+  /** All those of a race; left out of any other. */
+  sessions?: Session[];
   /** The decision that was approved in vain: what would run has changed, and `decision` waits in its place. */
   replaced?: Decision;
 }
@@ -75,6 +82,13 @@ export interface Workflow {
   submit(task: NewTask, wanted: { dispatch: boolean; approved: boolean; why: string; by: By }): Submitted;
   /** Runs a task for a person or the Chair, which approves it. Consumes the open decision, or creates one. */
   run(taskId: string, options: DispatchOptions, by: By): Submitted;
+  /** Leaves a pending decision for a run of the task with these options, in place of an open one. */
+  hold(taskId: string, options: DispatchOptions, why: string, by: By): Submitted & { decision: Decision };
+  /**
+   * Adds an agent to the race of a task, under the decision of that race, which covers it from then on; begins a race where
+   * none is open. For a person or the Chair, which approves it.
+   */
+  join(taskId: string, agent: string, options: DispatchOptions, by: By): Submitted;
   /** Approves and dispatches. Repeating it changes nothing and returns the same. */
   approve(decisionId: string, by: By, options?: DispatchOptions): Submitted & { decision: Decision };
   /** Denies; the task fails with code `denied` and can be retried. */
@@ -101,8 +115,8 @@ export interface Workflow {
   retry(taskId: string, by: By): Task;
   /** The inputs that a run of the task would have now. */
   inputsOf(task: Task, options: DispatchOptions): RunInputs;
-  /** What differs now from the inputs that a decision is bound to. */
-  changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[];
+  /** What differs now from the inputs that a decision is bound to; with `racer` for that agent of its race alone. */
+  changesSince(decision: Pick<Decision, 'decisionId' | 'taskId'>, racer?: string): InputChange[];
   /**
    * Revokes the approval of a session that did not run what was approved, or would continue with something else. A new
    * decision waits in its place, which continues from what the session has done.
@@ -122,6 +136,7 @@ export function createWorkflow({
   tasks,
   decisions,
   dispatch,
+  races,
   record,
   policy = () => ({ mode: 'solo', actors: [] }),
   gate = () => null,
@@ -130,6 +145,7 @@ export function createWorkflow({
   tasks: Tasks;
   decisions: Decisions;
   dispatch: Dispatch;
+  races: Races;
   /** Who may decide. Clients were checked already; requests from outside were not. */
   policy?: () => Policy;
   gate?: LedgerGate;
@@ -143,10 +159,14 @@ export function createWorkflow({
     ...readPromptInputs(task),
   });
 
-  function changesSince({ decisionId, taskId }: Pick<Decision, 'decisionId' | 'taskId'>): InputChange[] {
+  const changesSince: Workflow['changesSince'] = ({ decisionId, taskId }, racer) => {
     const { inputs, options } = decisions.boundTo(decisionId);
-    return listInputChanges(inputs, inputsOf(tasks.get(taskId), options));
-  }
+    const now = inputsOf(tasks.get(taskId), options);
+    // What another agent of the race would run is that one's affair.
+    return racer === undefined
+      ? listInputChanges(inputs, now)
+      : listInputChanges(inputs && pickRacer(inputs, racer), pickRacer(now, racer));
+  };
 
   /** Creates a pending decision for what the task would run now, without further options. */
   const askForApproval = (task: Task, why: string, by: By): Decision =>
@@ -178,7 +198,7 @@ export function createWorkflow({
     if (changes.length > 0) return replaceDecision(task, before, changes, by);
     const options = { ...decisions.boundTo(before.decisionId).options, ...pickRequested(given) };
     // A run that fails at once would use up the approval.
-    dispatch.checkProgram(task, options);
+    for (const each of listRunners(task, options)) dispatch.checkProgram(each, options);
     const bound = { inputs: inputsOf(task, options), options };
     if (before.state === 'pending')
       return startSession(task, decisions.approve(before.decisionId, task, bound, by), options);
@@ -193,14 +213,44 @@ export function createWorkflow({
     options: DispatchOptions,
   ): Submitted & { decision: Decision } {
     if (!storage.db.inTransaction) throw new Error('workflow runs inside storage.write');
-    tasks.checkDispatchable(task.taskId);
+    if (options.race === undefined) tasks.checkDispatchable(task.taskId);
     const held = gate(task);
     if (held !== null && options.force !== true) throw held;
-    const session = dispatch.enqueue(task, decision, { ...options, force: held !== null });
+    const asked = { ...options, force: held !== null };
+    if (options.race !== undefined) return startRace(task, decision, asked);
+    const session = dispatch.enqueue(task, decision, asked, null);
     decisions.consume(decision.decisionId, session.sessionId);
     tasks.queue(task.taskId, session.sessionId);
     return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session };
   }
+
+  /** A session for each agent, all in one transaction: a race begins whole or not at all. */
+  function startRace(
+    task: Task,
+    decision: Decision,
+    options: DispatchOptions,
+  ): Submitted & { decision: Decision } {
+    const { id } = races.begin(task.taskId);
+    const sessions = listRunners(task, options).map((each) => dispatch.enqueue(each, decision, options, id));
+    const [session = null] = sessions;
+    if (session === null) throw new SvcError('usage', 'a race needs an agent');
+    decisions.consume(decision.decisionId, session.sessionId);
+    return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session, sessions };
+  }
+
+  const runTask: Workflow['run'] = (taskId, options, by) => {
+    const task = tasks.get(taskId);
+    if (task.agent === null && task.status === 'open' && options.race === undefined) {
+      throw new SvcError('conflict', `${taskId} has no agent`, {
+        hint: sentence`{task.assign ${taskId} <agent>}`,
+      });
+    }
+    const open = decisions.openOf(taskId);
+    if (open) return approveAndStart(open, options, by);
+    const asked = pickRequested(options);
+    const question = { inputs: inputsOf(task, asked), options: asked, why: `run by ${by.actor}` };
+    return startSession(task, decisions.grant(task, question, by), options);
+  };
 
   return {
     submit(newTask, { dispatch: wanted, approved: asked, why, by }) {
@@ -222,18 +272,33 @@ export function createWorkflow({
         : { task: decided, decision, session: null };
     },
 
-    run(taskId, options, by) {
+    run: runTask,
+
+    hold(taskId, options, why, by) {
       const task = tasks.get(taskId);
-      if (task.agent === null && task.status === 'open') {
-        throw new SvcError('conflict', `${taskId} has no agent`, {
-          hint: sentence`{task.assign ${taskId} <agent>}`,
-        });
-      }
-      const open = decisions.openOf(taskId);
-      if (open) return approveAndStart(open, options, by);
+      decisions.expire(taskId, why, by);
       const asked = pickRequested(options);
-      const question = { inputs: inputsOf(task, asked), options: asked, why: `run by ${by.actor}` };
-      return startSession(task, decisions.grant(task, question, by), options);
+      const question = { inputs: inputsOf(task, asked), options: asked, why: explainHold(task, why) };
+      const decision = decisions.ask(task, question, by);
+      return { task: tasks.get(taskId), decision, session: null };
+    },
+
+    join(taskId, agent, options, by) {
+      const task = tasks.get(taskId);
+      if (task.race === null) return runTask(taskId, { ...options, race: [agent] }, by);
+      const { decisionId } = races.firstOf(task.race);
+      const { inputs, options: before } = decisions.boundTo(decisionId);
+      const race = [...(before.race ?? []), agent];
+      const joined = { ...before, race };
+      const now = inputsOf(task, joined);
+      // What was approved of the others stays as it was approved.
+      const added = now.race?.at(-1);
+      const agents = [...(inputs?.race ?? []), ...(added === undefined ? [] : [added])];
+      decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), race: agents }, options: joined });
+      const decision = decisions.get(decisionId);
+      const asked = { ...joined, parent: options.parent };
+      const session = dispatch.enqueue({ ...task, agent }, decision, asked, task.race);
+      return { task: tasks.get(taskId), decision, session, sessions: [session] };
     },
 
     approve(decisionId, by, options = {}) {
@@ -292,6 +357,9 @@ export function createWorkflow({
         throw new SvcError('conflict', `${taskId} has ended already (${task.status})`);
       }
       decisions.expire(taskId, 'cancelled', by);
+      if (task.race !== null) {
+        for (const { sessionId } of races.cancel(task.race, by)) dispatch.stop(sessionId, 'cancelled', by);
+      }
       if (task.sessionId !== null) {
         dispatch.stop(task.sessionId, 'cancelled', by);
       } else {
@@ -310,6 +378,18 @@ export function createWorkflow({
     done(taskId, { status, summary, speaker }, by) {
       const task = tasks.get(taskId);
       const { sessionId } = task;
+      if (task.race !== null) {
+        // Its worker's word is about its own work, and the task is none of the workers'.
+        if (speaker !== null && dispatch.recordOwnWord(speaker, status)) return task;
+        throw new SvcError(
+          'conflict',
+          `${taskId} is being raced: it is done when one of its sessions is promoted`,
+          {
+            hint: sentence`{task.compare ${taskId}} shows them; {task.cancel ${taskId}} ends the race without one`,
+            data: { task_id: taskId, status: task.status },
+          },
+        );
+      }
       const isOwn = speaker !== null && speaker === sessionId && dispatch.recordOwnWord(speaker, status);
       const failure =
         status === 'failed' ? { code: 'reported', text: summary ?? `reported by ${by.actor}` } : null;
@@ -373,6 +453,10 @@ export function createWorkflow({
     },
   };
 }
+
+/** The task as each agent gets it that works on it. */
+const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
+  race === undefined ? [task] : race.map((agent) => ({ ...task, agent }));
 
 /** Why a decision waits; that its author is a stranger comes first wherever it is shown. */
 const explainHold = ({ stranger }: Task, why: string): string =>

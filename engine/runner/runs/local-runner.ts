@@ -15,7 +15,7 @@ import { logFile, runFolder } from './folders.ts';
 import { inspectProject } from './inspect.ts';
 import { keepWork } from './keep-work.ts';
 import { createRunOutput, type RunOutput } from './output.ts';
-import { placeRun } from './place.ts';
+import { findBaseCommit, placeRun } from './place.ts';
 import { prepareRun } from './prepare.ts';
 import { listSessionLogTimes, readSessionLog } from './read-log.ts';
 import type { Adopted, AdoptOrder, RunName, Runner, WatchOrder } from './runner.ts';
@@ -122,6 +122,7 @@ export function createLocalRunner(deps: LocalRunnerDeps): Runner {
   return {
     inspect: (order) => inspectProject(deps, order),
     place: (order) => placeRun(deps, order),
+    findBase: (order) => findBaseCommit(deps, order),
 
     async prepare(order) {
       const { run } = order;

@@ -20,6 +20,16 @@ export async function placeRun(deps: Deps, order: PlaceOrder): Promise<Placed> {
   return { placement: await findPlacement(deps, order), outputFrom };
 }
 
+/** See `Runner.findBase`. */
+export async function findBaseCommit(
+  { worktrees, agents }: Deps,
+  { project, base }: Pick<PlaceOrder, 'project' | 'base'>,
+): Promise<string> {
+  const folder = agents.resolveFolder(project);
+  const wanted = base === null ? {} : { base };
+  return (await worktrees.findOrigin({ repositoryPath: folder, projectPath: folder, ...wanted })).baseCommit;
+}
+
 /** Without the line the run is no worse. */
 function appendNote(log: string, note: string): void {
   try {
@@ -30,7 +40,7 @@ function appendNote(log: string, note: string): void {
 }
 
 async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> {
-  const { sessionId, project, inplace, base, placement, former, isQuiet } = order;
+  const { sessionId, project, inplace, base, baseCommit, placement, former, isQuiet } = order;
   const folder = placement?.cwd ?? deps.agents.resolveFolder(project);
   await deps.worktrees.rememberPrograms(folder, { isQuiet }).catch(() => undefined);
   // It has paused, or its start was broken off: everything is still there.
@@ -40,12 +50,15 @@ async function findPlacement(deps: Deps, order: PlaceOrder): Promise<Placement> 
     return former;
   }
   if (inplace) return placeInside(deps, folder);
-  const made = await makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}`, base).catch(
+  const made = await makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}`, { base, baseCommit }).catch(
     (error: unknown) => {
       const { code, message } = asSvcError(error);
       // The name is taken: another workspace in this repository, or one whose data folder was deleted, has an s-1 too.
       if (code === 'exists')
-        return makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}-${makeSuffix()}`, base);
+        return makeWorktree(deps, folder, `${SESSION_PREFIX}${sessionId}-${makeSuffix()}`, {
+          base,
+          baseCommit,
+        });
       if (code !== 'not_a_repository') throw error;
       throw new SvcError(code, message, {
         cause: error,
@@ -69,7 +82,7 @@ const makeWorktree = (
   { worktrees, paths }: Deps,
   folder: string,
   branch: string,
-  base: string | null,
+  { base, baseCommit }: Pick<PlaceOrder, 'base' | 'baseCommit'>,
 ): Promise<CreatedWorktree> =>
   worktrees.create({
     repositoryPath: folder,
@@ -77,6 +90,7 @@ const makeWorktree = (
     worktreePath: join(paths.worktrees, branch.slice(SESSION_PREFIX.length)),
     branch,
     ...(base === null ? {} : { base }),
+    ...(baseCommit === null ? {} : { baseCommit }),
   });
 
 /** A folder outside any repository is fine here: then there is nothing to count at the end. */

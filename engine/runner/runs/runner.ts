@@ -41,6 +41,8 @@ export interface PlaceOrder {
   /** Work in the project's folder itself. */
   inplace: boolean;
   base: string | null;
+  /** The commit of the base to begin from; null is where the base is now. */
+  baseCommit: string | null;
   /** Where the session works already; null for a first run. */
   placement: Placement | null;
   /** Where the session that it continues worked; null when it continues none. */
@@ -248,6 +250,8 @@ export interface Runner {
   inspect(order: InspectOrder): Promise<Inspection>;
   /** Finds or makes the folder that a session works in. Throws `unknown_project`, `not_a_repository`, `worktree_unsafe`. */
   place(order: PlaceOrder): Promise<Placed>;
+  /** The commit that a new worktree would begin from now. Throws as `place`. */
+  findBase(order: Pick<PlaceOrder, 'project' | 'base'>): Promise<string>;
   /**
    * Makes a new worktree ready: the project's files and setup commands, once. `stop` breaks it off. Throws
    * `consent_missing`, `setup_failed`.

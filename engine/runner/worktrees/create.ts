@@ -33,6 +33,8 @@ export interface CreateRequest {
   branch: string;
   /** A branch, tag or commit; by default the branch checked out at `projectPath`. */
   base?: string;
+  /** The commit to begin from, where that is not the one that the base is at now. */
+  baseCommit?: string;
   /** The project's folder in the repository; the worker starts in the same folder of the worktree. */
   projectPath: string;
 }
@@ -200,7 +202,8 @@ export async function createWorktree(
     });
 
   const made = await queue(commonDir, async () => {
-    const base = await resolveBase(git, request, repository, project);
+    const now = await resolveBase(git, request, repository, project);
+    const base = { ...now, commit: request.baseCommit ?? now.commit };
     excludeSvcFolder(commonDir);
     const entries = await clearHalfMadeWorktree(git, root, path);
     const entry = entries.find((candidate) => samePath(candidate.path, path));

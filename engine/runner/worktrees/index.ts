@@ -27,6 +27,7 @@ import { type PromoteRequest, type PromoteResult, promoteBranch } from './promot
 import { type PruneResult, pruneWorktrees } from './prune.ts';
 import { type PruneEntry, type PrunePlan, type PruneRequest, planPrune } from './prune-plan.ts';
 import { branchRef, listBranchTips, resolveCommit, SESSION_PREFIX } from './refs.ts';
+import { listRemotes, type Remote } from './remotes.ts';
 import { returnFromAside } from './remove-worktree.ts';
 import { findRepository, type Repository, resolveRepository } from './repository.ts';
 import { type RestoreRequest, restoreWorktree } from './restore.ts';
@@ -50,6 +51,7 @@ export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneResult } from './prune.ts';
 export type { PruneEntry, PrunePlan, PruneRequest } from './prune-plan.ts';
 export { SESSION_PREFIX } from './refs.ts';
+export type { Remote } from './remotes.ts';
 export { type Repository, realFolder, samePath } from './repository.ts';
 export type { RestoreRequest } from './restore.ts';
 export type { SavedRef } from './saved-refs.ts';
@@ -177,6 +179,8 @@ export interface Worktrees {
   /** The commits of branches, with what confined workers have committed meanwhile. */
   listSessionTips(repository: string, branches: readonly string[]): Promise<Map<string, string>>;
   countChanges(range: { repository: string; from: string; to: string }): Promise<ChangeCounts>;
+  /** Where the repository can be pushed to. */
+  listRemotes(repository: string): Promise<Remote[]>;
   /** The commit at the end of a branch, or of HEAD for null; null when there is no such commit. */
   findHead(repository: string, branch: string | null): Promise<string | null>;
   /** Whether git ignores a path of a worktree, relative to its top; false when in doubt. Throws `worktree_unsafe`. */
@@ -308,6 +312,7 @@ export function createWorktrees({
       return listBranchTips(git, repository);
     },
     countChanges: (range) => countChanges(git, range),
+    listRemotes: (repository) => listRemotes(git, repository),
     async findHead(repository, branch) {
       await followBranch(branch);
       return resolveCommit(git, repository, branch === null ? 'HEAD' : branchRef(branch));

@@ -19,6 +19,8 @@ import { undo } from './0018-undo.ts';
 import { archive } from './0019-archive.ts';
 import { retention } from './0020-retention.ts';
 import { comments } from './0021-comments.ts';
+import { races } from './0022-races.ts';
+import { pullRequests } from './0023-pull-requests.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -43,4 +45,6 @@ export const migrations: readonly string[] = [
   archive,
   retention,
   comments,
+  races,
+  pullRequests,
 ];

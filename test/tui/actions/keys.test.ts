@@ -20,6 +20,7 @@ import {
   taskRow,
   trial,
 } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
 
 const openWaitingDecisions = (): Bench =>
   showDecision(
@@ -392,15 +393,40 @@ describe('workers', () => {
     assert.match(ended().keys('r').state().message?.text ?? '', /t-1/);
   });
 
-  it('o shows commands in which nothing can break out of its quotes', () => {
-    const dash = ended({ title: `it's $(rm -rf ~) \u001b[31m` }).keys('o');
-    const { overlay } = dash.state();
-    assert.equal(overlay?.kind, 'text');
-    const lines = overlay?.kind === 'text' ? overlay.lines.join('\n') : '';
-    assert.match(lines, /git push --set-upstream origin 'svc\/s-1'/);
-    assert.ok(lines.includes(`--title 'it'\\''s $(rm -rf ~) '`), lines);
-    assert.deepEqual(dash.calls(), []);
-    assert.equal(dash.state().farewell.length, 3);
+  /** What the engine says of a pull request for s-1. */
+  const prepared = (dash: Bench): Bench => {
+    const effect = dash.effects().find((each) => each.do === 'call');
+    if (effect?.do !== 'call') assert.fail('nothing was asked');
+    return dash.send({
+      type: 'answered',
+      effect,
+      answer: {
+        session_id: 's-1',
+        task_id: 't-1',
+        repository: '/repository',
+        branch: 'svc/s-1',
+        base: 'main',
+        head: 'c'.repeat(40),
+        title: "it's $(rm -rf ~) (t-1)",
+        body: 'Task t-1.',
+        remotes: [{ name: 'origin', url: 'git@github.com:o/r.git' }],
+        pull_request: null,
+      },
+    });
+  };
+
+  it('o shows commands in which nothing can break out of its quotes, and y runs svc worktree pr', () => {
+    const dash = prepared(ended().keys('o'));
+    assert.equal(dash.state().overlay?.kind, 'pull-request');
+    const lines = screenOf(dash.state()).join('\n');
+    assert.match(lines, /origin \(git@github\.com:o\/r\.git\)/);
+    dash.keys('c');
+    const [, push = '', create = ''] = dash.state().farewell;
+    assert.match(push, /push .*-- origin c{40}:refs\/heads\/svc\/s-1$/);
+    assert.ok(create.includes(`'--title=it'\\''s $(rm -rf ~) (t-1)'`), create);
+    const again = prepared(ended().keys('o')).keys('j', 'y');
+    const run = again.effects().find((each) => each.do === 'command');
+    assert.deepEqual(run?.do === 'command' ? run.words : null, ['worktree', 'pr', 's-1']);
   });
 });
 
@@ -492,7 +518,8 @@ describe('the keymap', () => {
         }
       }
     }
-    assert.deepEqual([...called], ['msg.ack']);
+    // The first of them only reads.
+    assert.deepEqual([...called], ['worktree.pr', 'msg.ack']);
   });
 
   it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {

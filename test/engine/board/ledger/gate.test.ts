@@ -23,7 +23,7 @@ describe('a task that its ledger holds', () => {
     folder = temporaryFolder();
     spine = openSpine(join(folder, 'svc.db'), clock);
     isOpen = false;
-    const { storage, tasks, decisions, sessions, events } = spine;
+    const { storage, tasks, decisions, sessions, events, races } = spine;
     const dispatch: Dispatch = {
       settings: fakeSettings,
       enqueue: (of, decision, options) =>
@@ -45,6 +45,7 @@ describe('a task that its ledger holds', () => {
           continues: null,
           tokenBudget: null,
           parent: null,
+          race: null,
         }),
       stop: () => undefined,
       drop: () => true,
@@ -58,7 +59,7 @@ describe('a task that its ledger holds', () => {
         : new SvcError('ledger_gate', `the ledger of ${taskId} has 1 item to clarify first`, {
             hint: 'settle and check off secret-plan.md:3',
           });
-    workflow = createWorkflow({ storage, tasks, decisions, dispatch, record: events.append, gate });
+    workflow = createWorkflow({ storage, tasks, decisions, dispatch, races, record: events.append, gate });
   });
   afterEach(() => {
     spine.storage.close();

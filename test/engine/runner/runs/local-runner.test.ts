@@ -116,6 +116,7 @@ describe('a runner', () => {
       project: null,
       inplace: false,
       base: null,
+      baseCommit: null,
       placement: null,
       former: null,
       isQuiet: true,

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { StreamFacts } from '../../agents/index.ts';
+import { by, type Caller, operation } from '../../api/operation.ts';
+import { SvcError } from '../../base/errors.ts';
+import { sentence } from '../../base/sentence.ts';
+import type { Session } from '../../sessions/index.ts';
+import type { BoardOperationsDeps } from '../deps.ts';
+import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
+import { hash, id, plannedOptions } from '../input.ts';
+import type { Verification } from '../verify/index.ts';
+import { checkNotReplaced, type Submitted } from '../workflow/index.ts';
+
+/** More would be no race but a load. */
+export const MOST_RACERS = 16;
+
+/** One session of a race, beside the others. */
+export interface Racer extends Session {
+  /** From its first start to its end, or to now, ms; null before its start. */
+  elapsedMs: number | null;
+  /** What svc holds of its tests: its own rerun counts, not the worker's word. */
+  evidence: Pick<Verification, 'state' | 'reasons' | 'rerunState'> & {
+    /** Commands that svc has run again, and how many ended as they were reported; null before a rerun. */
+    rerun: { ran: number; agree: number } | null;
+  };
+  /** Why its agent is given no work now; null while it is. */
+  held: { until: string | null; code: string } | null;
+}
+
+export interface RaceOperationsDeps extends BoardOperationsDeps {
+  /** A session's evidence, judged against its branch now. */
+  evidence(sessionId: string): Promise<Verification>;
+  /** The agent's circuit that is open; null while it gets work. */
+  findHold(agent: string): { reopenAt: string | null; code: string } | null;
+  /** What a running session has said of itself so far. */
+  facts(sessionId: string): StreamFacts | null;
+  now(): number;
+}
+
+/** Starting several agents on one task, and setting what they did side by side. */
+export function raceOperations(deps: RaceOperationsDeps) {
+  const { tasks, decisions, races, sessions, workflow, plans, agents } = deps;
+  const { inplace: _inplace, name: _name, ...options } = dispatchInput;
+
+  /** What the race would be asked for; the same where it is looked at and where it is begun. */
+  function readOptions(
+    taskId: string,
+    input: { agents: string[] } & Parameters<typeof readDispatchOptions>[0],
+    caller: Caller,
+  ) {
+    const { inplace, name } = plannedOptions(decisions, taskId, caller);
+    if (inplace || name !== undefined)
+      throw new SvcError(
+        'usage',
+        `${taskId} waits for a run ${inplace ? 'in place' : `as ${name}`}: that is no race`,
+        {
+          hint: sentence`{decision.deny ${tasks.get(taskId).decisionId ?? 'it'}} first`,
+        },
+      );
+    return { ...readDispatchOptions(input, caller), race: input.agents };
+  }
+
+  async function describeRacer(session: Session): Promise<Racer> {
+    const { state, reasons, rerun, rerunState } = await deps.evidence(session.sessionId);
+    const circuit = session.state === 'queued' ? deps.findHold(session.agent) : null;
+    const facts = session.state === 'running' ? deps.facts(session.sessionId) : null;
+    const end = session.endedAt === null ? deps.now() : Date.parse(session.endedAt);
+    const results = rerun?.results ?? [];
+    return {
+      ...session,
+      usage: session.usage ?? facts?.usage ?? null,
+      toolCalls: (session.toolCalls ?? 0) + (facts?.toolCalls ?? 0),
+      elapsedMs: session.startedAt === null ? null : Math.max(0, end - Date.parse(session.startedAt)),
+      evidence: {
+        state,
+        reasons,
+        rerunState,
+        rerun:
+          rerun === null
+            ? null
+            : { ran: results.length, agree: results.filter(({ agrees }) => agrees).length },
+      },
+      held: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code },
+    };
+  }
+
+  return [
+    operation({
+      name: 'task.race',
+      about:
+        'Start several agents on one task, each in a worktree of its own from the same commit: one decision for all, and one is promoted in the end. With `hold` it waits for approval.',
+      seat: 'chair',
+      changes: true,
+      input: z.strictObject({
+        id,
+        agents: z.array(z.string().min(1)).min(2).max(MOST_RACERS),
+        hold: z.boolean().optional(),
+        /** Only if the race would still run what was seen. */
+        hash,
+        ...options,
+      }),
+      async run(input, caller, call) {
+        const submitted = await call.begin((): Submitted => {
+          deps.requireConsent();
+          const task = tasks.resolve(input.id);
+          const asked = readOptions(task.taskId, input, caller);
+          for (const agent of new Set(input.agents))
+            agents.withOverrides(asked.agents).checkInstalled(agent, task.project);
+          plans.check(task, input.hash, { ...plannedOptions(decisions, task.taskId, caller), ...asked });
+          if (task.status === 'failed') workflow.retry(task.taskId, by(caller));
+          if (input.hold === true)
+            return workflow.hold(task.taskId, asked, `a race was asked for by ${caller.actor}`, by(caller));
+          return workflow.run(task.taskId, asked, by(caller));
+        });
+        const { task, decision } = checkNotReplaced(submitted);
+        return {
+          task: tasks.get(task.taskId),
+          decision: decision && decisions.get(decision.decisionId),
+          sessions: (submitted.sessions ?? []).map(({ sessionId }) => sessions.get(sessionId)),
+          /** Agents that are given no work for now: their sessions wait. */
+          held: [...new Set(input.agents)].filter((agent) => deps.findHold(agent) !== null),
+        };
+      },
+    }),
+    operation({
+      name: 'task.compare',
+      about:
+        'The newest race of a task: its sessions side by side, with the evidence that svc has of each, sizes, tokens, money and time.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({ id }),
+      async run(input) {
+        const task = tasks.resolve(input.id);
+        const race = races.ofTask(task.taskId);
+        if (race === null)
+          throw new SvcError('not_found', `${task.taskId} was never raced`, {
+            hint: sentence`{task.race ${task.taskId}} starts several agents on it`,
+          });
+        const racers = await Promise.all(sessions.ofRace(race.id).map(describeRacer));
+        return { task, race, sessions: racers };
+      },
+    }),
+  ];
+}

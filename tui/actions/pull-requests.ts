@@ -1,0 +1,96 @@
+import { buildCreate, buildPush, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
+import type { OpenPullRequest, State } from '../state/model.ts';
+import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+import { getSelectedSession } from './workers.ts';
+
+export function checkCanPublish(state: State): string | null {
+  const session = getSelectedSession(state);
+  if (session === undefined) return 'no worker is selected';
+  const id = session.session_id;
+  if (session.state !== 'ended') return `${id} has not ended yet`;
+  if (session.branch === null) return `${id} has no branch of its own`;
+  if (session.branch_state === 'discarded') return `${id} is discarded: U brings it back`;
+  return (session.commits ?? 0) > 0 ? null : `${id} has no commits`;
+}
+
+/** Asks what would be pushed and opened, to be read before a second key does it. */
+export function openPullRequest(state: State): Transition {
+  const { session_id: id } = getSelectedSession(state)!;
+  return callEngine(state, {
+    operation: 'worktree.pr',
+    input: { session: id },
+    busy: id,
+    doing: `looking where ${id} could go`,
+    describeAnswer: ({ pull_request: pull }) =>
+      pull === null ? `${id} has no pull request yet` : `${id} has #${pull.number ?? '?'}`,
+    onAnswer: (now, material) =>
+      // Whoever has opened something else meanwhile keeps it.
+      now.overlay !== null || now.armed !== null
+        ? now
+        : {
+            ...now,
+            message: null,
+            overlay: { kind: 'pull-request', session: id, material, top: 0, openedAt: now.now },
+          },
+  });
+}
+
+/** Where it would be pushed to, for a person. */
+export function chooseRemoteText(remotes: OpenPullRequest['material']['remotes']): string {
+  const remote = chooseRemote(remotes);
+  if (remote !== null) return `${remote.name} (${remote.url})`;
+  return remotes.length === 0
+    ? 'no remote: c keeps the commands'
+    : `one of ${remotes.map(({ name }) => name).join(', ')}: svc worktree pr --remote says which`;
+}
+
+const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word));
+
+/** The commands that `svc worktree pr` runs; for a host that is not known it looks which program is installed. */
+export function listCommands({ material }: OpenPullRequest): string[] {
+  const remote = chooseRemote(material.remotes) ?? { name: 'origin', url: '' };
+  const program = guessProgram(remote.url) ?? 'gh';
+  return [
+    ['cd', material.repository],
+    ['git', ...buildPush(material, remote.name)],
+    [program, ...buildCreate(program, material)],
+  ].map((words) => words.map(quote).join(' '));
+}
+
+/** Hands the terminal to `svc worktree pr`: pushing and asking a code host happen there and nowhere else. */
+export function runPullRequest(
+  state: State,
+  { session: id }: OpenPullRequest,
+  what: 'open' | 'state',
+): Transition {
+  return transitionTo(
+    { ...state, overlay: null },
+    {
+      do: 'command',
+      words: ['worktree', 'pr', id, ...(what === 'state' ? ['--state'] : [])],
+      onExit: (now, code) =>
+        code === 0
+          ? showMessage(
+              now,
+              what === 'state'
+                ? `the state of the pull request of ${id} was asked for`
+                : `the branch of ${id} was pushed, and its pull request opened`,
+              'good',
+            )
+          : showMessage(now, `svc worktree pr ${id} ended with exit code ${code}`, 'bad'),
+    },
+  );
+}
+
+/** Copies the commands where copying is on, and leaves them on the terminal after the dashboard in any case. */
+export function keepCommands(state: State, overlay: OpenPullRequest): Transition {
+  const lines = listCommands(overlay);
+  const farewell = [...state.farewell.filter((line) => !lines.includes(line)), ...lines];
+  const next = { ...state, overlay: null, farewell };
+  return state.preferences.copy
+    ? transitionTo(showMessage(next, 'the commands were given to the terminal to copy'), {
+        do: 'copy',
+        text: lines.join('\n'),
+      })
+    : transitionTo(showMessage(next, 'the commands stay on the terminal when you quit'));
+}

@@ -1,0 +1,89 @@
+import { formatLocalTime } from '../../engine/index.ts';
+import { chooseRemoteText, keepCommands, listCommands, runPullRequest } from '../actions/pull-requests.ts';
+import { type Transition, transitionTo } from '../actions/transition.ts';
+import { TOO_FAST_MS } from '../keymap/run-binding.ts';
+import type { OpenPullRequest, State } from '../state/model.ts';
+import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+
+function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
+  const { material } = overlay;
+  const pull = material.pull_request;
+  const known =
+    pull === null
+      ? null
+      : `#${pull.number ?? '?'} ${pull.state ?? ''} ${pull.url ?? ''}${pull.asked_at === null ? '' : `, asked ${formatLocalTime(pull.asked_at)}`}`;
+  return [
+    ...renderFacts(
+      [
+        ['there', known, 'good'],
+        ['pushes', `${material.branch} at ${material.head.slice(0, 10)}, never forced`],
+        ['to', chooseRemoteText(material.remotes)],
+        ['into', material.base],
+        ['title', material.title],
+      ],
+      cells,
+    ),
+    [],
+    ...splitCleanLines(material.body).flatMap((line) =>
+      wrapText(line, cells).map((part): Line => [span(part, 'dim')]),
+    ),
+    [],
+    ...listCommands(overlay).flatMap((line) =>
+      splitCleanLines(line).flatMap((part) =>
+        wrapText(cleanText(part), cells).map((each): Line => [span(each)]),
+      ),
+    ),
+  ];
+}
+
+export function handlePullRequestKey(
+  state: State,
+  overlay: OpenPullRequest,
+  key: string,
+  at: number,
+): Transition {
+  const lines = renderLines(overlay, state.size.columns - 4).length;
+  const scroll = (by: number): Transition =>
+    transitionTo({
+      ...state,
+      overlay: { ...overlay, top: Math.max(0, Math.min(overlay.top + by, lines - 1)) },
+    });
+  if (at - overlay.openedAt < TOO_FAST_MS) return transitionTo(state);
+  switch (key) {
+    case 'y':
+      return runPullRequest(state, overlay, 'open');
+    case 's':
+      return overlay.material.pull_request === null
+        ? transitionTo(state)
+        : runPullRequest(state, overlay, 'state');
+    case 'c':
+      return keepCommands(state, overlay);
+    case 'j':
+    case 'down':
+      return scroll(1);
+    case 'k':
+    case 'up':
+      return scroll(-1);
+    case 'esc':
+    case 'q':
+      return transitionTo({ ...state, overlay: null });
+    default:
+      return transitionTo(state);
+  }
+}
+
+export function renderPullRequest(
+  overlay: OpenPullRequest,
+  { cells, rows }: { cells: number; rows: number },
+): { title: string; note?: string; lines: Line[]; keys: string } {
+  const lines = renderLines(overlay, cells);
+  const below = lines.length - overlay.top - rows;
+  const isThere = overlay.material.pull_request !== null;
+  return {
+    title: `Push ${overlay.session} and open a pull request?`,
+    ...(below > 0 ? { note: `▼ ${below} more` } : {}),
+    lines: lines.slice(overlay.top, overlay.top + rows),
+    keys: `y push and ${isThere ? 'update' : 'open'}${isThere ? '  s ask its state' : ''}  c keep the commands  ↑ ↓ scroll  Esc leave it`,
+  };
+}

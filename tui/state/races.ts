@@ -1,0 +1,22 @@
+import { findDetail } from './details.ts';
+import type { Data, RaceView, SessionFacts, SessionRow, State } from './model.ts';
+
+/** The sessions of a race as far as the list has them, in the order of its agents. */
+export const listRacers = (data: Data, race: number): SessionRow[] =>
+  [...data.sessions.values()]
+    .filter((each) => each.race === race)
+    .sort((one, other) => Number(one.session_id.slice(2)) - Number(other.session_id.slice(2)));
+
+/** A session of a race, with what the list knows of it where that has it. */
+export type Racer = SessionFacts & Pick<RaceView['sessions'][number], 'evidence'>;
+
+/** The sessions of a race with what was fetched of each, and what the list knows by now. */
+export function findRace(state: State, task: string): { race: RaceView['race']; racers: Racer[] } | null {
+  const detail = findDetail(state, 'race', task)?.detail;
+  if (!detail) return null;
+  const racers = detail.sessions.map((each): Racer => {
+    const row = state.data.sessions.get(each.session_id);
+    return { ...each, committed: null, ...row };
+  });
+  return { race: detail.race, racers };
+}
