@@ -137,7 +137,7 @@ async function openPullRequest(
       isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
       if (isThereAlready) return said;
       throw new SvcError(error.code, `${branch} was pushed, and ${error.message}`, {
-        hint: `svc worktree pr ${id} tries it again; with --print it prints the commands`,
+        hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
         data: error.data,
       });
     },

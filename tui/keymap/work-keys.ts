@@ -118,7 +118,7 @@ export const WORK_KEYS: readonly Binding[] = [
     keys: ['C'],
     label: 'compare',
     about:
-      'the sessions of its race side by side, and their diffs; p, then m or b promotes one and discards the others',
+      'the sessions of its race side by side, and their diffs; p, then m or b takes one and discards the others',
     disabledReason: races.checkCanCompare,
     run: races.openCompare,
   },

@@ -1,3 +1,4 @@
+import { formatCount } from '../../engine/index.ts';
 import { listChosen, listRaceAgents, startRace } from '../actions/races.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
@@ -46,9 +47,7 @@ export function handleRacersKey(state: State, overlay: ChooseRacers, key: string
       const chosen = listChosen(state, overlay).length;
       return chosen >= 2 && chosen <= MOST
         ? change({ askedAt: at })
-        : transitionTo(
-            showMessage(state, `a race takes 2 to ${MOST} sessions: Space chooses an agent, + once more`),
-          );
+        : transitionTo(showMessage(state, `a race is for 2 to ${MOST}: Space chooses an agent, + once more`));
     }
     default:
       return transitionTo(state);
@@ -66,7 +65,7 @@ export function renderRacers(
     overlay.askedAt === null
       ? []
       : wrapText(
-          `Race ${overlay.task} with ${chosen.join(', ')}? ${chosen.length} sessions from the same commit, under one decision; each spends its agent's tokens. You promote one of them.`,
+          `Race ${overlay.task} with ${chosen.join(', ')}? ${formatCount(chosen.length, 'session')} from the same commit, under one decision; each spends its agent's tokens. You promote one of them.`,
           cells,
         ).map((part): Line => [span(part, 'question')]);
   const room = Math.max(1, rows - question.length - (question.length > 0 ? 1 : 0));
