@@ -27,8 +27,8 @@ const SPEAKS_FOR_ITSELF =
   /^\s*(?:[-+>|^~]|E\s|\(?(?:expected|received|actual|assert|want|got|left|right|diff|erwartet|erhalten|attendu|obtenu|esperado|obtenido|期待|実際|预期|实际)|(?:test (?:suites?|files|result)|tests?|snapshots?|suites|time|duration|ran|total|summary|finished|result|files|examples|assertions|coverage|ergebnis|gesamt|résultat|resumen|合計|总计)\b)/iu;
 const PLAIN_WORD = /^\p{L}{2,}[.:]?$/u;
 /** Chinese, Japanese and Korean make a word of two characters; the first two put no blank between words. */
-const WORD = /\p{L}{3,}|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{2}|\p{sc=Hangul}{2}/u;
-const UNSPACED_WORDS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u30fc]{2}/gu;
+const WORD = /\p{L}{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}|[\uac00-\ud7a3]{2}/u;
+const UNSPACED_WORDS = /[\u3040-\u30ff\u3400-\u9fff]{2}/g;
 const IDENTIFIER_WITH_DIGITS = /\p{L}/u;
 const AMOUNT = /^[#~+-]?\d[\d.,:]*(?:ns|us|µs|ms|s|m|h|%|[kKMGT]i?B?(?:\/s)?)?[:.]?$/;
 
