@@ -28,6 +28,8 @@ interface FoundRow {
   ends: number;
 }
 
+/** Changes when the same text would be indexed otherwise. */
+const VERSION = '2';
 /** Chunks that are indexed in one transaction: others wait for it. */
 const CHUNKS_AT_ONCE = 40;
 
@@ -59,6 +61,12 @@ export function createTextSearch({
   );
   const addWords = db.prepare('INSERT INTO chunk_words (rowid, words) VALUES (?, ?)');
   const setIndexed = db.prepare('UPDATE stored_text SET is_indexed = 1 WHERE number = ?');
+  const versionOf = db
+    .prepare<unknown[], string>("SELECT value FROM meta WHERE key = 'context_index'")
+    .pluck();
+  const setVersion = db.prepare(
+    "INSERT INTO meta (key, value) VALUES ('context_index', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  );
   const isKnown = db.prepare('SELECT 1 FROM chunk_vocabulary WHERE term = ?');
   const vocabulary = db
     .prepare<unknown[], string>(
@@ -113,8 +121,18 @@ export function createTextSearch({
     }
   }
 
+  /** What another version has indexed is forgotten, and so read anew when it is searched. */
+  async function forgetOldIndex(): Promise<void> {
+    if (versionOf.get() === VERSION) return;
+    await storage.write(() => {
+      db.exec('DELETE FROM chunk_words; DELETE FROM text_chunk; UPDATE stored_text SET is_indexed = 0');
+      setVersion.run(VERSION);
+    });
+  }
+
   const indexAll = (holder: string | null): Promise<void> =>
     inTurn(async () => {
+      await forgetOldIndex();
       const rows = unindexed.all({ holder, since: expiresBefore() });
       const indexText = createTextIndexer();
       for (const row of rows) await indexRow(row, indexText);

@@ -9,8 +9,9 @@ import { createSerialQueue } from '../../base/serial-queue.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { composeNotes } from './brief.ts';
+import type { Author } from './memory-table.ts';
 import type { createRecall } from './recall.ts';
-import type { Author, MemoryStore } from './store.ts';
+import type { MemoryStore } from './store.ts';
 
 export { pointToNotes } from './brief.ts';
 

@@ -4,9 +4,9 @@ import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatCount, toPrintable } from '../../base/text.ts';
 import type { Memories, MemoryDeps, OpenMemory } from './index.ts';
+import type { Imported } from './okf/concepts.ts';
 import { LONGEST_TEXT, LONGEST_TITLE, type Memory } from './rows.ts';
 import { createMemoryView, sayMemories, shownMemory } from './show-memories.ts';
-import type { Imported } from './store.ts';
 
 /** Of a list for people, who may edit what they see whole. */
 const BROWSED_TEXT = 8000;

@@ -4,7 +4,7 @@ import { readDescription } from './okf/concept.ts';
 import type { MemoryRow } from './rows.ts';
 
 /** Changes when the same text would be indexed otherwise. */
-const VERSION = '3';
+const VERSION = '4';
 /** Terms of one row that can be looked up by a part of them, and of which rows are counted. */
 const LONGEST_TERM = 64;
 

@@ -1,5 +1,5 @@
 import { stemEnglish } from './stem.ts';
-import { SYNONYM_GROUPS } from './synonym-groups.ts';
+import { SYNONYM_GROUPS } from './synonym-groups/index.ts';
 
 const IS_SPACED = /^[\p{sc=Latin}\d_-]+$/u;
 

@@ -17,9 +17,12 @@ const TREE = /^[│|\s]*[├└+`][─-]+[ ┬]/;
 const SOURCE_END = /(?:[{};]|[^.,]\(|=>|\*\/|-->|:\s*#.*|[\w\])"'],)$/;
 const SOURCE_BEGIN =
   /^\s*(?:\/\/(?!\S+:\S)|\/\*|\*\s(?!\[)|\*\/|#include|#define|#if|#endif|#!|<!--|<\/?[a-zA-Z][\w:.-]*(?:\s+[\w:.@-]+=|\s*\/?>)|(?:export |public |private |protected |static |async |pub |abstract |final |unsafe )*(?:import|from|package|using|namespace|def|class|interface|function|const|let|var|return|if \(|for \(|while \(|fn|struct|enum|impl|trait|type|use|mod|func|module|require|include|elif|else:|try:|except|with|raise|assert|yield|await|lambda|SELECT|INSERT|CREATE|UPDATE)\b|@\w+(?:\(|$)|[}\])]+[;,)]*\s*$|end$)/;
+/** An assignment, a call that stands alone, a comment, the quotes of a long string. */
+const STATEMENT =
+  /^\s*(?:[\w.]+(?:\[[^\]]*\])?(?:, [\w.]+)* [-+*/|&%]?= \S|[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\);?$|[rbuf]?"""|# \S)/;
 const FRAME = /^\s*(?:at |from |File ")/;
 const LOGGED =
-  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|[✓✔√×✗✖]|\{"|<s> \[)/;
+  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|[✓✔√×✗✖]|\{"|<s> \[)/;
 
 const share = (lines: readonly string[], isOne: (line: string) => boolean): number =>
   lines.reduce((count, line) => count + (isOne(line) ? 1 : 0), 0) / Math.max(1, lines.length);
@@ -61,7 +64,7 @@ const isGrepRow = (line: string): boolean =>
   (GREP.test(line) && !GREP_LEVEL.test(line)) || GREP_NAMED.test(line) || line === '--';
 
 const isSourceLine = (line: string): boolean =>
-  !FRAME.test(line) && (SOURCE_BEGIN.test(line) || SOURCE_END.test(line));
+  !FRAME.test(line) && (SOURCE_BEGIN.test(line) || SOURCE_END.test(line) || STATEMENT.test(line));
 
 const DATA_ROW =
   /^\s*(?:[-\w"'@/.$<>]+\s*[:=](?:\s|$)|- |\[\[?[\w."' -]+\]\]?$|<[/!?a-zA-Z]|[|#>*]|\d+[.)] |\$ )|^[^\t]*\t[^\t]*\t|^(?:[^,]*,){3,}[^,]*$|;\s*$/;

@@ -16,17 +16,19 @@ export interface Fold {
 }
 
 const LOGGED =
-  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|info|warn|debug|trace)\b\]?|[IWEF]\d{4} |<\d+>|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |\d+\.\d+\.\d+\.\d+ \S+ \S+ \[|\{"|(?:ts|time|level|at)=)/;
+  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|info|warn|debug|trace)\b\]?|[IWEF]\d{4} |<\d+>|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |\d+\.\d+\.\d+\.\d+ \S+ \S+ \[|\{"|(?:ts|time|level|at)=)/;
 const FRAME =
-  /^\s*(?:at \S|File ".*", line \d+|#\d+\s+\S|from \S+:\d+|\d+: +\S+::|\.\.\. \d+ (?:more|common)|Caused by:|Suppressed:)/;
+  /^\s*(?:at \S|File ".*", line \d+|#\d+\s+\S|by 0x[\dA-F]+: |from \S+:\d+|\d+: +\S+::|\.\.\. \d+ (?:more|common)|Caused by:|Suppressed:)/;
 const PYTHON_TRACE = /^\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):$/;
 const CONTINUES = /^(?:Caused by:|Suppressed:|\s*\.\.\. \d+ (?:more|common))/;
 const CHAINED = /^(?:During handling of|The above exception was)/;
 /** What tells of what was expected, or sums up. */
 const SPEAKS_FOR_ITSELF =
   /^\s*(?:[-+>|^~]|E\s|\(?(?:expected|received|actual|assert|want|got|left|right|diff|erwartet|erhalten|attendu|obtenu|esperado|obtenido|期待|実際|预期|实际)|(?:test (?:suites?|files|result)|tests?|snapshots?|suites|time|duration|ran|total|summary|finished|result|files|examples|assertions|coverage|ergebnis|gesamt|résultat|resumen|合計|总计)\b)/iu;
-const PLAIN_WORD = /^\p{L}{3,}[.:]?$/u;
-const WORD = /\p{L}{3,}/u;
+const PLAIN_WORD = /^\p{L}{2,}[.:]?$/u;
+/** Chinese, Japanese and Korean make a word of two characters; the first two put no blank between words. */
+const WORD = /\p{L}{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}|[\uac00-\ud7a3]{2}/u;
+const UNSPACED_WORDS = /[\u3040-\u30ff\u3400-\u9fff]{2}/g;
 const IDENTIFIER_WITH_DIGITS = /\p{L}/u;
 const AMOUNT = /^[#~+-]?\d[\d.,:]*(?:ns|us|µs|ms|s|m|h|%|[kKMGT]i?B?(?:\/s)?)?[:.]?$/;
 
@@ -303,6 +305,12 @@ export const shareOfLogLines = (bodies: readonly string[]): number => {
   return logged / Math.max(1, filled);
 };
 
+const countWords = (tokens: readonly string[]): number =>
+  tokens.reduce(
+    (sum, token) => sum + (token.match(UNSPACED_WORDS)?.length ?? (PLAIN_WORD.test(token) ? 1 : 0)),
+    0,
+  );
+
 /** Whether most lines are the same few but for numbers in them. */
 export function consistsOfRepeats(bodies: readonly string[]): boolean {
   const shape = createShaper();
@@ -312,8 +320,7 @@ export function consistsOfRepeats(bodies: readonly string[]): boolean {
     if (body.trim() === '') continue;
     filled += 1;
     const { key, tokens } = shape(body);
-    if (tokens.filter((token) => PLAIN_WORD.test(token)).length >= 2)
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (countWords(tokens) >= 2) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   let repeated = 0;
   for (const count of counts.values()) if (count >= LEAST_OTHER) repeated += count;

@@ -130,7 +130,7 @@ function crushLines(
   for (const recogniser of applied) if (recogniser.isLate) markLines(recogniser, text, marks, kinds);
   for (const at of folded.keys()) if (folded[at] === 1) marks[at] = null;
   const folds = [...foldClasses(bodies, marks), ...repeats];
-  const written = writeLines(lines, folds, whole);
+  const written = writeLines(text, folds, whole);
   const [most] = [...kinds].sort(([, one], [, other]) => other - one);
   const kind =
     most?.[0] ?? applied[0]?.kind ?? (logShare > 0.3 ? 'log' : folds.length > 0 ? 'traces' : 'text');
@@ -229,7 +229,7 @@ function foldClass(bodies: readonly string[], noise: NoiseClass, items: readonly
 
 /** Puts together what stays, with a marker where something was left out. */
 function writeLines(
-  lines: readonly string[],
+  { lines, bodies }: CleanedLines,
   folds: readonly Fold[],
   whole: string,
 ): { text: string; omissions: Omission[] } {
@@ -261,10 +261,12 @@ function writeLines(
   }
   const out: string[] = [];
   let skipped = false;
+  let wasEmpty = false;
   for (let at = 0; at <= lines.length; at += 1) {
     for (const marker of before.get(at) ?? []) {
       out.push(marker);
       skipped = false;
+      wasEmpty = false;
     }
     if (at === lines.length) break;
     if (isDropped[at] === 1) {
@@ -272,9 +274,11 @@ function writeLines(
       continue;
     }
     const line = lines[at] as string;
+    const isEmpty = bodies[at] === '';
     // What separated lines that are gone separates nothing any more.
-    if (skipped && line === '' && (out.at(-1) === '' || out.length === 0) && at < lines.length - 1) continue;
-    if (line !== '') skipped = false;
+    if (skipped && isEmpty && (wasEmpty || out.length === 0) && at < lines.length - 1) continue;
+    if (!isEmpty) skipped = false;
+    wasEmpty = isEmpty;
     out.push(line);
   }
   omissions.sort((one, other) => one.line - other.line);

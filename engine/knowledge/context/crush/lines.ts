@@ -22,6 +22,8 @@ const PREFIXES: readonly RegExp[] = [
   /^[\w.-]+\s+\| /,
   // BuildKit
   /^#\d+ \d+\.\d+ /,
+  // Valgrind
+  /^==\d+== ?/,
 ];
 
 /** Splits off the prefixes, each where most lines have it or, for what is inside of a build, where a line has it. */

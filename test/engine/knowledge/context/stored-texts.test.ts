@@ -389,6 +389,22 @@ describe('searching stored texts', () => {
     assert.deepEqual(missed, []);
   });
 
+  test('reads anew what another version has indexed otherwise', async () => {
+    const rig = storedTextsRig();
+    const { id } = await rig.worker('context.externalize', { text: 'the parcels were migrated at night' });
+    const find = async (query: string) =>
+      (await rig.worker('context.search', { query })).chunks.map((each) => each.id);
+    assert.deepEqual(await find('parcel'), [id]);
+    await rig.storage.write(() => {
+      rig.storage.db.exec(
+        `UPDATE chunk_words SET words = 'oldstem'; DELETE FROM meta WHERE key = 'context_index'`,
+      );
+    });
+    assert.deepEqual(await find('oldstem'), []);
+    assert.deepEqual(await find('migrating parcels'), [id]);
+    rig.close();
+  });
+
   test('sees what the task has stored, or has read by its id; the Chair sees all', async () => {
     const { id } = await rig.worker('context.externalize', { text: 'only t-1 knows of the ocelot' });
     const seen = async (who: typeof rig.worker) =>

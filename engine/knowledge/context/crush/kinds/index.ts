@@ -1,5 +1,6 @@
 import type { Recogniser } from '../recogniser.ts';
 import { builds } from './builds.ts';
+import { candidates } from './candidates.ts';
 import { containers } from './containers.ts';
 import { git } from './git.ts';
 import { packageManagers } from './packages.ts';
@@ -14,6 +15,7 @@ export const RECOGNISERS: readonly Recogniser[] = [
   ...packageManagers,
   ...containers,
   git,
+  candidates,
   ...builds,
   ...progress,
   servers,

@@ -3,7 +3,7 @@
  * line is one meaning. Words with hyphens between
  * them are a phrase. Spaced words are compared by their stems, those of Chinese and Japanese as they stand.
  */
-export const SYNONYM_GROUPS = `
+export const DEVELOPING = `
 authentication authenticate auth login signin logon credential identity sso oauth anmeldung anmelden authentifizierung 登录 认证 身份 ログイン 認証 サインイン
 authorization permission access right privilege role allowed berechtigung zugriff recht erlaubnis rolle 权限 授权 角色 権限 認可 アクセス
 password passphrase credential passwort kennwort 密码 口令 パスワード

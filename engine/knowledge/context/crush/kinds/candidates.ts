@@ -1,0 +1,25 @@
+import type { NoiseClass, Recogniser } from '../recogniser.ts';
+
+const CANDIDATE: NoiseClass = {
+  what: 'more lines about what was tried in headers of the system',
+  pattern: /(?!)/,
+};
+/** Where headers are that the project has not written. */
+const IN_SYSTEM =
+  /^(?:\/(?:usr|opt|nix|Library|Applications|mingw\d*)\/|[A-Z]:[/\\]Program Files)[^:]*:\d+(?::\d+)?: (?:note: | {2,}(?:recursively )?required )/;
+const SOURCE_BELOW = /^[ \t]+(?:\d+ )?\|/;
+
+/** A compiler of C++ tells of each function that a call might have meant; the error above them says what is wrong. */
+export const candidates: Recogniser = {
+  kind: 'compiler',
+  keepsRows: true,
+  evidence: /^\S[^:\n]*:\d+(?::\d+)?: note: (?:candidate|template argument deduction| {2,}template argument)/,
+  classes: [],
+  mark({ bodies }, marks) {
+    for (let at = 0; at < bodies.length; at += 1) {
+      if (!IN_SYSTEM.test(bodies[at] as string) || marks[at] !== null) continue;
+      marks[at] = CANDIDATE;
+      for (let below = at + 1; SOURCE_BELOW.test(bodies[below] ?? ''); below += 1) marks[below] = CANDIDATE;
+    }
+  },
+};
