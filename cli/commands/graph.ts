@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Api, formatCount, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
+import { type Api, EXIT, formatCount, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
 
@@ -55,6 +55,7 @@ const index = defineCommand({
       const index = `${formatCount(read, 'file')} read, ${removed} removed, ${formatCount(resolved, 'file')} resolved in ${(ms / 1000).toFixed(1)} s`;
       return run === null ? index : `${index}\n${formatRun(run)}`;
     });
+    return done.exact?.failed != null ? EXIT.failure : 0;
   },
 });
 

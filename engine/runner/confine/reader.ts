@@ -31,9 +31,9 @@ export async function confineReader(
 ): Promise<string[]> {
   const { program, canShutUserns } = await checkConfinement(env);
   const uid = String(process.getuid?.() === 0 ? chooseUserInside() : (process.getuid?.() ?? 0));
-  const hidden = without
-    .map((path) => realOf(path))
-    .filter((path): path is string => path !== null && path !== folder && isInsideFolder(folder, path));
+  const hidden = listOutermost(without.flatMap((path) => realOf(path) ?? [])).filter(
+    (path) => path !== folder && isInsideFolder(folder, path),
+  );
   return [
     program,
     ...['--unshare-all', '--unshare-user', '--uid', uid, '--gid', uid, '--cap-drop', 'ALL'],
@@ -47,6 +47,10 @@ export async function confineReader(
     ...['--remount-ro', '/tmp', '--remount-ro', '/', '--chdir', folder, '--', ...argv],
   ];
 }
+
+/** In what is hidden nothing else can be. */
+const listOutermost = (paths: readonly string[]): string[] =>
+  [...new Set(paths)].filter((path) => !paths.some((other) => other !== path && isInsideFolder(other, path)));
 
 /** A program of Node with what it needs beside the system's own folders. */
 export const listNodeFiles = (node: string, program: string): string[] => [

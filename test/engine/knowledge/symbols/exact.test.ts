@@ -45,7 +45,11 @@ async function compile(
   signal = new AbortController().signal,
 ): Promise<ExactRun> {
   const start = await buildCompilerStart(
-    { folder: indexer.root, without: [join(root, 'hidden')], mustConfine: false },
+    {
+      folder: indexer.root,
+      without: [join(root, 'hidden'), join(root, 'hidden', 'deeper')],
+      mustConfine: false,
+    },
     gitEnvironment(),
   );
   return runExactTier(indexer, start, limits, { signal, progress: () => undefined });
@@ -139,6 +143,7 @@ describe("the edges of the project's own compiler", () => {
       'a.ts': 'export function f() {}\n',
       'b.ts': 'export function g() {}\n',
       'hidden/secret.txt': 'secret',
+      'hidden/deeper/secret.txt': 'secret',
     });
     const { indexer } = project;
     const tries = `
