@@ -340,6 +340,7 @@ export function createRooms(ground: Ground): Rooms {
     settings: () => ({
       parsers: config().parsers,
       without: [paths.data, paths.agents, paths.worktrees],
+      exact: { isOn: config().graph.exact, mustConfine: config().guard.profile === 'strict' },
       shared: placeShared(
         root,
         listSharedPaths(),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Api, formatCount, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
+import { type Api, EXIT, formatCount, formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
 
@@ -16,27 +16,34 @@ interface AnswerState {
   empty: string | null;
   note: string | null;
   candidates: readonly string[];
+  exact?: string | null;
 }
 
 /** Says on standard error why an answer is empty, or not of this moment. */
-function noteState(context: Pick<Context, 'note'>, { empty, note, candidates }: AnswerState): void {
+function noteState(context: Pick<Context, 'note'>, { empty, note, candidates, exact }: AnswerState): void {
   if (empty !== null || note !== null)
     context.note(toPrintable([empty?.replaceAll('_', ' '), note].filter((each) => each != null).join(': ')));
   for (const each of candidates) context.note(`  ${toPrintable(each)}`);
+  if (exact != null) context.note(`exact edges: ${toPrintable(exact)}`);
 }
 
 const index = defineCommand({
   name: 'graph index',
   about: 'bring the index of the code up to date',
-  flags: { ...sessionFlag, ...projectFlag, full: { type: 'boolean', about: 'read every file again' } },
-  examples: ['graph index', 'graph index --full'],
+  flags: {
+    ...sessionFlag,
+    ...projectFlag,
+    full: { type: 'boolean', about: 'read every file again' },
+    exact: { type: 'boolean', about: 'ask the project’s own typescript as well; graph.exact allows it' },
+  },
+  examples: ['graph index', 'graph index --full', 'graph index --exact'],
   async run(context) {
     const client = await context.engine();
-    const { session, project, full } = context.flags;
+    const { session, project, full, exact } = context.flags;
     const isTerminal = context.stderr.isTTY === true;
     const done = await client.run(
       'graph.index',
-      { full: full ?? false, session, project },
+      { full: full ?? false, exact: exact ?? false, session, project },
       {
         key: randomUUID(),
         signal: context.signal,
@@ -44,13 +51,24 @@ const index = defineCommand({
       },
     );
     if (isTerminal) context.stderr.write('\r\x1b[K');
-    context.result(
-      done,
-      ({ read, removed, resolved, ms }) =>
-        `${formatCount(read, 'file')} read, ${removed} removed, ${formatCount(resolved, 'file')} resolved in ${(ms / 1000).toFixed(1)} s`,
-    );
+    context.result(done, ({ read, removed, resolved, ms, exact: run }) => {
+      const index = `${formatCount(read, 'file')} read, ${removed} removed, ${formatCount(resolved, 'file')} resolved in ${(ms / 1000).toFixed(1)} s`;
+      return run === null ? index : `${index}\n${formatRun(run)}`;
+    });
+    return done.exact?.failed != null ? EXIT.failure : 0;
   },
 });
+
+type CompilerRun = NonNullable<Api['graph.index']['output']['exact']>;
+
+/** What came of the compiler, in a line. */
+function formatRun({ typescript, ms, peak_mb, raised, added, unconfined, failed }: CompilerRun): string {
+  const by = typescript === null ? '' : `typescript ${toPrintable(typescript)}: `;
+  const cost = `${(ms / 1000).toFixed(1)} s, ${peak_mb} MB`;
+  const open = unconfined === null ? '' : `; in no sandbox: ${toPrintable(unconfined)}`;
+  if (failed !== null) return `${by}${toPrintable(failed)}${typescript === null ? '' : ` (${cost})`}${open}`;
+  return `${by}${formatCount(raised, 'edge')} raised, ${added} added in ${cost}${open}`;
+}
 
 const BAR = 24;
 
@@ -73,8 +91,19 @@ const status = defineCommand({
       session: context.flags.session,
       project: context.flags.project,
     });
-    const { files, symbols, edges, unresolved, skipped, languages, by_confidence, with_errors, at, note } =
-      found;
+    const {
+      files,
+      symbols,
+      edges,
+      unresolved,
+      skipped,
+      languages,
+      by_confidence,
+      with_errors,
+      at,
+      exact,
+      note,
+    } = found;
     const join = (counts: Readonly<Record<string, number | undefined>>): string =>
       Object.entries(counts)
         .map(([name, count]) => `${name} ${count}`)
@@ -85,6 +114,13 @@ const status = defineCommand({
         ['languages', join(languages)],
         ['symbols', String(symbols)],
         ['edges', `${edges} (${join(by_confidence)})`],
+        [
+          'exact edges',
+          toPrintable(
+            exact.lack ?? (exact.files === 0 ? 'no files that typescript reads' : `of ${exact.files} files`),
+          ),
+        ],
+        ...(exact.run === null ? [] : ([['last compiled', formatRun(exact.run)]] as [string, string][])),
         ['unresolved', String(unresolved)],
         ['with errors', String(with_errors)],
         ['left out', join(skipped)],

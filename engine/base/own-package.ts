@@ -13,6 +13,7 @@ export const PROGRAMS = {
   'shorten-output': 'engine/knowledge/context/shorten-output.ts',
   'graph-thread': 'engine/knowledge/symbols/graph-thread.ts',
   'parse-worker': 'engine/knowledge/symbols/index-files/parse-worker.ts',
+  'compiler-process': 'engine/knowledge/symbols/exact/compiler-process.ts',
   'guard-thread': 'engine/knowledge/guard/thread/main.ts',
   'demo-agent': 'fixtures/agent/agent.ts',
 } as const;

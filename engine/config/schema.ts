@@ -6,7 +6,7 @@ import { aiSchema, gatewaySchema } from '../gateway/config.ts';
 import { contextSchema } from '../knowledge/context/config.ts';
 import { guardSchema } from '../knowledge/guard/config.ts';
 import { memorySchema } from '../knowledge/memory/config.ts';
-import { parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
+import { graphSchema, parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
 import { retainSchema } from '../retention/config.ts';
@@ -15,7 +15,7 @@ import { dbSchema, pathsSchema } from '../storage/config.ts';
 import { daemonSchema, uiSchema } from './daemon.ts';
 import { projectSchema, projectsSchema, workspaceSchema } from './workspace.ts';
 
-/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's, notify's and retention's. */
+/** The whole of svc.yaml: the twenty sections in the order of the document, then the receiver's, notify's, retention's and the graph's. */
 export const configSchema = z.strictObject({
   agents: agentsSchema.prefault({}),
   ai: aiSchema.prefault({}),
@@ -40,6 +40,7 @@ export const configSchema = z.strictObject({
   webhook: webhookSchema.prefault({}),
   notify: notifySchema.prefault({}),
   retain: retainSchema.prefault({}),
+  graph: graphSchema.prefault({}),
 });
 
 /** What `ai.yaml` of the machine home may hold. */

@@ -14,6 +14,52 @@ const SUMS = `export function sumByDay(entries, zone) {
 }
 `;
 
+// biome-ignore lint/suspicious/noExplicitAny: each value is checked where it is read
+type Parts = Record<string, any>;
+
+/** What the schema of SARIF 2.1.0 demands of the parts that are used here: their members, which are no others, and their values. */
+function checkSarif(log: unknown): void {
+  const members = (value: unknown, needs: string[], may: string[] = []): Parts => {
+    const names = Object.keys(value as object);
+    for (const name of needs) assert.ok(names.includes(name), `${name} of ${names}`);
+    for (const name of names) assert.ok([...needs, ...may].includes(name), name);
+    return value as Parts;
+  };
+  const checkText = (value: unknown): void => assert.equal(typeof members(value, ['text']).text, 'string');
+  const checkLocation = (value: unknown): void => {
+    const { id = 0, physicalLocation } = members(value, ['physicalLocation'], ['id']);
+    assert.ok(Number.isInteger(id) && id >= -1);
+    const { artifactLocation, region } = members(physicalLocation, ['artifactLocation'], ['region']);
+    const { uri } = members(artifactLocation, ['uri']);
+    assert.match(uri, /^(?:[\w.~!$&'()*+,;=@/-]|%[0-9A-F]{2})+$/, 'a relative reference of RFC 3986');
+    const { startLine, endLine } = members(region, ['startLine'], ['endLine']);
+    assert.ok(Number.isInteger(startLine) && startLine >= 1 && endLine >= startLine);
+  };
+  const { version, runs } = members(log, ['version', 'runs'], ['$schema']);
+  assert.equal(version, '2.1.0');
+  for (const run of runs as unknown[]) {
+    const { tool, results } = members(run, ['tool', 'results']);
+    const { rules } = members(members(tool, ['driver']).driver, ['name', 'version', 'rules']);
+    const ids = (rules as unknown[]).map((rule) => {
+      const { id, shortDescription } = members(rule, ['id', 'shortDescription']);
+      checkText(shortDescription);
+      return id as string;
+    });
+    assert.equal(new Set(ids).size, ids.length);
+    for (const result of results as unknown[]) {
+      const { ruleId, ruleIndex, level, message, locations, relatedLocations } = members(
+        result,
+        ['ruleId', 'ruleIndex', 'level', 'message', 'locations', 'properties'],
+        ['relatedLocations'],
+      );
+      assert.equal(ids[ruleIndex], ruleId);
+      assert.ok(['none', 'note', 'warning', 'error'].includes(level));
+      checkText(message);
+      for (const each of [...locations, ...(relatedLocations ?? [])]) checkLocation(each);
+    }
+  }
+}
+
 describe('svc guard check', () => {
   let ws: TestWorkspace;
   before(async () => {
@@ -49,6 +95,9 @@ describe('svc guard check', () => {
       ['copy-type-2', 'error', 'src/a%20copy.js'],
     );
     assert.deepEqual(result.locations[0].physicalLocation.region, { startLine: 1, endLine: 10 });
+    checkSarif(JSON.parse(sarif.stdout));
+    const none = await ws.svc(['guard', 'check', '--range', 'HEAD~1..HEAD', '--sarif']);
+    checkSarif(JSON.parse(none.stdout));
   });
 
   test('says what it cannot check', async () => {

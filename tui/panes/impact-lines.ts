@@ -23,7 +23,7 @@ export function createImpactFact(state: State, session: string): readonly [strin
 }
 
 function listImpactLines(impact: Impact, cells: number): Line[] {
-  const { symbols, reached, tests, more, empty, note, not_indexed: unknown, removed } = impact;
+  const { symbols, reached, tests, more, empty, note, exact, not_indexed: unknown, removed } = impact;
   const wrap = (text: string, style?: Style): Line[] =>
     wrapText(cleanText(text), cells).map((part) => [span(part, style)]);
   const listed = (heading: string, items: readonly string[]): Line[] =>
@@ -40,6 +40,7 @@ function listImpactLines(impact: Impact, cells: number): Line[] {
     ...(empty === null && note === null
       ? []
       : wrap([empty?.replaceAll('_', ' '), note].filter(Boolean).join(': '), 'warn')),
+    ...(exact === null ? [] : wrap(`exact edges: ${exact}`, 'dim')),
     ...listed('changed symbols', symbols),
     ...(callers.length === 0 ? [] : [[], renderHeading('reached (how sure, step)')]),
     ...callers.flatMap((each) => renderReached(each, cells)),

@@ -1,10 +1,10 @@
 import type { Language } from './languages.ts';
 
 /**
- * Syntax that a grammar does not know yet. What is found is replaced by as many characters: blanks, or a semicolon in place
- * of the end of a line. No pattern looks further than what stands around a word, or a text of blanks would take for ever.
+ * Syntax that a grammar does not know yet. What is found is replaced by as many characters, blanks or letters of a name. No
+ * pattern looks further than what stands around a word, or a text of blanks would take for ever.
  */
-type Repair = readonly [pattern: RegExp, by: ' ' | ';'];
+type Repair = readonly [pattern: RegExp, by: ' ' | 'x'];
 
 const GAP = String.raw`(?:\s|\/\/[^\n]{0,400}\n|\/\*(?:[^*]|\*(?!\/)){0,400}\*\/)`;
 const VARIANCE = String.raw`(?:in\s+out|in|out)`;
@@ -20,20 +20,58 @@ const TYPES: readonly Repair[] = [
   ],
   [/\btype(?=\s{1,80}\*)(?<=^export[ \t]+type)/gm, ' '],
   [/\baccessor(?=\s)(?<=\babstract[ \t]+accessor)/g, ' '],
+  // A type that is called `type`, in parentheses.
+  [/\btype(?=\s{1,80}extends\b)(?<=\(\s{0,80}type)/g, 'x'],
+  // `` `a \`b\`` `` as a type
+  [/\\`/g, 'x'],
+  // A member that is called `in`, below one that ends without a semicolon.
+  [/\bin(?=\??:)(?<=\n[ \t]{1,80}in)/g, 'x'],
+  // `import('./a').B` as the type of a parameter
+  [/\bimport\(['"][^'"\n]{1,400}['"]\)\.(?=[A-Z])(?<=[:<|&,]\s{0,80}import\([^\n]{1,400})/g, 'x'],
 ];
 
-const REPAIRS: Partial<Record<Language, readonly Repair[]>> = {
-  tsx: TYPES,
-  typescript: [
-    ...TYPES,
-    // A call signature below a member that ends without a semicolon.
-    [/\n(?=[ \t]*<\s{0,80}[A-Za-z_$])(?<=[\w$>\])}"'/][ \t]*\r?\n)/g, ';'],
-  ],
-};
+const REPAIRS: Partial<Record<Language, readonly Repair[]>> = { tsx: TYPES, typescript: TYPES };
+
+/** What a member of a type may end with, when the next one stands below it without a semicolon. */
+const MEMBER_END = /[\w$\])}"'>]/;
+/** Comments between two members, and characters of one. */
+const MOST_COMMENTS = 8;
+const MOST_COMMENT = 6000;
+/** Of one text. */
+const MOST_SIGNATURES = 5000;
+
+/** The last character before a place that is neither blank nor in a comment on lines of its own; -1 for none. */
+function findBefore(text: string, from: number): number {
+  let at = from;
+  for (let comments = 0; comments <= MOST_COMMENTS && at > 0; comments += 1) {
+    while (at > 0 && /\s/.test(text[at - 1]!)) at -= 1;
+    const line = text.slice(Math.max(text.lastIndexOf('\n', at - 1) + 1, at - 400), at);
+    if (text.startsWith('*/', at - 2)) {
+      const from = Math.max(0, at - MOST_COMMENT);
+      const begin = text.slice(from, at - 2).lastIndexOf('/*');
+      if (begin < 0) return -1;
+      at = from + begin;
+    } else if (/^\s*\/\//.test(line)) at -= line.length;
+    else return at - 1;
+  }
+  return -1;
+}
+
+/** A call signature below a member that ends without a semicolon: it would be the type arguments of that. */
+function repairCallSignatures(text: string): string {
+  let found = 0;
+  return text.replace(/(?<=\n[ \t]{0,200})[ \t](?=<\s{0,80}[A-Za-z_$])/g, (blank, at: number) => {
+    found += 1;
+    if (found > MOST_SIGNATURES) return blank;
+    const before = findBefore(text, at);
+    const ends = MEMBER_END.test(text[before] ?? '') && !text.startsWith('=>', before - 1);
+    return ends ? ';' : blank;
+  });
+}
 
 /** A text in which what the grammar cannot read is replaced, in the same places; null when there is nothing of the kind. */
 export function repairText(language: Language, text: string): string | null {
-  let repaired = text;
+  let repaired = language === 'typescript' ? repairCallSignatures(text) : text;
   for (const [pattern, by] of REPAIRS[language] ?? [])
     repaired = repaired.replace(pattern, (found) => by.repeat(found.length));
   return repaired === text ? null : repaired;

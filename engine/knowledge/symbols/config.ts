@@ -12,6 +12,17 @@ export const parsersSchema = z
     example: { ts: 'typescript', mjs: 'javascript' },
   });
 
+/** The `graph` section: what the graph of the code may use. */
+export const graphSchema = z.strictObject({
+  exact: z.boolean().default(false).meta({
+    consent: true,
+    notation: 'bool',
+    description:
+      'Have the project’s own typescript say who calls whom, beside what svc finds by itself. It is code of the repository, and runs confined where this machine can; see docs/graph.md.',
+    unset: 'off',
+  }),
+});
+
 /** The `shared` section: one key. */
 export const sharedSchema = z
   .record(z.string().min(1), z.array(z.string().min(1)))

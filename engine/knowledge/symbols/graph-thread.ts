@@ -1,5 +1,8 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { answerThreadCalls } from '../../base/thread-calls.ts';
+import type { ExactCounts, ExactRun } from './exact/exact-edges.ts';
+import { type CompilerStart, runExactTier } from './exact/exact-tier.ts';
+import type { CompilerLimits } from './exact/run-compiler.ts';
 import {
   createIndexer,
   type Indexer,
@@ -24,11 +27,24 @@ export interface GraphCalls {
   /** An answer, which waits so long for the index to be brought up to date, ms. */
   ask: {
     takes: { view: GraphView; env: NodeJS.ProcessEnv; patienceMs: number; question: GraphQuestion };
-    answers: { answer: GraphAnswer; stale: Staleness };
+    answers: { answer: GraphAnswer; stale: Staleness; exact: ExactFacts };
     tells: IndexProgress;
   };
   /** Brings an index up to date, however long it takes. */
   index: { takes: { view: GraphView; isFull: boolean }; answers: RefreshResult; tells: IndexProgress };
+  /** Has the project's compiler look at what it has not seen as it is. Joins a run that is on its way. */
+  compile: {
+    takes: { view: GraphView; start: CompilerStart; limits: CompilerLimits };
+    answers: ExactRun;
+    tells: IndexProgress;
+  };
+}
+
+/** What of a tree the project's compiler has seen. */
+export interface ExactFacts extends ExactCounts {
+  run: ExactRun | null;
+  /** How far a run is that is on its way. */
+  running: IndexProgress | null;
 }
 
 /** Why an answer may not be of the files as they are now; null when it is. */
@@ -46,6 +62,7 @@ interface OpenView {
   at: number;
   refreshing: Promise<RefreshResult> | null;
   progress: IndexProgress;
+  compiling: { run: Promise<ExactRun>; progress: IndexProgress; end: AbortController } | null;
   listeners: Set<(progress: IndexProgress) => void>;
 }
 
@@ -66,12 +83,13 @@ async function openView(view: GraphView): Promise<OpenView> {
     at: Number.NEGATIVE_INFINITY,
     refreshing: null,
     progress: { phase: 'read', done: 0, total: 0 },
+    compiling: null,
     listeners: new Set(),
   };
   open.set(key, made);
   for (const [oldest, each] of open) {
     if (open.size <= MOST_OPEN) break;
-    if (each.refreshing !== null || oldest === key) continue;
+    if (each.refreshing !== null || each.compiling !== null || oldest === key) continue;
     open.delete(oldest);
     await each.indexer.close();
   }
@@ -133,7 +151,7 @@ async function answer({
       startRefresh(view, false).catch(() => undefined);
     if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
       const { answer: early } = await answerQuestion(view.indexer, question, env);
-      return { answer: early, stale: { indexing: view.progress } };
+      return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
     const { answer: made, names } = await answerQuestion(view.indexer, question, env);
     if (view.at < begin && [...names].some(isNew)) {
@@ -141,9 +159,37 @@ async function answer({
       continue;
     }
     const changed = view.refreshing === null ? await view.indexer.refreshKnown(names) : 0;
-    if (changed === 0) return { answer: made, stale: null };
-    if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) } };
+    const exact = readExact(view);
+    if (changed === 0) return { answer: made, stale: null, exact };
+    if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) }, exact };
   }
+}
+
+const readExact = ({ indexer, compiling }: OpenView): ExactFacts => ({
+  ...indexer.exact.count(),
+  run: indexer.exact.lastRun(),
+  running: compiling?.progress ?? null,
+});
+
+function startCompiler(view: OpenView, start: CompilerStart, limits: CompilerLimits): Promise<ExactRun> {
+  if (view.compiling !== null) return view.compiling.run;
+  const end = new AbortController();
+  const progress: IndexProgress = { phase: 'compile', done: 0, total: 0 };
+  const run = startRefresh(view, false)
+    .then(() =>
+      runExactTier(view.indexer, start, limits, {
+        signal: end.signal,
+        progress(at) {
+          Object.assign(progress, at);
+          for (const listener of view.listeners) listener(at);
+        },
+      }),
+    )
+    .finally(() => {
+      view.compiling = null;
+    });
+  view.compiling = { run, progress, end };
+  return run;
 }
 
 /** Tells how far an index is, for as long as somebody waits. */
@@ -156,12 +202,22 @@ async function listenWhile<T>(
   return work().finally(() => view.listeners.delete(listener));
 }
 
-answerThreadCalls<GraphCalls>({
-  async ask(asked, tell) {
-    return listenWhile(await openView(asked.view), tell, () => answer(asked));
+answerThreadCalls<GraphCalls>(
+  {
+    async ask(asked, tell) {
+      return listenWhile(await openView(asked.view), tell, () => answer(asked));
+    },
+    async index({ view: wanted, isFull }, tell) {
+      const view = await openView(wanted);
+      return listenWhile(view, tell, () => startRefresh(view, isFull));
+    },
+    async compile({ view: wanted, start, limits }, tell) {
+      const view = await openView(wanted);
+      return listenWhile(view, tell, () => startCompiler(view, start, limits));
+    },
   },
-  async index({ view: wanted, isFull }, tell) {
-    const view = await openView(wanted);
-    return listenWhile(view, tell, () => startRefresh(view, isFull));
+  () => {
+    // A compiler would go on without anybody to tell.
+    for (const { compiling } of open.values()) compiling?.end.abort();
   },
-});
+);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { type Caller, operation } from '../../api/operation.ts';
+import type { ExactRun } from './exact/exact-edges.ts';
 import type { Graph, GraphPlace } from './index.ts';
+import type { IndexProgress } from './index-files/indexer.ts';
 import { describeIndexing } from './read-impact.ts';
 import { describeState, pickAnswer, toWireSymbol } from './wire.ts';
 
@@ -12,6 +14,18 @@ interface IndexOperationDeps {
   placeOf(caller: Caller, session: string | undefined): GraphPlace;
 }
 
+/** A run of the compiler as it goes out. */
+const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed }: ExactRun) => ({
+  typescript: version === '' ? null : version,
+  at,
+  ms: Math.round(ms),
+  peak_mb: Math.round(peakMb),
+  raised,
+  added,
+  unconfined,
+  failed,
+});
+
 /** What people may ask of the index of the code, which agents are not offered. */
 export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDeps) => [
   operation({
@@ -21,17 +35,17 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
     changes: false,
     input: z.strictObject({
       full: z.boolean().default(false),
+      exact: z.boolean().default(false),
       session: z.string().optional(),
       project: z.string().optional(),
     }),
     async run(input, caller, call) {
       const project = input.project === undefined ? caller.project : projectId(input.project);
-      const { read, removed, resolved, ms } = await graph.index(
-        { project, session: input.session },
-        input.full,
-        (at) => call.progress(describeIndexing(at)),
-      );
-      return { read, removed, resolved, ms: Math.round(ms) };
+      const place = { project, session: input.session };
+      const progress = (at: IndexProgress): void => call.progress(describeIndexing(at));
+      const { read, removed, resolved, ms } = await graph.index(place, input.full, progress);
+      const run = input.exact ? await graph.compile(place, progress) : null;
+      return { read, removed, resolved, ms: Math.round(ms), exact: run === null ? null : toWireRun(run) };
     },
   }),
   operation({
@@ -43,7 +57,14 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
     async run(input, caller) {
       const project = input.project === undefined ? caller.project : projectId(input.project);
       const asked = await graph.ask({ project, session: input.session }, { ask: 'status' });
-      return { ...pickAnswer(asked, 'status')!.status, note: describeState(asked).note };
+      const { compiled } = asked;
+      const exact = {
+        lack: asked.exact,
+        files: compiled.files,
+        seen: compiled.files - compiled.lacking,
+        run: compiled.run === null ? null : toWireRun(compiled.run),
+      };
+      return { ...pickAnswer(asked, 'status')!.status, exact, note: describeState(asked).note };
     },
   }),
   operation({

@@ -1,10 +1,14 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { asSvcError, SvcError } from '../../base/errors.ts';
 import { locateProgram } from '../../base/own-package.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { createThreadClient } from '../../base/thread-calls.ts';
-import type { GraphCalls, GraphView, Staleness } from './graph-thread.ts';
+import { describeLack } from './exact/describe-exact.ts';
+import type { ExactRun } from './exact/exact-edges.ts';
+import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';
+import type { ExactFacts, GraphCalls, GraphView, Staleness } from './graph-thread.ts';
 import type { IndexProgress, RefreshResult } from './index-files/indexer.ts';
 import { listUnknownNames } from './known-names.ts';
 import type { GraphAnswer, GraphQuestion } from './query/answer.ts';
@@ -24,6 +28,8 @@ export interface GraphSettings {
   parsers: Readonly<Record<string, string>>;
   /** Folders that are no part of a project: the data folder, the worktrees; absolute. */
   without: readonly string[];
+  /** Whether a project's own compiler may be asked, and whether only in a sandbox. */
+  exact: { isOn: boolean; mustConfine: boolean };
   /** Shared paths by project, relative to its folder; null is the workspace's own. */
   shared: ReadonlyMap<string | null, readonly string[]>;
 }
@@ -37,6 +43,10 @@ export interface GraphPlace {
 export interface AskedGraph {
   answer: GraphAnswer;
   stale: Staleness;
+  /** Why there are no edges of the project's compiler, or not all, in a few words; null where there are, or need not be. */
+  exact: string | null;
+  /** What of the compiler's last run is known. */
+  compiled: ExactFacts;
 }
 
 export interface AskOptions {
@@ -50,6 +60,10 @@ export type Graph = ReturnType<typeof createGraph>;
 
 /** How long an answer waits for files to be read. */
 const PATIENCE_MS = 8000;
+/** A run by itself is followed by a pause of so many times its length. */
+const PAUSE_TIMES = 5;
+const LEAST_PAUSE_MS = 30_000;
+const PAUSE_AFTER_FAILURE_MS = 600_000;
 /** What the thread may hold, beside what parsers take; a small young generation is half of what indexing takes at its most. */
 export const GRAPH_THREAD_LIMITS = {
   maxOldGenerationSizeMb: 384,
@@ -65,8 +79,8 @@ export function createGraph(deps: GraphDeps) {
     program: locateProgram('graph-thread'),
     name: 'the code graph',
     idleMs: 120_000,
-    // What is being indexed is indexed anew.
-    closingMs: 0,
+    // What is being indexed is indexed anew; a compiler is ended.
+    closingMs: 200,
     limits: GRAPH_THREAD_LIMITS,
     env: deps.env,
   });
@@ -109,7 +123,49 @@ export function createGraph(deps: GraphDeps) {
     { patienceMs = PATIENCE_MS, progress }: AskOptions = {},
   ): Promise<AskedGraph> {
     const asked = { view: viewOf(place), env: deps.env, patienceMs, question };
-    return thread.call('ask', asked, progress);
+    const { answer, stale, exact: compiled } = await thread.call('ask', asked, progress);
+    const { isOn } = deps.settings().exact;
+    if (isOn && stale === null && compiled.lacking > 0) compileLater(asked.view);
+    const why = startFailures.get(asked.view.file) ?? null;
+    return {
+      answer,
+      stale,
+      exact: (isOn && compiled.lacking > 0 ? why : null) ?? describeLack(compiled, isOn),
+      compiled,
+    };
+  }
+
+  /** Why a compiler could not even be started, by index, a clause. */
+  const startFailures = new Map<string, string>();
+  /** When a compiler may run again by itself, by index and the monotonic clock. */
+  const nextRuns = new Map<string, number>();
+
+  /** What a worker can write is not run for it outside of its sandbox: a worktree has what the project was found to be. */
+  const isOfProject = ({ base }: GraphView): boolean => base === null;
+
+  async function compile(view: GraphView, progress?: (progress: IndexProgress) => void): Promise<ExactRun> {
+    nextRuns.set(view.file, Number.POSITIVE_INFINITY);
+    let pause = PAUSE_AFTER_FAILURE_MS;
+    try {
+      const folder = realpathSync.native(view.root);
+      const { mustConfine } = deps.settings().exact;
+      const start = await buildCompilerStart({ folder, without: view.without, mustConfine }, deps.env);
+      startFailures.delete(view.file);
+      const run = await thread.call('compile', { view, start, limits: COMPILER_LIMITS }, progress);
+      if (run.failed === null) pause = Math.max(LEAST_PAUSE_MS, run.ms * PAUSE_TIMES);
+      return run;
+    } catch (error) {
+      startFailures.set(view.file, `failed: ${asSvcError(error).message}`);
+      throw error;
+    } finally {
+      nextRuns.set(view.file, performance.now() + pause);
+    }
+  }
+
+  /** Nobody waits for it, and it takes a small part of the time. */
+  function compileLater(view: GraphView): void {
+    if (!isOfProject(view) || performance.now() < (nextRuns.get(view.file) ?? 0)) return;
+    compile(view).catch(() => undefined);
   }
 
   const sharedPaths = (project: string | null): readonly string[] =>
@@ -143,6 +199,21 @@ export function createGraph(deps: GraphDeps) {
       isFull: boolean,
       progress: (progress: IndexProgress) => void,
     ): Promise<RefreshResult> => thread.call('index', { view: viewOf(place), isFull }, progress),
+    /** Has the project's own compiler look at what it has not seen as it is. Throws `config_invalid` where that is off. */
+    async compile(place: GraphPlace, progress: (progress: IndexProgress) => void): Promise<ExactRun> {
+      if (!deps.settings().exact.isOn)
+        throw new SvcError(
+          'config_invalid',
+          'graph.exact is off: the typescript of a repository is its own code',
+          {
+            hint: 'set graph.exact to true in svc.yaml, and agree to it with svc trust',
+          },
+        );
+      const view = viewOf(place);
+      if (!isOfProject(view))
+        throw new SvcError('fields_invalid', 'the compiler is asked about a project, never about a worktree');
+      return compile(view, progress);
+    },
     close: thread.close,
   };
 }

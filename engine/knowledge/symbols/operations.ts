@@ -11,6 +11,7 @@ import {
   describeState,
   labelSymbol,
   pickAnswer,
+  sayLack,
   sayState,
   sayTrace,
   toWireSymbol,
@@ -33,6 +34,7 @@ const symbol = z.string().min(1).max(1000).describe('id, name, Class.method or f
 const limit = z.int().min(1).max(1000).optional().meta({ unlisted: true });
 const list = z.array(z.unknown());
 const quiet = z.unknown().meta({ unlisted: true });
+const exact = z.string().nullable().meta({ unlisted: true });
 const state = {
   empty: z.string().nullable(),
   note: z.string().nullable(),
@@ -48,10 +50,10 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     session: named ?? caller.sessionId ?? undefined,
   });
 
-  function sayWith<T extends { empty: string | null; note: string | null; candidates: string[] }>(
-    lines: (result: T) => string[],
-  ): (result: T) => string {
-    return (result) => [...lines(result), ...sayState(result)].join('\n');
+  function sayWith<
+    T extends { empty: string | null; note: string | null; candidates: string[]; exact?: string | null },
+  >(lines: (result: T) => string[]): (result: T) => string {
+    return (result) => [...lines(result), ...sayState(result), ...sayLack(result.exact ?? null)].join('\n');
   }
 
   async function findShared(name: string, most: number, only: string | null | undefined) {
@@ -90,6 +92,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         languages: quiet,
         biggest: quiet,
         truncated: quiet,
+        exact,
       }),
       say: sayWith(({ files, folders, entry_points, most_used }) => [
         `${formatCount(files, 'file')}`,
@@ -127,6 +130,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
             name: `${each.name} ${each.path}:${each.line}`,
           })),
           truncated: found?.truncated ?? false,
+          exact: asked.exact,
         };
       },
     }),
@@ -151,6 +155,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         more: z.int(),
         mentions: quiet,
         hubs: quiet,
+        exact,
       }),
       say: sayWith((result) => {
         const { id, ...trace } = result as unknown as { id: number | null } & ReturnType<typeof toWireTrace>;
@@ -174,6 +179,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
             mentions: [],
             hubs: [],
             more: 0,
+            exact: asked.exact,
           };
         const trace = toWireTrace(found.trace, input.limit);
         trace.symbols[found.symbol.id] = labelSymbol(found.symbol);
@@ -181,7 +187,12 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         const none =
           direction === 'callees' ? 'no_callees' : direction === 'callers' ? 'no_callers' : 'no_edges';
         const why = isAlone ? `${found.symbol.name} is indexed, and no edge was found` : null;
-        return { ...describeState(asked, isAlone ? none : null, why), id: found.symbol.id, ...trace };
+        return {
+          ...describeState(asked, isAlone ? none : null, why),
+          id: found.symbol.id,
+          ...trace,
+          exact: asked.exact,
+        };
       },
     }),
     tool({
@@ -207,6 +218,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
         removed: quiet,
         summary: quiet,
         is_stale: quiet,
+        exact,
       }),
       say: sayWith((result) => {
         const { symbols, reached, tests, more } = result as unknown as WireImpact;
@@ -294,7 +306,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       seat: 'any',
       changes: false,
       input: z.strictObject({ name: symbol }),
-      output: z.object({ ...state, symbol: z.unknown(), references: z.unknown() }),
+      output: z.object({ ...state, symbol: z.unknown(), references: z.unknown(), exact }),
       say: sayWith(({ symbol: found, references }) => {
         if (found === null) return [];
         const { id, kind, name, path, line, signature, doc } = found as WireSymbol;
@@ -318,6 +330,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
               ...describeState(last),
               symbol: toWireSymbol(found.symbol, project),
               references: found.references,
+              exact: last.exact,
             };
         }
         const nothing =
@@ -328,7 +341,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
                 candidates: [],
               }
             : describeState(last);
-        return { ...nothing, symbol: null, references: {} };
+        return { ...nothing, symbol: null, references: {}, exact: last?.exact ?? null };
       },
     }),
     tool({

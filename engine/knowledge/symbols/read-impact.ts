@@ -26,6 +26,8 @@ export type ImpactAnswer = WireState &
     removed: string[];
     /** It is not of the files as they are now. */
     is_stale: boolean;
+    /** Why there are no edges of the project's compiler, or not all; null where there are, or need not be. */
+    exact: string | null;
   };
 
 /** Reads what a change reaches: of paths, of a range of commits, of a session, or of what is changed now. */
@@ -55,7 +57,7 @@ export function createImpactReader(
     );
     const removed = [...(own?.removed ?? [])];
     const impact = pickAnswer(asked, 'impact')?.impact;
-    const ours = { removed, is_stale: asked.stale !== null };
+    const ours = { removed, is_stale: asked.stale !== null, exact: asked.exact };
     if (impact === undefined) return { ...describeState(asked), ...NO_IMPACT, ...ours };
     const wire = toWireImpact(impact, limit);
     const { empty, why } = explainNothing(wire, removed);
@@ -108,4 +110,6 @@ function explainNothing(
 
 /** How far an index is, for people. */
 export const describeIndexing = ({ phase, done, total }: IndexProgress): string =>
-  `${phase === 'read' ? 'files read' : 'references resolved'}: ${done} of ${total}`;
+  `${PHASES[phase]}: ${done} of ${total}`;
+
+const PHASES = { read: 'files read', resolve: 'references resolved', compile: 'files compiled' } as const;

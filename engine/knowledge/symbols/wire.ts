@@ -52,6 +52,9 @@ const formatStale = (stale: AskedGraph['stale']): string | null => {
   return `stale: the index is being made, ${done} of ${total} ${what}; ask again in some seconds`;
 };
 
+/** What lacks the edges of the project's compiler says so. */
+export const sayLack = (exact: string | null): string[] => (exact === null ? [] : [`exact edges: ${exact}`]);
+
 const isNothing = (answer: GraphAnswer): answer is Nothing => 'empty' in answer;
 
 /** What an answer says about itself, with what goes before its own word. */

@@ -5,3 +5,4 @@ export {
   createConfinement,
 } from './confinement.ts';
 export { realOf } from './paths.ts';
+export { confineReader, listNodeFiles } from './reader.ts';

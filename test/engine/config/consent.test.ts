@@ -73,6 +73,7 @@ test('what names a program, an address, a guard or a path is under consent, and 
     'retain.logs',
     'retain.refs',
     'retain.discarded',
+    'graph.exact',
   ]);
   // A new key that holds a command, an address or a folder has to be decided about.
   const telling = /command|address|folder|path of|credential|secret/i;

@@ -4,10 +4,10 @@ import { buildJsonSchema, describeKeys, ENVIRONMENT } from '../../../engine/conf
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
-const beside = (key: string): boolean => /^(?:webhook|notify|retain)\./.test(key);
+const beside = (key: string): boolean => /^(?:webhook|notify|retain|graph)\./.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('85 keys in 20 sections stand beside webhook, notify and retain', () => {
+test('85 keys in 20 sections stand beside webhook, notify, retain and graph', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else), ai.prices and guard.checks.
@@ -24,6 +24,7 @@ test('85 keys in 20 sections stand beside webhook, notify and retain', () => {
     'retain.logs',
     'retain.refs',
     'retain.discarded',
+    'graph.exact',
   ]);
   assert.equal(new Set(keys).size, keys.length);
 });
@@ -135,7 +136,7 @@ test('the JSON Schema is plain draft-07 with a description for every key', () =>
   const schema = buildJsonSchema() as {
     properties: Record<string, { properties?: Record<string, unknown> }>;
   };
-  assert.equal(Object.keys(schema.properties).length, 23);
+  assert.equal(Object.keys(schema.properties).length, 24);
   const timeout = schema.properties.agents?.properties?.timeout_sec as Record<string, unknown>;
   assert.equal(timeout.type, 'integer');
   assert.match(String(timeout.description), /Unset: 0 means the default/);

@@ -38,6 +38,7 @@ const impactOf = (more: Partial<Impact> = {}): Impact => ({
   more: 0,
   summary: 'changes 1 symbol, reached from 2 callers over two steps (1 by name only), 1 test file',
   is_stale: false,
+  exact: null,
   ...more,
 });
 
@@ -84,13 +85,14 @@ describe('the impact of a session', () => {
   });
 
   it('has symbols, callers with how sure they are, tests, and what is not known', () => {
-    const dash = show(open().keys('I'), impactOf({ not_indexed: ['a.sql'], more: 3 }));
+    const dash = show(open().keys('I'), impactOf({ not_indexed: ['a.sql'], more: 3, exact: 'off' }));
     const text = read(dash);
     assert.match(text, /^changes 1 symbol, reached from 2 callers/);
     assert.match(text, /^ {2}total src\/sums\.ts:1$/m);
     assert.match(text, /^ {2}1\.0 1 report src\/report\.ts:2 by total, line 2$/m);
     assert.match(text, /^ {2}0\.4 2 guess src\/guess\.ts:3 by report, line 3$/m);
     assert.match(text, /^ {2}test\/report\.test\.ts$/m);
+    assert.match(text, /^exact edges: off$/m);
     assert.match(text, /not indexed\n {2}a\.sql/);
     assert.match(text, /and 3 more lines/);
   });

@@ -10,6 +10,7 @@ import {
   type SkipCounts,
   type SourceFile,
 } from '../../sources/index.ts';
+import { createExactEdges, type ExactEdges } from '../exact/exact-edges.ts';
 import type { FileFacts } from '../facts.ts';
 import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
@@ -35,7 +36,7 @@ export interface IndexerOptions {
 
 /** How far a long refresh has come. */
 export interface IndexProgress {
-  phase: 'read' | 'resolve';
+  phase: 'read' | 'resolve' | 'compile';
   done: number;
   total: number;
 }
@@ -62,10 +63,16 @@ export interface Indexer {
   refresh(options?: RefreshOptions): Promise<RefreshResult>;
   /** Compares files that are known with the disk, and reads again what has changed; finds no new ones. Returns how many. */
   refreshKnown(paths: Iterable<string>): Promise<number>;
+  /** The edges that the project's compiler knows. */
+  readonly exact: ExactEdges;
+  /** Resolves the references of files that were marked. */
+  resolveMarked(): Promise<number>;
   languageOf(path: string): Language | null;
   skipped(): SkipCounts;
   hasFile(path: string): boolean;
   listPaths(): string[];
+  /** Paths of package.json, tsconfig.json and the like. */
+  listManifests(): readonly string[];
   /** Files whose references are not resolved yet. */
   countDirty(): number;
   close(): Promise<void>;
@@ -80,6 +87,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
   const top = realpathSync.native(root);
   const db = openGraphFile(file, JSON.stringify({ parsers }));
   const rows = createGraphRows(db);
+  const exact = createExactEdges(db);
   const pool = createParsePool();
   const languageOf = createLanguageTable(parsers);
   let manifests: string[] = [];
@@ -139,6 +147,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
 
   function removeFile(row: FileRow): void {
     markChanges(row.id, rows.readFacts(row.id), null);
+    exact.drop(row.id, row.path);
     markPath(row.path);
     rows.removeFile(row.id);
     project.forget(row.id);
@@ -173,6 +182,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     if (old === undefined) project.addPath(path, id);
     // In a new index everything is to be resolved anyway.
     if (isFirst) return;
+    exact.drop(id, path);
     if (old === undefined) markPath(path);
     markChanges(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
   }
@@ -315,6 +325,8 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     db,
     root: top,
     refresh,
+    exact,
+    resolveMarked: () => resolveDirty(() => {}),
     languageOf,
     skipped: (): SkipCounts => skipped,
     async refreshKnown(paths: Iterable<string>): Promise<number> {
@@ -338,6 +350,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     },
     hasFile: (path: string): boolean => known.has(path),
     listPaths: (): string[] => [...known.keys()],
+    listManifests: () => manifests,
     countDirty: (): number => rows.listDirty().length,
     async close(): Promise<void> {
       await pool.close();

@@ -54,17 +54,20 @@ export function toRelative({ root }: Pick<Indexer, 'root'>, path: string): strin
   return inside.replace(/^\.\//, '');
 }
 
+/** What fits is chosen before it is counted: thousands of symbols may have one name. */
 function listNamed({ db }: Indexer, path: string | null, name: string): SymbolRow[] {
   const last = path === name ? name : (name.split('.').at(-1) ?? name);
-  const rows = db
-    .prepare(`SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.name = ? ORDER BY symbol.id LIMIT +?`)
-    .all(last, MOST_READ)
+  const isEnd = (column: string, of: string, divider: string): string =>
+    `(${column} = @${of} OR substr(${column}, -length('${divider}' || @${of})) = '${divider}' || @${of})`;
+  return db
+    .prepare(
+      `SELECT ${SYMBOL_COLUMNS} ${FROM} WHERE symbol.name = @last
+         AND (@path IS NULL OR ${isEnd('file.path', 'path', '/')})
+         AND (@last = @name OR ${isEnd('qualified', 'name', '.')})
+       ORDER BY symbol.id LIMIT +@most`,
+    )
+    .all({ last, path, name, most: MOST_READ })
     .map(toSymbol);
-  return rows.filter(
-    (each) =>
-      (path === null || each.path === path || each.path.endsWith(`/${path}`)) &&
-      (last === name || each.qualified === name || each.qualified.endsWith(`.${name}`)),
-  );
 }
 
 /** What is called or constructed goes before fields and types of the same name, and sources before tests. */

@@ -75,7 +75,8 @@ export function createMemberFinder({
     project.use(file, findRoot(file, index).name);
     if (HOLDS.has(fact.kind)) {
       const held = settle(value);
-      return guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
+      const found = guardMember(`V${file.id}:${index}:${name}`, () => findMember(held, name));
+      return found ?? findMerged(file, index, name);
     }
     const all = fact.kind === 'namespace' || fact.kind === 'enum' || !HAS_STATIC.has(file.language);
     const found = (file.members.get(index)?.get(name) ?? []).find(
@@ -86,7 +87,7 @@ export function createMemberFinder({
       const elsewhere = rulesOf(file).findInNamespace?.(file, index, name, 'value') ?? null;
       return elsewhere === null ? findMerged(file, index, name) : { value: elsewhere, isOwn: true };
     }
-    const owned = findOwned(file, fact.name, name, null);
+    const owned = findOwned(file, fact.name, name, null) ?? findMerged(file, index, name);
     if (owned !== null) return owned;
     if (fact.kind !== 'class') return null;
     return guardMember(`S${file.id}:${index}:${name}`, () => {
@@ -121,10 +122,11 @@ export function createMemberFinder({
     return null;
   }
 
-  /** A namespace may be written in several parts. */
+  /** A namespace may be written in several parts, and add to a function or a class of the same name. */
   function findMerged(file: FileView, index: number, name: string): FoundMember | null {
-    const { name: own, parent } = symbolAt(file, index);
+    const { name: own, parent, kind } = symbolAt(file, index);
     for (const other of file.members.get(parent)?.get(own) ?? []) {
+      if (kind !== 'namespace' && symbolAt(file, other).kind !== 'namespace') continue;
       const [found] = other === index ? [] : (file.members.get(other)?.get(name) ?? []);
       if (found !== undefined) return { value: { is: 'symbol', file, index: found }, isOwn: true };
     }

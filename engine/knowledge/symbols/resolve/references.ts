@@ -3,8 +3,8 @@ import type { Evaluator } from './evaluate.ts';
 import type { FileView, Project } from './project.ts';
 import { UNKNOWN_VALUE, type Value } from './values.ts';
 
-/** How an edge was found, from the surest way to the least sure. */
-export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name'] as const;
+/** How an edge was found, from the surest way to the least sure; `exact` by the project's own compiler. */
+export const STRATEGIES = ['local', 'import', 'package', 'self', 'type', 'alias', 'name', 'exact'] as const;
 
 export type Strategy = (typeof STRATEGIES)[number];
 

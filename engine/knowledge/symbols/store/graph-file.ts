@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** What a graph.db must say of itself; another one is made anew. Raise it with the tables, the facts or the resolution. */
-export const GRAPH_VERSION = 2;
+export const GRAPH_VERSION = 3;
 
 export type GraphDatabase = Database.Database;
 
@@ -20,6 +20,8 @@ const TABLES = `
     unresolved INTEGER NOT NULL DEFAULT 0,
     -- Its references are to be resolved.
     is_dirty INTEGER NOT NULL DEFAULT 1,
+    -- Whether the project's compiler has seen it as it is now: 0 no, 1 yes, 2 it does not have it.
+    exact INTEGER NOT NULL DEFAULT 0,
     -- What it declares, and what it refers to; compressed JSON.
     facts BLOB,
     refs BLOB
@@ -65,6 +67,9 @@ const TABLES = `
     PRIMARY KEY (on_file, name, file)
   ) WITHOUT ROWID;
   CREATE INDEX dependency_file ON dependency (file);
+  -- What files import, as the compiler has it.
+  CREATE TABLE exact_import (on_file INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (on_file, file)) WITHOUT ROWID;
+  CREATE INDEX exact_import_file ON exact_import (file);
   -- The packages and namespaces that files say they belong to.
   CREATE TABLE package (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
   CREATE INDEX package_file ON package (file);

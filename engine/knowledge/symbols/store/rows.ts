@@ -109,12 +109,13 @@ export function createGraphRows(db: GraphDatabase) {
   const dependents = db.prepare(
     'UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
   );
-  const resolved = db.prepare('UPDATE file SET is_dirty = 0, unresolved = ? WHERE id = ?');
+  const resolved = db.prepare('UPDATE file SET is_dirty = 0, exact = 0, unresolved = ? WHERE id = ?');
   const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
   const readFacts = db.prepare('SELECT facts FROM file WHERE id = ?').pluck();
   const readRefs = db.prepare('SELECT refs FROM file WHERE id = ?').pluck();
   const insertPackage = db.prepare('INSERT OR IGNORE INTO package (name, file) VALUES (?, ?)');
   const deletePackage = db.prepare('DELETE FROM package WHERE file = ?');
+  const forgetImports = db.prepare('DELETE FROM exact_import WHERE file = ? OR on_file = ?');
   const touch = db.prepare('UPDATE file SET size = ?, mtime = ? WHERE id = ?');
 
   function removeSymbol(id: number): void {
@@ -166,6 +167,7 @@ export function createGraphRows(db: GraphDatabase) {
       deleteEdgesFrom.run(id);
       deleteDependencies.run(id);
       deletePackage.run(id);
+      forgetImports.run(id, id);
       db.prepare('DELETE FROM file WHERE id = ?').run(id);
     },
     readFacts(id: number): FileFacts | null {

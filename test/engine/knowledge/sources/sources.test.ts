@@ -146,6 +146,12 @@ describe('the parser', () => {
       'interface A {\n  a: B\n  <T>(): C<T>\n  <U>(): D\n  e<V>(): F\n}\nf();\n',
       "export type * from './x.ts';\nf();\n",
       'abstract class A { abstract accessor x: B }\nf();\n',
+      'type A<type extends B = B> =\n  | (type extends C ? D : never)\n  | E;\nf();\n',
+      'const a = <T>(b: T) =>\n  <U>(c: U) => f();\ninterface D<out E> {}\n',
+      'const a: {\n  /** First. */\n  <T>(b: T): C\n\n  /** Second. */\n  <U>(b: U): D\n  // Third.\n  <V>(b: V): E\n} = f();\n',
+      'interface A {\n  a: string\n  in: "b"\n  c?: D\n}\nf();\n',
+      'type A<B extends string> = `a \\`b\\` $' + '{B}`;\nf();\n',
+      "namespace A {\n  export function b(c: import('./d').E[]) {}\n}\nf();\n",
     ];
     for (const text of known) {
       const tree = parser.parse('typescript', text)!;

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { findSymbol } from '../../../../engine/knowledge/symbols/query/find.ts';
 import { openGraphFile } from '../../../../engine/knowledge/symbols/store/graph-file.ts';
 import { createGraphRows } from '../../../../engine/knowledge/symbols/store/rows.ts';
 import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
@@ -47,6 +48,21 @@ describe('an index of what somebody has prepared', () => {
     assert.equal((await project.indexer.refresh()).read, 0, 'what is skipped is not read again and again');
     await project.close();
     rmSync(outside, { recursive: true });
+  });
+
+  test('has one of hundreds of the same name by its file and by its class', async () => {
+    const many = Array.from({ length: 450 }, (_, at) => `export class C${at} {\n  same() {}\n}`);
+    const project = makeProject({
+      'a.ts': `${many.join('\n')}\n`,
+      'src/z.ts': 'export class Last {\n  same() {}\n}\n',
+    });
+    await project.indexer.refresh();
+    for (const name of ['src/z.ts:same', 'z.ts:Last.same', 'Last.same', 'a.ts:C449.same']) {
+      const found = findSymbol(project.indexer, name);
+      assert.ok('symbol' in found, name);
+      assert.equal(found.symbol.qualified, name.includes('C449') ? 'C449.same' : 'Last.same');
+    }
+    await project.close();
   });
 
   test('is made again when its file is damaged or of another version', async () => {

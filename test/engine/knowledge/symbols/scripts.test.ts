@@ -116,6 +116,27 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
+  test('find what a namespace adds to a function, a class or a variable', async () => {
+    const calls = await listCalls({
+      'a.ts': [
+        'export function send() { send.inner(); }',
+        'export namespace send { export function inner() {} }',
+        'export class Box {}',
+        'export namespace Box { export function make() {} }',
+        'export const limit = 1;',
+        'export declare namespace limit { function raise(): void }',
+      ].join('\n'),
+      'b.ts':
+        "import * as all from './a';\nexport function run() { all.send.inner(); all.Box.make(); all.limit.raise(); }\n",
+    });
+    assert.deepEqual(calls, [
+      'a.ts:send -> a.ts:send.inner call 1.0',
+      'b.ts:run -> a.ts:Box.make call 1.0',
+      'b.ts:run -> a.ts:limit.raise call 0.7',
+      'b.ts:run -> a.ts:send.inner call 1.0',
+    ]);
+  });
+
   test('a member of something unknown is bound by its name only where one symbol has it', async () => {
     const project = makeProject({
       'a.js': 'class A { renderRow() {} paint() {} }\nclass B { paint() {} }\n',

@@ -36,12 +36,14 @@ describe('the tools of the code graph', () => {
     'notes.md': '# none\n',
     'src/gen.ts': '// @generated\nexport function made() {}\n',
   };
+  let usesCompiler = false;
   const graph = createGraph({
     data: join(folder, 'data'),
     env: gitEnvironment(),
     settings: () => ({
       parsers: {},
       without: [],
+      exact: { isOn: usesCompiler, mustConfine: false },
       shared: placeShared(root, ['src/shared', join(other, 'lib')], [{ id: 'other', folder: other }]),
     }),
     folder: (project) => (project === 'other' ? other : root),
@@ -101,6 +103,24 @@ describe('the tools of the code graph', () => {
     );
     const lonely = await call('trace.path', { symbol: 'lonely', direction: 'callers' });
     assert.equal(lonely.empty, 'no_callers');
+  });
+
+  test('an answer without the edges of the compiler says why', async () => {
+    const lacks = async (): Promise<unknown[]> => [
+      (await call('trace.path', { symbol: 'begin' })).exact,
+      (await call('impact', { paths: ['src/a.ts'] })).exact,
+      (await call('architecture', {})).exact,
+      (await call('inspect.symbol', { name: 'helper' })).exact,
+      (await call('graph.status', {})).exact.lack,
+    ];
+    assert.deepEqual(new Set(await lacks()), new Set(['off']));
+    await assert.rejects(call('graph.index', { exact: true }), { code: 'config_invalid' });
+    usesCompiler = true;
+    const { exact } = await call('graph.index', { exact: true });
+    assert.deepEqual([exact?.failed, exact?.typescript], ['no typescript in node_modules', null]);
+    assert.deepEqual(new Set(await lacks()), new Set(['no typescript in node_modules']));
+    await assert.rejects(call('graph.index', { exact: true, session: 's-1' }), /never about a worktree/);
+    usesCompiler = false;
   });
 
   test('an empty answer says which kind it is', async () => {

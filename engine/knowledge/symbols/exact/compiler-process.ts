@@ -1,0 +1,72 @@
+// A process of its own, which runs the project's own compiler: nothing of svc is loaded here, and what it says is believed only
+// as far as the index knows the places that it names.
+import { readFileSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import type { Compiler } from './compiler.ts';
+import { createReferenceFinder, type FileReferences } from './find-references.ts';
+import { openLibrary } from './javascript-compiler.ts';
+import { type NativeApi, openNative } from './native-compiler.ts';
+
+/** What the process is asked, as JSON on its standard input. All paths are absolute, links followed. */
+export interface CompilerOrder {
+  root: string;
+  /** The folder of the package `typescript`. */
+  compiler: string;
+  /** All sources of the project. */
+  files: readonly string[];
+  /** Those of which the references are wanted. */
+  wanted: readonly string[];
+}
+
+/** What the process answers, a line of JSON each. */
+export type CompilerLine = { file: FileReferences } | { done: number } | { failed: string };
+
+/** File descriptor of the answers: a compiler may print what it likes. */
+const ANSWERS = 3;
+
+function tell(line: CompilerLine): void {
+  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS, bytes, at);
+}
+
+async function openCompiler({ compiler, root }: CompilerOrder): Promise<Compiler> {
+  const { version, exports: named } = JSON.parse(readFileSync(join(compiler, 'package.json'), 'utf8')) as {
+    version: string;
+    exports?: Record<string, string>;
+  };
+  if (Number.parseInt(version, 10) < 7)
+    return openLibrary(createRequire(import.meta.url)(join(compiler, 'lib', 'typescript.js')), root);
+  const load = (name: string): Promise<unknown> => {
+    const path = named?.[name];
+    if (typeof path !== 'string') throw new Error(`typescript ${version} has no ${name}`);
+    return import(pathToFileURL(join(compiler, path)).href);
+  };
+  const [api, tree] = await Promise.all([load('./unstable/sync'), load('./unstable/ast')]);
+  return openNative(api as NativeApi, (tree as { SyntaxKind: Record<string, number> }).SyntaxKind, root);
+}
+
+async function run(): Promise<void> {
+  const order = JSON.parse(await text(process.stdin)) as CompilerOrder;
+  const own = new Set(order.files);
+  const wanted = new Set(order.wanted);
+  const compiler = await openCompiler(order);
+  const readFile = createReferenceFinder(compiler, (path) => own.has(path));
+  let done = 0;
+  for (const program of compiler.programs(order.files))
+    for (const path of program.files) {
+      if (!wanted.has(path)) continue;
+      const file = readFile(program, path);
+      if (file !== null) tell({ file });
+      done += 1;
+    }
+  compiler.close();
+  tell({ done });
+}
+
+run().catch((error: unknown) => {
+  tell({ failed: error instanceof Error ? error.message : String(error) });
+  process.exitCode = 1;
+});

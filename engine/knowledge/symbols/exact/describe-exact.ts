@@ -1,0 +1,13 @@
+import { formatCount } from '../../../base/text.ts';
+import type { ExactFacts } from '../graph-thread.ts';
+
+/** Why an answer lacks edges of the project's compiler, in a few words; null where it has them, or none are to be had. */
+export function describeLack({ files, lacking, run, running }: ExactFacts, isOn: boolean): string | null {
+  if (files === 0) return null;
+  if (!isOn) return 'off';
+  if (lacking === 0) return null;
+  if (running !== null) return `being made, ${running.done} of ${formatCount(running.total, 'file')}`;
+  if (run === null) return 'not made yet';
+  if (run.failed !== null) return run.version === '' ? run.failed : `failed: ${run.failed}`;
+  return `stale: ${lacking} of ${formatCount(files, 'file')}`;
+}

@@ -1,0 +1,46 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isInsideFolder } from '../../../base/paths.ts';
+
+/** The project's own `typescript`. */
+export interface TypescriptHere {
+  /** The folder of the package, links followed. */
+  folder: string;
+  version: string;
+}
+
+/** The oldest one whose interface has what is asked of it. */
+const OLDEST = 4;
+
+/**
+ * Finds the `typescript` that lies in a project: in its own `node_modules`, else in that of a package of it. A clause says why
+ * none can be used. One that lies outside is none of the project.
+ * @param root the project's folder, links followed
+ * @param manifests paths of its package.json files
+ */
+export function findTypescript(root: string, manifests: readonly string[]): TypescriptHere | string {
+  const folders = ['.', ...manifests.filter((path) => path.endsWith('package.json')).map(dirname)];
+  let why = 'no typescript in node_modules';
+  for (const folder of new Set(folders)) {
+    const found = readPackage(root, join(root, folder, 'node_modules', 'typescript'));
+    if (found === null) continue;
+    if (typeof found !== 'string') return found;
+    why = found;
+  }
+  return why;
+}
+
+function readPackage(root: string, path: string): TypescriptHere | string | null {
+  try {
+    const folder = realpathSync.native(path);
+    if (!isInsideFolder(root, folder)) return 'typescript is linked from outside of the project';
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      version?: unknown;
+    };
+    if (typeof version !== 'string' || !/^\d{1,4}\.[\w.-]{1,60}$/.test(version))
+      return 'typescript has no version';
+    return Number.parseInt(version, 10) < OLDEST ? `typescript ${version} is too old` : { folder, version };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { CompilerLine, CompilerOrder } from './compiler-process.ts';
+import type { FileReferences } from './find-references.ts';
+import { readProcessTree, waitForEnd } from './process-tree.ts';
+
+export interface CompilerLimits {
+  wallMs: number;
+  /** Of the process and its children together, as far as this machine tells. */
+  memoryMb: number;
+}
+
+export interface CompilerRun {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  order: CompilerOrder;
+  limits: CompilerLimits;
+  signal: AbortSignal;
+  /** Told of each file as it is done. */
+  onFile(file: FileReferences): void;
+}
+
+export interface CompilerEnd {
+  /** Why it did not come to its end, a clause; null when it did. */
+  failed: string | null;
+  ms: number;
+  peakMb: number;
+}
+
+/** Of all answers, characters; what says more is no compiler of this project. */
+const MOST_ANSWERED = 512 * 1024 * 1024;
+const MOST_LINE = 32 * 1024 * 1024;
+const LOOK_MS = 250;
+const DYING_MS = 2000;
+
+/** Runs the compiler's process to its end, or ends it with all that it has started. Never rejects. */
+export async function runCompiler(run: CompilerRun): Promise<CompilerEnd> {
+  const { argv, env, order, limits, signal, onFile } = run;
+  const from = performance.now();
+  const child = spawn(argv[0]!, argv.slice(1), {
+    cwd: order.root,
+    env: { ...env },
+    // A group of its own, to be ended as one.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+  });
+  const killed: number[] = [];
+  let failed: string | null = null;
+  let isDone = false;
+  let peakMb = 0;
+  let said = '';
+
+  /** Ends it with all that it has started, also what is no part of its group any more. */
+  function end(why: string): void {
+    failed ??= why;
+    if (child.pid === undefined) return;
+    killed.push(...readProcessTree(child.pid).pids);
+    for (const pid of [-child.pid, ...killed]) kill(pid);
+  }
+
+  function look(): void {
+    if (child.pid === undefined) return;
+    const { mb } = readProcessTree(child.pid);
+    peakMb = Math.max(peakMb, mb);
+    if (mb > limits.memoryMb) end(`it took more than ${limits.memoryMb} MB`);
+  }
+
+  function readLine(line: string): void {
+    const told = parseLine(line);
+    if (told === null) end('it said what no compiler says');
+    else if ('file' in told) onFile(told.file);
+    else if ('failed' in told) failed ??= told.failed.slice(0, 200);
+    else isDone = true;
+  }
+
+  const late = setTimeout(() => end(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
+  const looking = setInterval(look, LOOK_MS);
+  const stop = (): void => end('it was broken off');
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(0, 4000);
+  });
+  child.stdin!.on('error', () => undefined);
+  child.stdin!.end(JSON.stringify(order));
+  const read = readLines(child.stdio[3] as Readable, readLine, () => end('it said too much'));
+  const ended = await new Promise<string | null>((done) => {
+    child.on('error', (error) => done(error.message));
+    child.on('close', (code, by) => done(code === 0 ? null : describeEnd(code, by, said)));
+  });
+  await read;
+  clearTimeout(late);
+  clearInterval(looking);
+  signal.removeEventListener('abort', stop);
+  // What it has left behind in its group; in a sandbox nothing outlives it.
+  if (child.pid !== undefined) kill(-child.pid);
+  await waitForEnd(killed, DYING_MS);
+  failed ??= ended ?? (isDone ? null : 'it ended too early');
+  return { failed, ms: performance.now() - from, peakMb };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
+}
+
+function describeEnd(code: number | null, by: string | null, said: string): string {
+  if (said.includes('heap out of memory')) return 'it ran out of memory';
+  if (by === 'SIGXCPU' || code === 152) return 'it took too much time of the processor';
+  const last = said.split('\n').find((line) => /error|bwrap/i.test(line)) ?? '';
+  return `it ended with ${by ?? `exit code ${code}`}${last === '' ? '' : `: ${last.trim().slice(0, 160)}`}`;
+}
+
+async function readLines(from: Readable, line: (text: string) => void, tooMuch: () => void): Promise<void> {
+  let rest = '';
+  let all = 0;
+  try {
+    for await (const piece of from.setEncoding('utf8') as AsyncIterable<string>) {
+      all += piece.length;
+      const parts = (rest + piece).split('\n');
+      rest = parts.pop()!;
+      if (all > MOST_ANSWERED || rest.length > MOST_LINE) return tooMuch();
+      for (const each of parts) line(each);
+    }
+  } catch {
+    // It was ended while it spoke.
+  }
+}
+
+const KINDS = new Set<unknown>(['call', 'new', 'jsx', 'inherit', 'value']);
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isListOf = (value: unknown, holds: (each: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.every(holds);
+
+/** A line of the process, or null: it is the repository's code that speaks. */
+function parseLine(line: string): CompilerLine | null {
+  let told: unknown;
+  try {
+    told = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (typeof told !== 'object' || told === null) return null;
+  const { file, done, failed } = told as Record<string, unknown>;
+  if (isCount(done)) return { done: done as number };
+  if (isText(failed)) return { failed: failed as string };
+  const { path, references, imports } = (file ?? {}) as Record<string, unknown>;
+  const isPlace = (value: unknown): boolean =>
+    value === null || (Array.isArray(value) && isCount(value[0]) && isText(value[1]));
+  const isTarget = (value: unknown): boolean =>
+    Array.isArray(value) && isText(value[0]) && isCount(value[1]) && isText(value[2]);
+  const isReference = (value: unknown): boolean =>
+    Array.isArray(value) &&
+    KINDS.has(value[0]) &&
+    isCount(value[1]) &&
+    isPlace(value[2]) &&
+    isListOf(value[3], isTarget);
+  return isText(path) && isListOf(imports, isText) && isListOf(references, isReference)
+    ? { file: file as FileReferences }
+    : null;
+}

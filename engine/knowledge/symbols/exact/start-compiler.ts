@@ -1,0 +1,43 @@
+import { asSvcError } from '../../../base/errors.ts';
+import { locateProgram } from '../../../base/own-package.ts';
+import { confineReader, listNodeFiles } from '../../../runner/confine/index.ts';
+import type { CompilerStart } from './exact-tier.ts';
+import type { CompilerLimits } from './run-compiler.ts';
+
+export const COMPILER_LIMITS: CompilerLimits = { wallMs: 300_000, memoryMb: 3000 };
+/** Of the compiler's own heap; of its native form a wish. */
+const HEAP_MB = 2048;
+const PROCESSOR_SECONDS = 600;
+
+const LIMITED = 'ulimit -c 0; ulimit -t "$1"; GOMEMLIMIT="$2"; export GOMEMLIMIT; shift 2; exec "$@"';
+
+/**
+ * Builds the command of the compiler's process. Throws `tool_missing` and `confinement_unavailable` where it has to be confined
+ * and cannot be.
+ * @param folder the project's, links followed
+ * @param without folders in it that are no part of the project
+ */
+export async function buildCompilerStart(
+  { folder, without, mustConfine }: { folder: string; without: readonly string[]; mustConfine: boolean },
+  env: NodeJS.ProcessEnv,
+): Promise<CompilerStart> {
+  const program = locateProgram('compiler-process');
+  const node = process.execPath;
+  const limited = ['/bin/sh', '-c', LIMITED, 'svc', String(PROCESSOR_SECONDS), `${HEAP_MB}MiB`, node];
+  const heap = `--max-old-space-size=${HEAP_MB}`;
+  try {
+    const argv = await confineReader(
+      { argv: [...limited, heap, program], folder, without, files: listNodeFiles(node, program) },
+      env,
+    );
+    return { argv, env: {}, unconfined: null };
+  } catch (error) {
+    if (mustConfine) throw error;
+    // What Node itself keeps its code from is no sandbox, and better than nothing.
+    const allowed = [folder, ...listNodeFiles(node, program)].map((path) => `--allow-fs-read=${path}`);
+    const argv = [...limited, heap, '--permission', '--allow-child-process', ...allowed, program];
+    const { code, message } = asSvcError(error);
+    const unconfined = code === 'tool_missing' ? 'there is no bubblewrap' : message;
+    return { argv, env: { PATH: '/usr/bin:/bin' }, unconfined };
+  }
+}
