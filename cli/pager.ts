@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 interface Out {
@@ -39,6 +38,8 @@ export async function showInPager(text: string, out: Out): Promise<void> {
     stdout.write(text);
     return;
   }
+  // Not loaded by a command whose output no pager shows.
+  const { spawn } = await import('node:child_process');
   // A shell, as git does: a pager may have options. It is the person's own setting. `exec` leaves no shell in between.
   const child = spawn('/bin/sh', ['-c', `exec ${pager}`], {
     stdio: ['pipe', 'inherit', 'inherit'],

@@ -87,6 +87,8 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
       tell = onChange;
       watcher = watch(options.file, {
         ignoreInitial: true,
+        // Whoever holds the keeper keeps the process.
+        persistent: false,
         awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 20 },
       });
       watcher.on('all', refreshConfig);

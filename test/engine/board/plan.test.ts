@@ -51,6 +51,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       task_id: id,
       agent: 'scripted',
       command: rest.command,
+      race: null,
       transport: 'subprocess',
       auth: 'account',
       profile: 'lite',

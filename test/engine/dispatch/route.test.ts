@@ -15,7 +15,7 @@ describe('the way to the gateway', () => {
   let gateway: Server;
   let url: string;
   before(async () => {
-    gateway = createServer().listen(0, '127.0.0.1');
+    gateway = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await new Promise((done) => gateway.once('listening', done));
     const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
     url = `http://${addr}`;

@@ -31,15 +31,18 @@ describe('what happened', () => {
     ]);
     const [newest, next] = await list({ limit: 2 });
     assert.equal(newest?.seq, here.engine.events.lastSeq());
-    assert.deepEqual(await kinds({ before: next?.seq, limit: 2 }), ['task_created', 'task_created']);
-    assert.deepEqual(await list({ before: 1 }), []);
+    assert.deepEqual(await kinds({ cursor: String(next?.seq), limit: 2 }), ['task_created', 'task_created']);
+    assert.deepEqual(await list({ cursor: '1' }), []);
   });
 
   test('to one task is listed alone', async () => {
     assert.deepEqual(await kinds({ task: 't-1' }), ['task_assigned', 'task_assigned', 'task_created']);
     const [newest] = await list({ task: '1', limit: 1 });
     assert.deepEqual(newest?.data, { agent: 'codex' });
-    assert.deepEqual(await kinds({ task: 't-1', before: newest?.seq }), ['task_assigned', 'task_created']);
+    assert.deepEqual(await kinds({ task: 't-1', cursor: String(newest?.seq) }), [
+      'task_assigned',
+      'task_created',
+    ]);
     await assert.rejects(list({ task: 't-77' }), { code: 'not_found' });
   });
 
