@@ -117,7 +117,10 @@ const status = defineCommand({
         [
           'exact edges',
           toPrintable(
-            exact.lack ?? (exact.files === 0 ? 'no files that typescript reads' : `of ${exact.files} files`),
+            exact.lack ??
+              (exact.files === 0
+                ? 'no files that typescript reads'
+                : `of ${formatCount(exact.files, 'file')}`),
           ),
         ],
         ...(exact.run === null ? [] : ([['last compiled', formatRun(exact.run)]] as [string, string][])),

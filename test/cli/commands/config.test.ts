@@ -32,11 +32,11 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 85 keys in 20 sections beside webhook, notify and retain, for people and programs', async () => {
+  test('lists 85 keys in 20 sections beside webhook, notify, retain and graph, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
-    const own = keys.filter(({ key }) => !/^(webhook|notify|retain)\./.test(key));
+    const own = keys.filter(({ key }) => !/^(webhook|notify|retain|graph)\./.test(key));
     assert.equal(own.length, 85);
     assert.equal(new Set(own.map(({ key }) => key.split('.')[0])).size, 20);
     assert.ok(keys.every(({ description }) => description.length > 0));
