@@ -102,8 +102,11 @@ if (files.length === 0) {
 
 /** Each of these files is a process of its own: it starts many others, or grows so large that others in it would start theirs slowly. */
 const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover', 'engine/knowledge/sources'];
-/** How many other files share a process at most: loading the program takes longer than many of them do. */
-const MOST_TOGETHER = 10;
+/**
+ * How many files share a process at most: loading the program takes longer than many of them do. Fewer where they start
+ * programs, which takes the longer the larger the process has grown.
+ */
+const mostTogether = (file) => (place(file) < FIRST.length ? 10 : 25);
 
 const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
 
@@ -114,7 +117,7 @@ function makeGroups() {
   for (const file of files) {
     const name = nameOf(file);
     const folder = isOneOf(ALONE, file) ? name : name.split(sep)[0];
-    if (folder !== open || groups.at(-1).length === MOST_TOGETHER) groups.push([]);
+    if (folder !== open || groups.at(-1).length >= mostTogether(file)) groups.push([]);
     groups.at(-1).push(file);
     open = folder;
   }
@@ -144,12 +147,12 @@ process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 let summary;
 const durations = new Map();
 // Groups run beside each other, each in a process of its own, started with this very node. Many of them start workers
-// and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
+// and engines, so many more of them than cores would only make each other late; three more, because many wait for time to
 // pass.
 const stream = run({
   files: makeGroups().map(writeGroup),
   cwd: ROOT,
-  concurrency: availableParallelism() + 2,
+  concurrency: availableParallelism() + 3,
   timeout: LONGEST_MS,
 });
 stream.on('test:summary', (data) => {

@@ -16,7 +16,7 @@ export async function until<T>(
     if (value) return value as Exclude<T, null | undefined | false | '' | 0>;
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
     // A look that starts programs takes the processor from what is waited for.
-    await delay(Math.min(100, Math.max(5, 4 * (performance.now() - begun))));
+    await delay(Math.min(100, Math.max(10, 9 * (performance.now() - begun))));
   }
 }
 
