@@ -35,7 +35,7 @@ const place = (file) => {
 /**
  * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
  * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold, and git
- * in every shape that a repository can be in. A file belongs here that takes more than some four seconds of CPU, its children's
+ * in every shape that a repository can be in; and what is a long table of cases. A file belongs here that takes more than some four seconds of CPU, its children's
  * included, for what a shorter one of every run already shows in small.
  */
 const APART = [
@@ -51,11 +51,17 @@ const APART = [
   'engine/board/verify/rerun',
   'engine/daemon/supervisor',
   'engine/dispatch/acp',
+  'engine/dispatch/pause',
+  'engine/gateway/server/client-faults',
   'engine/gateway/server/faults',
+  'engine/gateway/translate/pairs',
+  'engine/knowledge/symbols/cases',
+  'engine/receiver/replay',
   'engine/review/shared-repository',
   'engine/review/two-repositories',
   'engine/runner/confine/confinement',
   'engine/runner/confine/traps',
+  'engine/runner/setup/setup',
   'engine/runner/worktrees/discard',
   'engine/runner/worktrees/finish',
   'engine/runner/worktrees/moved-base',
@@ -63,6 +69,8 @@ const APART = [
   'engine/runner/worktrees/prune',
   'engine/runner/worktrees/trial',
   'engine/runner/worktrees/undo-promotion',
+  'engine/server/login',
+  'engine/server/people',
   'engine/takeover',
   'tui/text/every-title',
 ];
@@ -102,11 +110,8 @@ if (files.length === 0) {
 
 /** Each of these files is a process of its own: it starts many others, or grows so large that others in it would start theirs slowly. */
 const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover', 'engine/knowledge/sources'];
-/**
- * How many files share a process at most: loading the program takes longer than many of them do. Fewer where they start
- * programs, which takes the longer the larger the process has grown.
- */
-const mostTogether = (file) => (place(file) < FIRST.length ? 10 : 25);
+/** How many other files share a process at most: loading the program takes longer than many of them do. */
+const MOST_TOGETHER = 10;
 
 const nameOf = (file) => relative(join('dist', 'test'), file).replace(/\.test\.js$/, '');
 
@@ -117,7 +122,7 @@ function makeGroups() {
   for (const file of files) {
     const name = nameOf(file);
     const folder = isOneOf(ALONE, file) ? name : name.split(sep)[0];
-    if (folder !== open || groups.at(-1).length >= mostTogether(file)) groups.push([]);
+    if (folder !== open || groups.at(-1).length === MOST_TOGETHER) groups.push([]);
     groups.at(-1).push(file);
     open = folder;
   }
@@ -147,12 +152,12 @@ process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 let summary;
 const durations = new Map();
 // Groups run beside each other, each in a process of its own, started with this very node. Many of them start workers
-// and engines, so many more of them than cores would only make each other late; three more, because many wait for time to
+// and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
 // pass.
 const stream = run({
   files: makeGroups().map(writeGroup),
   cwd: ROOT,
-  concurrency: availableParallelism() + 3,
+  concurrency: availableParallelism() + 2,
   timeout: LONGEST_MS,
 });
 stream.on('test:summary', (data) => {
