@@ -34,17 +34,20 @@ const place = (file) => {
 
 /**
  * What takes minutes of its own: left out unless it is asked for, by name or all of it with `--apart`. `.ci/run` does.
- * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold, and git
- * in every shape that a repository can be in; and what is a long table of cases. A file belongs here that takes more than some four seconds of CPU, its children's
- * included, for what a shorter one of every run already shows in small.
+ * These are the storms and sieges: many processes killed, raced, typed at or attacked for one sentence that must hold; git
+ * in every shape that a repository can be in; and long tables of cases. A file belongs here that takes more than some four
+ * seconds of CPU, its children's included, for what a shorter one of every run already shows in small.
  */
 const APART = [
   'hostile',
   'faults',
   'terminal',
   'ci/imports',
+  'cli/acp.test',
   'cli/commands/lock',
+  'cli/commands/trust',
   'cli/completion',
+  'cli/doctor',
   'cli/mcp/bridge',
   'cli/neighbours',
   'cli/package',
@@ -55,13 +58,17 @@ const APART = [
   'engine/gateway/server/client-faults',
   'engine/gateway/server/faults',
   'engine/gateway/translate/pairs',
+  'engine/knowledge/memory/okf',
   'engine/knowledge/symbols/cases',
   'engine/receiver/replay',
+  'engine/retention',
   'engine/review/shared-repository',
   'engine/review/two-repositories',
+  'engine/runner/confine/commands',
   'engine/runner/confine/confinement',
   'engine/runner/confine/traps',
   'engine/runner/setup/setup',
+  'engine/runner/worktrees/checked-out',
   'engine/runner/worktrees/discard',
   'engine/runner/worktrees/finish',
   'engine/runner/worktrees/moved-base',
