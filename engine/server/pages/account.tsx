@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import type { BrowserSession, Change, Machine } from '../database/tables.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
-import { Action, Field, Notice, Page, Time } from './layout.tsx';
+import { Action, Field, Notice, OneTimeAddress, Page, TableHead, Time } from './layout.tsx';
 
 interface Shown {
   signedIn: SignedIn;
@@ -25,17 +25,7 @@ export function MachinesPage({
         </p>
       ) : (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Machine</th>
-              <th scope="col">Logged in by</th>
-              <th scope="col">Since</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">
-                <span>Change</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Machine', 'Logged in by', 'Since', 'Last seen']} hasActions />
           <tbody>
             {machines.map(({ id, name, person, svc_version, system, created_at, seen_at }) => (
               <tr>
@@ -78,25 +68,9 @@ export function PeoplePage({
   return (
     <Page title="People" path="/app/people" signedIn={signedIn}>
       <Notice said={said ?? null} error={error ?? null} />
-      {link ? (
-        <div class="facts" role="status">
-          <p>{`Give ${link.name} this address. It opens once, for 72 hours, and is not shown again.`}</p>
-          <p>
-            <code>{link.url}</code>
-          </p>
-        </div>
-      ) : null}
+      <OneTimeAddress link={link ?? null} />
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Role</th>
-            <th scope="col">State</th>
-            <th scope="col">
-              <span>Change</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Name', 'Role', 'State']} hasActions />
         <tbody>
           {people.map(({ id, name, role, is_operator, has_password }) => (
             <tr>
@@ -157,17 +131,7 @@ export function SignInsPage({
     <Page title="Sign-ins" path="/app/sign-ins" signedIn={signedIn}>
       <Notice said={said ?? null} error={error ?? null} />
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Browser</th>
-            <th scope="col">From</th>
-            <th scope="col">Since</th>
-            <th scope="col">Last request</th>
-            <th scope="col">
-              <span>Change</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Browser', 'From', 'Since', 'Last request']} hasActions />
         <tbody>
           {sessions.map(({ id, browser, address, created_at, seen_at }) => (
             <tr>
@@ -217,13 +181,7 @@ export function LogPage({ signedIn, changes }: Shown & { changes: readonly Chang
   return (
     <Page title="Log" path="/app/log" signedIn={signedIn}>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-          </tr>
-        </thead>
+        <TableHead columns={['When', 'Who', 'What']} />
         <tbody>
           {changes.map(({ at, actor, what, detail }) => (
             <tr>

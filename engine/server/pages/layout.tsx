@@ -92,6 +92,43 @@ export function Notice({ error, said }: { error?: string | null; said?: string |
   return null;
 }
 
+/** The address that an invited person opens, shown to whoever invited them; nothing where there is none. */
+export function OneTimeAddress({ link }: { link?: { name: string; url: string } | null }) {
+  if (!link) return null;
+  return (
+    <div class="facts" role="status">
+      <p>{`Give ${link.name} this address. It opens once, for 72 hours, and is not shown again.`}</p>
+      <p>
+        <code>{link.url}</code>
+      </p>
+    </div>
+  );
+}
+
+/** The head of a table. With `hasActions` a last column has buttons, and its name is only heard. */
+export function TableHead({
+  columns,
+  hasActions = false,
+}: {
+  columns: readonly string[];
+  hasActions?: boolean;
+}) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((name) => (
+          <th scope="col">{name}</th>
+        ))}
+        {hasActions ? (
+          <th scope="col">
+            <span>Change</span>
+          </th>
+        ) : null}
+      </tr>
+    </thead>
+  );
+}
+
 /** A field of a form with its label. */
 export function Field({
   name,

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import type { Account } from '../database/tables.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
-import { Field, Notice, Page } from './layout.tsx';
+import { Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
 
 /** Accounts of this server, for those who run it. */
 export function OperatorPage({
@@ -22,25 +22,9 @@ export function OperatorPage({
   return (
     <Page title="Operator" path="/operator" signedIn={signedIn}>
       <Notice error={error ?? null} said={said ?? null} />
-      {link ? (
-        <div class="facts" role="status">
-          <p>{`Give ${link.name} this address. It opens once, for 72 hours, and is not shown again.`}</p>
-          <p>
-            <code>{link.url}</code>
-          </p>
-        </div>
-      ) : null}
+      <OneTimeAddress link={link ?? null} />
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Account</th>
-            <th scope="col">Plan</th>
-            <th scope="col">People</th>
-            <th scope="col">
-              <span>Change</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={['Account', 'Plan', 'People']} hasActions />
         <tbody>
           {accounts.map(({ id, name, plan }) => (
             <tr>
