@@ -72,7 +72,10 @@ export default {
       comment: 'it uses nothing of a workspace, and nothing of a workspace imports it',
       severity: 'error',
       from: { path: '^engine/server/' },
-      to: { path: '^engine/', pathNot: '^engine/(?:base|http|server)/|^engine/storage/index[.]ts$' },
+      to: {
+        path: '^engine/',
+        pathNot: '^engine/(?:base|http|server)/|^engine/(?:storage|notify/sending)/index[.]ts$',
+      },
     },
     {
       name: 'nothing-needs-the-linked-server',

@@ -19,12 +19,14 @@ import {
   SESSION_WORDS,
   TASK_WORDS,
   VERIFICATION_WORDS,
+  WORKSPACE_WORDS,
 } from '../dist/engine/index.js';
 import { KEY_GROUPS, KEYMAP } from '../dist/tui/keymap/index.js';
 import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js';
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
 import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
+import { describeServerApi } from './server-api.js';
 import { listTranslationFields } from './translation-fields.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -380,6 +382,7 @@ of (\`state\`, \`status\`, \`resume_at\`, \`branch_state\`, …).`,
     section('A task', TASK_WORDS),
     section("A worker's session", SESSION_WORDS),
     ...Object.entries(OTHER_WORDS).map(([what, meanings]) => section(capitalize(what), meanings)),
+    section('A workspace, among those of the machine', WORKSPACE_WORDS),
     section('Evidence', VERIFICATION_WORDS),
     `## What is easily confused
 
@@ -461,7 +464,7 @@ function isFromSvc(headers, body, secret) {
 - At least once: a target may see the same \`id\` twice. Deliveries of one target go out one after the other, a failed one comes later than those after it.
 - Any 2xx answer within 10 seconds is success. Redirects are not followed.
 - A failure is tried again with exponential backoff and jitter, up to an hour apart, for 24 hours; then the delivery is \`dead\`.
-  \`Retry-After\` is respected on 429 and 503. 410 makes it dead at once.
+  \`Retry-After\` is respected on 429 and 503. 410 is a failure like any other: some answer so of what is only switched off.
 - A target whose secret is not set is not sent anything unsigned: its deliveries stay pending for as long as the engine lacks it, and \`svc notify deliveries\`
   says so; the 24 hours begin with the first try.
 - A dead or slow target delays no other.
@@ -562,6 +565,19 @@ function betweenMarks(file, mark, text) {
   return [file, `${before}${first}\n\n${text}\n\n${last}${after}`];
 }
 
+/** What lets each agent do everything without being asked, between marks in README.md. */
+async function withPermissions(file) {
+  const { PRESETS } = await agentPrograms();
+  const rows = PRESETS.flatMap(({ name, headless, headlessLong, unasked }) => {
+    for (const command of [headless, headlessLong])
+      for (const option of unasked)
+        if (command !== null && !` ${command}`.includes(` ${option}`))
+          throw new Error(`${name}: ${option} is not in ${command}`);
+    return headless === null ? [] : [[code(name), unasked.map(code).join(' ')]];
+  });
+  return betweenMarks(file, 'permissions', table(['agent', 'asks nobody because of'], rows));
+}
+
 const ATTEMPT =
   /\bhostile\(\s*\{\s*attacker: '([^']+)',\s*tries:\s*(?:'([^']+)'|"([^"]+)"),\s*lite: '([^']+)',\s*strict: '([^']+)',?\s*\}/g;
 
@@ -632,12 +648,14 @@ const FILES = Object.fromEntries([
   page('docs/guard.md', await guardPage()),
   page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
+  page('docs/server-api.md', describeServerApi(table)),
   page('docs/tools.md', await toolsPage()),
   page('docs/ui.md', preferencesPage()),
   page('docs/words.md', wordsPage()),
   await withPresets('docs/presets.md'),
   withAttempts('docs/security.md'),
   withTranslationFields('docs/gateway-translation.md'),
+  await withPermissions('README.md'),
 ]);
 
 function read(file) {

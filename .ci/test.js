@@ -39,9 +39,7 @@ const place = (file) => {
  * seconds of CPU, its children's included, for what a shorter one of every run already shows in small.
  */
 const APART = [
-  'hostile',
-  'faults',
-  'terminal',
+  'browser',
   'ci/imports',
   'cli/acp.test',
   'cli/commands/lock',
@@ -51,6 +49,9 @@ const APART = [
   'cli/mcp/bridge',
   'cli/neighbours',
   'cli/package',
+  'day/',
+  'docs/recipes',
+  'docs/tutorial',
   'engine/board/verify/rerun',
   'engine/daemon/supervisor',
   'engine/dispatch/acp',
@@ -60,8 +61,13 @@ const APART = [
   'engine/gateway/translate/pairs',
   'engine/knowledge/memory/okf',
   'engine/knowledge/symbols/cases',
+  'engine/knowledge/symbols/exact',
+  'engine/link/canary',
+  'engine/link/hostile-server',
+  'engine/link/link',
   'engine/receiver/replay',
   'engine/retention',
+  'engine/review/discard-actions',
   'engine/review/shared-repository',
   'engine/review/two-repositories',
   'engine/runner/confine/commands',
@@ -76,9 +82,15 @@ const APART = [
   'engine/runner/worktrees/prune',
   'engine/runner/worktrees/trial',
   'engine/runner/worktrees/undo-promotion',
+  'engine/server/deliveries/deliveries',
+  'engine/server/deliveries/targets',
+  'engine/server/keeping',
   'engine/server/login',
   'engine/server/people',
   'engine/takeover',
+  'faults',
+  'hostile',
+  'terminal',
   'tui/text/every-title',
 ];
 /** One of each kind that belongs to every run all the same: the main job in a terminal, and killed workers. */
@@ -116,7 +128,16 @@ if (files.length === 0) {
 }
 
 /** Each of these files is a process of its own: it starts many others, or grows so large that others in it would start theirs slowly. */
-const ALONE = ['terminal', 'faults', 'agents', 'hostile', 'engine/takeover', 'engine/knowledge/sources'];
+const ALONE = [
+  'browser',
+  'day/',
+  'terminal',
+  'faults',
+  'agents',
+  'hostile',
+  'engine/takeover',
+  'engine/knowledge/sources',
+];
 /** How many other files share a process at most: loading the program takes longer than many of them do. */
 const MOST_TOGETHER = 10;
 

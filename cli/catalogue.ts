@@ -98,6 +98,11 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['stats'], load: async () => [(await import('./commands/stats.ts')).statsCommand] },
       { words: ['server'], load: async () => (await import('./commands/server.ts')).serverCommands },
       { words: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).loginCommands },
+      { words: ['link', 'unlink'], load: async () => (await import('./commands/link.ts')).linkCommands },
+      {
+        words: ['entitlements'],
+        load: async () => [(await import('./commands/entitlements.ts')).entitlementsCommand],
+      },
       { words: ['gateway'], load: async () => (await import('./commands/gateway.ts')).gatewayCommands },
       { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
       { words: ['clean'], load: async () => (await import('./commands/clean.ts')).cleanCommands },

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname } from 'node:path';
+import { entitlementsOperations } from './access/operations.ts';
 import { findReadingTime, listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { createOperations } from './api/dispatcher.ts';
@@ -15,6 +16,7 @@ import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
 import { pickRacer } from './board/decisions/index.ts';
 import { secretOperations } from './config/compare-secrets.ts';
+import { renderWithKey, writeConfig } from './config/edit.ts';
 import {
   type Config,
   consentMissingForStart,
@@ -33,6 +35,7 @@ import { contextOperations } from './knowledge/context/operations.ts';
 import { guardOperations } from './knowledge/guard/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
 import { graphOperations } from './knowledge/symbols/operations.ts';
+import { linkOperations } from './link/index.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -147,6 +150,11 @@ export async function openEngine(options: OpenOptions) {
       config,
       requireConsent,
       waitingKeys: () => keeper.loaded().consent.pending.map(({ key }) => key),
+      setServerUrl(url, actor) {
+        const text = renderWithKey({ file, name: 'server.url', text: JSON.stringify(url) });
+        writeConfig({ file, env, text, name: 'server.url', actor });
+        keeper.refresh();
+      },
       env,
       secret: lookup,
       svc: options.svc ?? null,
@@ -194,10 +202,12 @@ export async function openEngine(options: OpenOptions) {
       secrets: findSecrets(config(), lookup),
       tasks: tasks.counts(),
       decisionsPending: board.decisions.count('pending'),
+      asksOpen: bus.asks.counts().open,
       workers: { ...sessions.counts(), cap: dispatcher.cap },
       containment,
       heldAgents: rooms.circuits.listCircuits().map(({ agent }) => agent),
       deliveries: notify.counts(),
+      link: rooms.link.status(),
       configProblem: keeper.problem(),
       restartNeeded: keeper.restartNeeded(),
       consent: keeper.loaded().consent.state,
@@ -283,6 +293,8 @@ export async function openEngine(options: OpenOptions) {
       ...retentionOperations({ retention: rooms.retention }),
       ...statsOperations({ stats: rooms.stats }),
       ...notifyOperations(notify),
+      ...linkOperations(rooms.link),
+      ...entitlementsOperations({ entitlements: rooms.entitlements }),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({
         storage,
@@ -304,7 +316,11 @@ export async function openEngine(options: OpenOptions) {
       config().context.guidance.mcp_tools || !name.startsWith('context.');
     const all = [...declared, ...toolOperations(declared, agents.listNames, isOffered)];
     const operations: Operations<(typeof all)[number]> = createOperations(all, {
-      policy: () => config().policy,
+      policy() {
+        // Whoever edits svc.yaml and then asks is answered by what it says now.
+        keeper.refresh();
+        return config().policy;
+      },
       calls: storage.calls,
     });
 
@@ -325,6 +341,7 @@ export async function openEngine(options: OpenOptions) {
           return events.append({ kind: 'config_reloaded', data: { restartNeeded: keeper.restartNeeded() } });
         })
         // What waited for a consent may have got it.
+        .then(() => rooms.link.applySettings())
         .then(() => dispatcher.look())
         .then(() => rooms.gateway.process.applySettings())
         .catch(() => undefined);
@@ -344,6 +361,7 @@ export async function openEngine(options: OpenOptions) {
     }
     closing(whenGone(storage, () => void leave()));
     board.start();
+    rooms.link.applySettings();
     rooms.memory.start();
     rooms.texts.start();
     rooms.retention.start();
@@ -351,6 +369,7 @@ export async function openEngine(options: OpenOptions) {
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
     await rooms.gateway.start();
+    await rooms.leases.start();
     await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();
@@ -368,6 +387,7 @@ export async function openEngine(options: OpenOptions) {
 
     return {
       root,
+      file,
       version,
       startedAt,
       paths,

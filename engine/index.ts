@@ -42,6 +42,8 @@ export {
   OTHER_WORDS,
   SESSION_WORDS,
   TASK_WORDS,
+  WORKSPACE_WORDS,
+  type WorkspaceWord,
 } from './base/state-words.ts';
 export {
   cutToWidth,
@@ -94,6 +96,9 @@ export type { KnownPullRequest, ListedSession } from './dispatch/operations.ts';
 export type { DayUsage, GatewayState, NamedUsage } from './gateway/index.ts';
 export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
+export { formatImpact } from './knowledge/symbols/format-impact.ts';
+export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';
+export type { LinkStatus } from './link/room.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
@@ -132,6 +137,7 @@ export type { Figures, StatsDay, StatsReport } from './stats/index.ts';
 export type { LoggedEvent } from './storage/index.ts';
 export { readDaemonRecord } from './workspace/daemon-record.ts';
 export { findWorkspace } from './workspace/find.ts';
+export type { RegisteredWorkspace } from './workspace/registry.ts';
 
 /** Opens the whole system for the workspace of `options.file`; the caller is its only host until `close()`. */
 export async function openEngine(options: OpenOptions): Promise<Engine> {
@@ -175,6 +181,9 @@ export const crushing = () => import('./knowledge/context/crush/index.ts');
 
 /** What `svc doctor` asks about the parts that only the engine uses. */
 export const doctorChecks = () => import('./doors/doctor.ts');
+
+/** The workspaces of this machine. */
+export const machineWorkspaces = () => import('./doors/workspaces.ts');
 
 export const dataFolders = () => import('./doors/data-folders.ts');
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actorDenied, mayAct, operation, type Policy } from './api/operation.ts';
+import type { LinkStatus } from './link/index.ts';
 
 export interface EngineStatus {
   pid: number;
@@ -19,12 +20,15 @@ export interface EngineStatus {
   secrets: { key: string; name: string; isSet: boolean }[];
   tasks: Record<string, number>;
   decisionsPending: number;
+  /** Questions of workers that nobody has answered. */
+  asksOpen: number;
   workers: { running: number; queued: number; paused: number; cap: number };
   /** How the processes of a run are held together here; null while that is being found out. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   /** Agents that are given no work. */
   heldAgents: string[];
   deliveries: { pending: number; delivered: number; dead: number };
+  link: LinkStatus;
   /** Why the configuration on disk is not the one in use; null when it is. */
   configProblem: string | null;
   /** Whether what svc.yaml says was agreed to on this machine; `none`: never, so nothing is started. */

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createEntitlements, type EntitlementsReader } from './access/entitlements.ts';
 import {
   type Agents,
   type Circuits,
@@ -57,6 +58,7 @@ import { createMemory, type Memories, pointToNotes } from './knowledge/memory/in
 import { createImpactAtEnd } from './knowledge/symbols/impact-at-end.ts';
 import { createGraph, type Graph, placeShared } from './knowledge/symbols/index.ts';
 import { createImpactReader, type ReadImpact } from './knowledge/symbols/read-impact.ts';
+import { createLeases, createLink, fetchLease, type Leases, type Link } from './link/index.ts';
 import { createNotify } from './notify/index.ts';
 import { createReceiver } from './receiver/index.ts';
 import { createListeners, type Listeners } from './receiver/listeners.ts';
@@ -113,6 +115,8 @@ export interface Ground {
   /** Keys of svc.yaml that are not in use before somebody agrees to them. */
   waitingKeys(): readonly string[];
   env: NodeJS.ProcessEnv;
+  /** Writes `server.url` of svc.yaml, agreed to by that; null takes it out. */
+  setServerUrl(url: string | null, actor: string): void;
   /** The value of a secret's variable. */
   secret(name: string): string | undefined;
   svc: readonly string[] | null;
@@ -139,8 +143,11 @@ export interface Rooms {
   bus: Bus;
   board: Board<Dispatcher>;
   notify: ReturnType<typeof createNotify>;
+  link: Link;
   listeners: Listeners;
   hooks: Hooks;
+  entitlements: EntitlementsReader;
+  leases: Leases;
   gateway: GatewayRoom;
   memory: Memories;
   texts: StoredTexts;
@@ -369,6 +376,28 @@ export function createRooms(ground: Ground): Rooms {
   });
   closing(impactAtEnd.close);
 
+  const leases = createLeases({
+    file: join(paths.data, 'lease.json'),
+    clock,
+    secret: env.SVC_LEASE_SECRET,
+    link() {
+      const linked = link.linked();
+      return linked === null || linked.revokedAt !== null
+        ? null
+        : { server: linked.server, workspaceId: linked.workspace, leaseKey: linked.leaseKey };
+    },
+    fetchLease: (nonce) => fetchLease(link.calls(), nonce),
+    log,
+  });
+  closing(leases.close);
+  const entitlements = createEntitlements({
+    linked: () => link.linked(),
+    lease: leases.view,
+    isLeaseRequired: readEnvironmentFlag(env, 'SVC_REQUIRE_LEASE'),
+    mayBeUnlinked: readEnvironmentFlag(env, 'SVC_ALLOW_UNLINKED'),
+    listProjects: () => config().projects.map(({ id }) => id),
+  });
+
   const board: Board<Dispatcher> = createBoard({
     storage,
     events,
@@ -434,6 +463,7 @@ export function createRooms(ground: Ground): Rooms {
         configuration: config,
         profile: () => config().guard.profile || 'lite',
         requireConsent: ground.requireConsent,
+        findLock: entitlements.findLock,
         permissions: () => config().agents.permissions,
         isAsking: bus.isAsking,
         atPlace: ({ cwd }) => guard.readAhead(cwd),
@@ -524,6 +554,24 @@ export function createRooms(ground: Ground): Rooms {
     log,
   });
   closing(notify.close);
+  const link = createLink({
+    storage,
+    events,
+    clock,
+    log,
+    env,
+    root,
+    data: paths.data,
+    dataId: ground.dataId,
+    config,
+    setServerUrl: ground.setServerUrl,
+    tasks,
+    decisions,
+    workflow,
+    requireConsent: ground.requireConsent,
+    leases,
+  });
+  closing(link.close);
   const listeners = createListeners(
     createReceiver({
       storage,
@@ -621,8 +669,11 @@ export function createRooms(ground: Ground): Rooms {
     bus,
     board,
     notify,
+    link,
     listeners,
     hooks,
+    entitlements,
+    leases,
     gateway,
     memory,
     texts,

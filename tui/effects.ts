@@ -13,7 +13,7 @@ export const performEffect = (handlers: EffectHandlers, effect: Effect): void =>
 
 /** What it takes to hand the terminal to another program. */
 interface TerminalLender extends Pick<DashboardOptions, 'env' | 'svc' | 'cwd'> {
-  store: Store;
+  store: Pick<Store, 'send'>;
   borrowTerminal(use: () => Promise<void>): Promise<void>;
 }
 
@@ -56,18 +56,26 @@ export const runSvcCommand = (
 
 /**
  * Collects the keys of one turn of the event loop into one burst, however many events the parser makes of them. Such a
- * burst comes from a paste without brackets, a script or a held key.
+ * burst comes from a paste without brackets, a script or a held key. Text that is pasted comes after the keys before it.
  */
-export function createKeyCollector(store: Store): (names: readonly string[]) => void {
+export function createKeyCollector(store: Pick<Store, 'send'>): {
+  collect(names: readonly string[]): void;
+  paste(text: string): void;
+} {
   let burst: string[] = [];
-  return (names) => {
-    if (names.length === 0) return;
-    burst.push(...names);
-    if (burst.length > names.length) return;
-    queueMicrotask(() => {
-      const keys = burst;
-      burst = [];
-      store.send({ type: 'keys', keys, at: Date.now() });
-    });
+  function sendBurst(): void {
+    const keys = burst;
+    burst = [];
+    if (keys.length > 0) store.send({ type: 'keys', keys, at: Date.now() });
+  }
+  return {
+    collect(names) {
+      if (names.length > 0 && burst.length === 0) queueMicrotask(sendBurst);
+      burst.push(...names);
+    },
+    paste(text) {
+      sendBurst();
+      store.send({ type: 'paste', text });
+    },
   };
 }

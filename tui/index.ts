@@ -1,8 +1,8 @@
 import type { EngineClient } from '../engine/index.ts';
-import type { DashboardEnd, DashboardOptions } from './options.ts';
-import { openPreferenceFile } from './preferences/preference-file.ts';
+import type { AllDashboardOptions, DashboardEnd, DashboardOptions } from './options.ts';
+import { openPreferenceFile, type PreferenceFile } from './preferences/preference-file.ts';
 
-export type { DashboardEnd, DashboardOptions } from './options.ts';
+export type { AllDashboardOptions, DashboardEnd, DashboardOptions } from './options.ts';
 
 /**
  * Opens the dashboard and resolves when the person leaves it. Rejects if it cannot connect or fails. The terminal is
@@ -12,13 +12,27 @@ export async function openDashboard(given: DashboardOptions): Promise<DashboardE
   const { connect, close } = connectEarly(given.connect);
   const options = { ...given, connect };
   try {
-    const read = await openPreferenceFile(given.env);
-    const file = given.bell ? { ...read, preferences: { ...read.preferences, bell: true } } : read;
+    const file = await openPreferences(given);
     if (options.plain) return await (await import('./plain/open-plain.ts')).openPlainDashboard(options, file);
     return await (await import('./open-screen.tsx')).openScreen(options, file);
   } finally {
     close();
   }
+}
+
+/** Opens the dashboard of all workspaces of this machine, as `openDashboard`; it starts no engine by itself. */
+export async function openAllDashboard(options: AllDashboardOptions): Promise<DashboardEnd> {
+  const file = await openPreferences(options);
+  return (await import('./all/open-all.ts')).openAllScreen(options, file);
+}
+
+/** What a person prefers, with what the command line says in its place. */
+async function openPreferences({
+  env,
+  bell,
+}: Pick<DashboardOptions, 'env' | 'bell'>): Promise<PreferenceFile> {
+  const file = await openPreferenceFile(env);
+  return bell ? { ...file, preferences: { ...file.preferences, bell } } : file;
 }
 
 /** Starts to connect while the libraries load. The first call of `connect` gets that connection; `close` ends an unused one. */

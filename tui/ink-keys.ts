@@ -25,5 +25,16 @@ export function nameInkKeys(input: string, key: Key): string[] {
 function nameCharacterKey(character: string): string {
   if (character === ' ') return 'space';
   if (character === '\r' || character === '\n' || character === '\r\n') return 'enter';
-  return character === '\t' ? 'tab' : character;
+  if (character === '\t') return 'tab';
+  if (character === '\u001b') return 'esc';
+  if (character === '\u007f' || character === '\b') return 'backspace';
+  // Of a chunk Ink tells no keys apart, so those with Ctrl are still what the terminal has sent.
+  const code = character.codePointAt(0) ?? 0;
+  return code >= 1 && code <= LAST_CTRL_LETTER
+    ? `ctrl+${String.fromCodePoint(code + CTRL_TO_LETTER)}`
+    : character;
 }
+
+/** Ctrl-A is 1, Ctrl-Z is 26; the letter has the same place after a backtick. */
+const LAST_CTRL_LETTER = 26;
+const CTRL_TO_LETTER = 96;

@@ -1,25 +1,44 @@
 import type { EngineClient } from '../engine/index.ts';
+import type { WorkspacePlace } from './all/state.ts';
 import type { PaneId } from './state/model.ts';
 
-export interface DashboardOptions {
+/** The terminal, and the program on it. */
+export interface TerminalOptions {
   env: NodeJS.ProcessEnv;
-  /** A folder in the workspace. */
-  cwd: string;
   /** The command line that starts svc. */
   svc: readonly string[];
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Connects to the engine. With `start`, starts one if none runs. */
-  connect(start: boolean): Promise<EngineClient>;
-  /** No borders, no alternate screen: changes are appended as lines. */
-  plain: boolean;
   /** Ring the terminal's bell when something new waits. */
   bell: boolean;
   /** Closes the dashboard. SIGTERM and SIGINT abort it. */
   signal: AbortSignal;
+}
+
+export interface DashboardOptions extends TerminalOptions {
+  /** A folder in the workspace. */
+  cwd: string;
+  /** Connects to the engine. With `start`, starts one if none runs. */
+  connect(start: boolean): Promise<EngineClient>;
+  /** No borders, no alternate screen: changes are appended as lines. */
+  plain: boolean;
   /** The row to select at the start. */
   select?: { pane: PaneId; id: string } | undefined;
+}
+
+/** The dashboard of all workspaces of a machine. */
+export interface AllDashboardOptions extends TerminalOptions {
+  /** Those that there are when it is opened. */
+  workspaces: readonly [WorkspacePlace, ...WorkspacePlace[]];
+  /** svc.yaml of the workspace that the person is in; null for none. */
+  here: string | null;
+  /** Those that there are now. */
+  listWorkspaces(): readonly WorkspacePlace[];
+  /** The folder and the environment of programs that work in a workspace. */
+  placeOf(workspace: WorkspacePlace): { cwd: string; env: NodeJS.ProcessEnv };
+  /** Connects to the engine of a workspace. With `start`, starts one if none runs. */
+  connect(workspace: WorkspacePlace, start: boolean): Promise<EngineClient>;
 }
 
 export interface DashboardEnd {

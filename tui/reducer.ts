@@ -46,7 +46,9 @@ export type DashboardEvent =
   | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
   | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
   | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
-  | { type: 'go'; pane: PaneId; id: string };
+  | { type: 'go'; pane: PaneId; id: string }
+  /** The dashboard of several workspaces changes this one's part as a whole, and the lists follow. */
+  | { type: 'replace'; change(state: State): State };
 
 const renderHint = (state: State, hint: Words | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
@@ -108,10 +110,12 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
     }
     case 'answered': {
       const { effect, answer: answered } = event;
-      const settled = settleBulkCall(state, effect.busy, null);
+      const refusal = effect.findRefusal?.(answered as never) ?? null;
+      const settled = settleBulkCall(state, effect.busy, refusal);
       if (settled !== null) return transitionTo(settled);
       const text = effect.describeAnswer(answered as never);
-      const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, 'good');
+      const tone = refusal === null ? 'good' : 'bad';
+      const next = showMessage({ ...state, busy: removeOne(state.busy, effect.busy) }, text, tone);
       return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
     }
     case 'refused':
@@ -130,6 +134,8 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       return transitionTo(event.effect.onExit(state, event.code));
     case 'message':
       return transitionTo(showMessage(state, event.text, event.tone, renderHint(state, event.hint)));
+    case 'replace':
+      return transitionTo(event.change(state));
     case 'go':
       return transitionTo({
         ...state,
@@ -165,17 +171,21 @@ function handleKeys(state: State, keys: readonly string[], at: number): Transiti
   if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
   if (state.overlay !== null) return handleOverlayBurst(state, state.overlay, keys, at);
   // A burst disarms and moves, but never acts.
-  const moved = keys.reduce<State>(
+  const moved = keys.reduce<Transition>(
     (sofar, key) => {
-      const binding = findBinding(key, sofar);
-      return binding?.moves ? (binding.run?.(sofar).state ?? sofar) : sofar;
+      const binding = findBinding(key, sofar.state);
+      const step = binding?.moves ? binding.run?.(sofar.state) : undefined;
+      return step === undefined ? sofar : { ...step, effects: [...sofar.effects, ...step.effects] };
     },
-    { ...state, armed: null },
+    transitionTo({ ...state, armed: null }),
   );
   const acts = keys.some((key) => findBinding(key, state)?.moves === undefined);
-  return transitionTo(
-    acts ? showMessage(moved, 'keys that arrive together only move: press them one after the other') : moved,
+  if (!acts) return moved;
+  const told = showMessage(
+    moved.state,
+    'keys that arrive together only move: press them one after the other',
   );
+  return transitionTo(told, ...moved.effects);
 }
 
 function handleKey(state: State, key: string, at: number): Transition {

@@ -2,6 +2,10 @@ import { Box, Text } from 'ink';
 import { Component, type ReactNode } from 'react';
 import { getPreviewTop, getScroll, isShowingLog } from './actions/navigation.ts';
 import { describeSort } from './actions/sorting.ts';
+import { CHOOSER_KEYS, renderChooser } from './all/chooser.ts';
+import { describeCombinedList, renderCombinedList } from './all/combined-list.ts';
+import { renderAllHeaderLine } from './all/header.ts';
+import type { AllState } from './all/state.ts';
 import { renderMessageLines, renderQuestionLines } from './layout/bottom-lines.ts';
 import { renderBannerLines, renderHeaderLine, renderTabsLine } from './layout/header.ts';
 import { renderHintLine } from './layout/hint-line.ts';
@@ -18,6 +22,7 @@ import { getTheme } from './preferences/preferences.ts';
 import { isPaneFetched } from './state/data.ts';
 import { showCaret } from './state/input.ts';
 import type { SessionRow, State } from './state/model.ts';
+import { isCombinedPane } from './state/pane-ids.ts';
 import { fitLine, makeLineDrawable, markHits } from './text/text.ts';
 import { type Line, span, type Theme } from './text/theme.ts';
 import { Frame, type FrameContent } from './widgets/frame.tsx';
@@ -26,12 +31,22 @@ import { StillTable } from './widgets/still-table.tsx';
 
 interface Props {
   state: State;
+  /** The workspaces whose rows are in the lists beside those of `state`; null where the screen shows one. */
+  all: AllState | null;
   /** Null where there is to be no colour. */
   theme: Theme | null;
 }
 
 /** Renders a state. The screen depends on nothing else, so a state is all that a test needs. */
-export function Screen({ state, colours }: { state: State; colours: boolean }): ReactNode {
+export function Screen({
+  state,
+  all = null,
+  colours,
+}: {
+  state: State;
+  all?: AllState | null;
+  colours: boolean;
+}): ReactNode {
   const theme = colours ? getTheme(state.preferences) : null;
   const layout = getLayout(state);
   const { columns, rows } = state.size;
@@ -46,26 +61,43 @@ export function Screen({ state, colours }: { state: State; colours: boolean }): 
     );
   }
   const head = [
-    renderHeaderLine(state),
-    ...(layout.kind === 'wide' ? [] : [renderTabsLine(state)]),
+    all === null ? renderHeaderLine(state) : renderAllHeaderLine(all),
+    ...(layout.kind === 'wide'
+      ? []
+      : [
+          renderTabsLine(
+            state,
+            all?.members.map((each) => each.state),
+          ),
+        ]),
     ...renderBannerLines(state),
   ];
   return (
     <Box flexDirection="column" width={columns} height={rows}>
       <TextLines lines={head.map((line) => fitLine(makeLineDrawable(line), columns))} theme={theme} />
       <Box flexGrow={1} height={layout.body}>
-        <ScreenBody state={state} layout={layout} theme={theme} />
+        <ScreenBody {...{ state, all, layout, theme }} />
       </Box>
       <TextLines
-        lines={renderBottomLines(state).map((line) => fitLine(makeLineDrawable(line), columns))}
+        lines={renderBottomLines(state, all).map((line) => fitLine(makeLineDrawable(line), columns))}
         theme={theme}
       />
     </Box>
   );
 }
 
-function ScreenBody({ state, layout, theme }: Props & { layout: Layout }): ReactNode {
+function ScreenBody({ state, all, layout, theme }: Props & { layout: Layout }): ReactNode {
   const { overlay, size } = state;
+  if (all !== null && all.chooser !== null)
+    return (
+      <Frame
+        title="Workspaces"
+        note={String(all.members.length)}
+        lines={renderChooser(all, { cells: size.columns - 4, rows: layout.body - 2 })}
+        focused={true}
+        {...{ theme, width: size.columns, height: layout.body }}
+      />
+    );
   const view =
     overlay === null || isInPreview(state)
       ? null
@@ -90,14 +122,14 @@ function ScreenBody({ state, layout, theme }: Props & { layout: Layout }): React
   return layout.columns.map((boxes) => (
     <Box key={JSON.stringify(boxes[0]?.content)} flexDirection="column">
       {boxes.map((area) => (
-        <PaneErrorBoundary key={JSON.stringify(area.content)} area={area} theme={theme} state={state} />
+        <PaneErrorBoundary key={JSON.stringify(area.content)} {...{ area, theme, state, all }} />
       ))}
     </Box>
   ));
 }
 
-function BoxFrame({ state, area, theme }: Props & { area: Area }): ReactNode {
-  const content = getFrameContent(state, area);
+function BoxFrame({ state, all, area, theme }: Props & { area: Area }): ReactNode {
+  const content = getFrameContent(state, all, area);
   // What it shows of usage are names and values that seldom change.
   const isTable = 'preview' in area.content && area.content.preview === 'usage' && content.lines.length > 0;
   return (
@@ -116,7 +148,7 @@ const isPreviewFocused = (state: State): boolean =>
   state.view === 'full' || isInPreview(state) || state.armed?.binding === 'promote';
 
 /** Title, lines and note of one box. */
-function getFrameContent(state: State, { content, width, height }: Area): FrameContent {
+function getFrameContent(state: State, all: AllState | null, { content, width, height }: Area): FrameContent {
   const isAlone = state.view === 'full';
   if ('list' in content) {
     const pane = getPane(content.list) as unknown as Pane<object>;
@@ -124,10 +156,16 @@ function getFrameContent(state: State, { content, width, height }: Area): FrameC
     const { filter } = state.lists[pane.id];
     const name = `${pane.digit === '' ? getPane(getTabPane(pane.id)).digit : pane.digit} ${pane.title}`;
     const title = `${name}${filter === '' ? '' : `  /${filter}`}`;
-    const size = { cells: width - 4, rows: height - LIST_EDGE };
-    const lines = renderListLines(getPane(content.list), state, { ...size, focused });
+    const size = { cells: width - 4, rows: height - LIST_EDGE, focused };
+    if (all !== null && isCombinedPane(content.list)) {
+      const note = [describeMarks(state, pane), describeCombinedList(all, content.list)];
+      const lines = renderCombinedList(all, content.list, size);
+      return { title, note: note.filter(Boolean).join(' · '), lines, focused };
+    }
+    const whose = all === null ? '' : ` · ${state.across?.label}`;
+    const lines = renderListLines(getPane(content.list), state, size);
     const note = isPaneFetched(pane.id, state) ? describeList(state, pane) : undefined;
-    return { title, note, lines, focused };
+    return { title: `${title}${whose}`, note, lines, focused };
   }
   if ('log' in content) {
     const row = getSelectedRow(state, 'workers') as SessionRow | undefined;
@@ -152,21 +190,27 @@ function getFrameContent(state: State, { content, width, height }: Area): FrameC
   const note = [preview.note, place].filter(Boolean).join(' · ');
   const marked = query === '' ? shown : shown.map((line) => markHits(line, query));
   const lines = [...pinned, ...marked];
-  return { title: preview.title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
+  const title = state.across === null ? preview.title : `${state.across.label} · ${preview.title}`;
+  return { title, note, lines, focused: isPreviewFocused(state), isWhole: isAlone, left };
 }
 
 /** What the upper border says of a list: how many rows are marked, then what its pane has to say. */
-function describeList(state: State, pane: Pane<object>): string | undefined {
+const describeList = (state: State, pane: Pane<object>): string | undefined =>
+  [describeMarks(state, pane), pane.note?.(state)].filter(Boolean).join(' · ') || undefined;
+
+/** How many rows are marked, and by what the list is sorted. */
+function describeMarks(state: State, pane: Pane<object>): string {
   const { ids, marks, sort } = state.lists[pane.id];
   const hidden = marks.size === 0 ? 0 : [...marks.keys()].filter((id) => !ids.includes(id)).length;
   const marked = marks.size === 0 ? '' : `${marks.size} marked${hidden === 0 ? '' : `, ${hidden} not shown`}`;
   const sorted = sort === null ? '' : `by ${describeSort(sort)}`;
-  return [marked, sorted, pane.note?.(state)].filter(Boolean).join(' · ') || undefined;
+  return [marked, sorted].filter(Boolean).join(' · ');
 }
 
-function renderBottomLines(state: State): Line[] {
+function renderBottomLines(state: State, all: AllState | null): Line[] {
   const { overlay, size } = state;
   const messages = renderMessageLines(state);
+  if (all !== null && all.chooser !== null) return [...messages, [span(` ${CHOOSER_KEYS}`, 'dim')]];
   if (state.armed !== null) return [...messages, ...renderQuestionLines(state)];
   if (overlay === null) return [...messages, renderHintLine(state)];
   if (isLineOverlay(overlay)) {
@@ -197,9 +241,9 @@ class PaneErrorBoundary extends Component<
   }
 
   override render(): ReactNode {
-    const { state, area, theme } = this.props;
+    const { state, all, area, theme } = this.props;
     const { failed } = this.state;
-    if (failed === null) return <BoxFrame state={state} area={area} theme={theme} />;
+    if (failed === null) return <BoxFrame {...{ state, all, area, theme }} />;
     const lines: Line[] = [
       [span('This pane could not be drawn; the others go on.', 'bad')],
       [span(failed.message)],

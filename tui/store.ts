@@ -45,6 +45,7 @@ export const createInitialState = (options: {
   bulk: null,
   movedAt: Number.NEGATIVE_INFINITY,
   preferences: options.preferences ?? DEFAULT_PREFERENCES,
+  across: null,
   isPlain: options.plain ?? false,
   farewell: [],
 });

@@ -105,6 +105,15 @@ const noteWaiting = (
     note(`note: not in use before svc trust: ${pending.map(({ key }) => key).join(', ')}`);
 };
 
+const isFilled = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+
+/** Whoever lets people decide from outside hears what that means while no code is asked for. */
+const noteDeciders = ({ note }: Pick<Context, 'note'>): void =>
+  note(
+    'note: unless server.decide_code is on, whoever has stolen the linked server can speak for them; svc link code sets codes up',
+  );
+
 const set = defineCommand({
   name: 'config set',
   about: 'change one key of svc.yaml; the whole file is checked before it is written',
@@ -134,6 +143,7 @@ const set = defineCommand({
     });
     const { value, source } = done;
     context.result({ key: name, value, source, file }, () => `${name} = ${shortenValue(value)}`);
+    if (path[0] === 'server' && path[1] === 'decide' && isFilled(value)) noteDeciders(context);
     if (source === 'environment') context.note('note: an environment variable overrides what the file says');
     noteChanged(context, done);
   },

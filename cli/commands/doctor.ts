@@ -2,7 +2,7 @@ import { configuration, toPrintable } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Check, reportWarning } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
-import { checkAddresses, checkEngine, checkSupervision } from '../doctor/engine.ts';
+import { checkAddresses, checkEngine, checkLink, checkSupervision } from '../doctor/engine.ts';
 import {
   checkAgents,
   checkGit,
@@ -49,7 +49,7 @@ export const doctorCommand: Command = defineCommand({
     const checks: Check[] = [
       ...machine,
       ...(running === null ? listUnchecked(configured) : [running.check]),
-      ...(engine === null ? [] : checkSupervision(engine)),
+      ...(engine === null ? [] : [...checkSupervision(engine), ...checkLink(engine)]),
       ...place,
       ...addresses,
       ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),

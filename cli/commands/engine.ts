@@ -2,6 +2,7 @@ import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   asSvcError,
+  describeLink,
   type Engine,
   type EngineStatus,
   EXIT,
@@ -20,6 +21,7 @@ import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts } from '../print.ts';
 import { getSvcCommand } from '../self.ts';
 import { findDifferingSecrets } from './engine-secrets.ts';
+import { showAllStatus } from './status-all.ts';
 import { writeSystemdUnit } from './systemd-unit.ts';
 
 type Status = Wire<EngineStatus>;
@@ -58,7 +60,10 @@ export function formatStatus(status: Status): string {
     ['secrets', formatSecrets(status)],
     ['http', status.http === null ? null : formatHostPort(status.http)],
     ['tasks', tasks.join(', ')],
-    ['waiting', formatCount(status.decisions_pending, 'decision')],
+    [
+      'waiting',
+      `${formatCount(status.decisions_pending, 'decision')}, ${formatCount(status.asks_open, 'open question')}`,
+    ],
     [
       'workers',
       `${status.workers.running} running, ${status.workers.queued} queued, ${status.workers.paused} paused, at most ${status.workers.cap}`,
@@ -68,6 +73,7 @@ export function formatStatus(status: Status): string {
       status.held_agents.length === 0 ? null : `${status.held_agents.join(', ')} (svc agents says why)`,
     ],
     ['deliveries', `${status.deliveries.pending} pending, ${status.deliveries.dead} dead`],
+    ['link', describeLink(status.link)],
     [
       'config',
       status.config_problem === null
@@ -242,8 +248,15 @@ function isAlive(pid: number): boolean {
 const status = defineCommand({
   name: 'status',
   about: 'what runs, what waits, where it listens',
-  examples: ['status', 'status --json'],
+  flags: {
+    all: {
+      type: 'boolean',
+      about: 'a line for each workspace of this machine, whether its engine runs or not',
+    },
+  },
+  examples: ['status', 'status --json', 'status --all'],
   async run(context) {
+    if (context.flags.all) return showAllStatus(context);
     const client = await context.engine({ start: false });
     context.result(await client.call('engine.status'), formatStatus);
   },

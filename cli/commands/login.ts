@@ -1,4 +1,4 @@
-import { formatLocalTime, linking, readProgram, SvcError } from '../../engine/index.ts';
+import { formatLocalTime, linking, ownSeat, readProgram, SvcError } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { formatFacts } from '../print.ts';
 
@@ -22,6 +22,7 @@ const login = defineCommand({
   async run(context) {
     const { checkServerUrl, findLogin, logIn } = await linking();
     if (context.arg(0) === 'status') return showStatus(context);
+    (await ownSeat()).refuseInsideRun('svc login', context.env);
     const server = checkServerUrl(context.arg(0));
     const before = findLogin(context.env);
     if (before !== null)
@@ -80,6 +81,7 @@ const logout = defineCommand({
   about: 'log this machine out: on the server first, then here',
   examples: ['logout'],
   async run(context) {
+    (await ownSeat()).refuseInsideRun('svc logout', context.env);
     const { logOut } = await linking();
     const { server, isRevoked } = await logOut(context.env);
     context.result({ server, revoked: isRevoked }, () =>

@@ -1,40 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
-
-const DATA_FLAG = {
-  data: {
-    type: 'string',
-    value: 'dir',
-    about: "the server's data folder (svc/server below the XDG data folder)",
-  },
-} as const satisfies FlagTable;
-
-type Verb = Parameters<Awaited<ReturnType<typeof linkedServer>>['askRunningServer']>[1];
-type Reached = Pick<Context, 'env' | 'cwd'>;
-
-/** The server's data folder, made if it is missing. Throws `storage_failed`. */
-function openServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
-  const { XDG_DATA_HOME } = env;
-  const base =
-    XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)
-      ? XDG_DATA_HOME
-      : join(env.HOME ?? homedir(), '.local', 'share');
-  const folder = flag === undefined ? join(base, 'svc', 'server') : resolve(cwd, flag);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new SvcError('storage_failed', `cannot make ${folder}: ${(error as NodeJS.ErrnoException).code}`, {
-      cause: error,
-    });
-  }
-  return folder;
-}
+import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
+import { serverKeepingCommands } from './server-keeping.ts';
 
 const serve = defineCommand({
   name: 'server serve',
@@ -54,12 +24,22 @@ const serve = defineCommand({
       multiple: true,
       about: 'addresses of proxies whose X-Forwarded-For counts',
     },
+    allowTarget: {
+      type: 'string',
+      value: 'cidr',
+      multiple: true,
+      about: 'addresses of a network of your own that events may be sent to, such as those of your n8n',
+    },
   },
-  examples: ['server serve', 'server serve --public-url https://svc.example.org --trust-proxy 127.0.0.1/32'],
+  examples: [
+    'server serve',
+    'server serve --public-url https://svc.example.org --trust-proxy 127.0.0.1/32',
+    'server serve --allow-target 192.168.1.20/32',
+  ],
   async run(context) {
     const { readServerSettings, startServer } = await linkedServer();
-    const { addr, publicUrl, data, allowRemote, trustProxy } = context.flags;
-    const settings = readServerSettings({ addr, publicUrl, allowRemote, trustProxy });
+    const { addr, publicUrl, data, allowRemote, trustProxy, allowTarget } = context.flags;
+    const settings = readServerSettings({ addr, publicUrl, allowRemote, trustProxy, allowTarget });
     const folder = openServerFolder(data, context);
     const log = pino(
       { base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -86,20 +66,6 @@ const serve = defineCommand({
     return 0;
   },
 });
-
-/** Lets the server that runs on the folder do it, or does it without one. */
-async function administerServer(
-  context: Reached & { flags: { data?: string | undefined } },
-  verb: Verb,
-  input: object,
-): Promise<unknown> {
-  const { administerClosed, askRunningServer, DEFAULT_ADDRESS } = await linkedServer();
-  const folder = openServerFolder(context.flags.data, context);
-  const asked = await askRunningServer(folder, verb, input);
-  if (asked !== undefined) return asked.result;
-  const log = pino({ enabled: false });
-  return administerClosed({ folder, env: context.env, log }, `http://${DEFAULT_ADDRESS}`, verb, input);
-}
 
 interface PersonAnswer {
   name: string;
@@ -210,22 +176,45 @@ async function listPeople(context: PersonContext): Promise<number> {
 
 const account = defineCommand({
   name: 'server account',
-  about: 'the accounts of a linked server, to which people and machines belong: list them, add or remove one',
+  about:
+    'the accounts of a linked server, to which people and machines belong: list them, add or remove one, assign a plan or an add-on',
   args: [
-    { name: 'action', about: 'list unless it is given', optional: true, choices: ['list', 'add', 'remove'] },
+    {
+      name: 'action',
+      about: 'list unless it is given',
+      optional: true,
+      choices: ['list', 'add', 'plan', 'addon', 'remove'],
+    },
     { name: 'name', about: 'of the account', optional: true },
+    {
+      name: 'what',
+      about: 'a plan: free, professional, team; or an add-on: n8n, zapier, make',
+      optional: true,
+    },
+    { name: 'state', about: 'of the add-on', optional: true, choices: ['on', 'off'] },
   ],
   flags: DATA_FLAG,
-  examples: ['server account list', 'server account add home', 'server account remove old'],
+  examples: [
+    'server account list',
+    'server account add home',
+    'server account plan home team',
+    'server account addon home n8n on',
+    'server account remove old',
+  ],
   async run(context) {
-    const [action = 'list', name] = context.args;
+    const [action = 'list', name, what, state] = context.args;
     if (action === 'list') {
-      const rows = (await administerServer(context, 'account.list', {})) as { name: string; plan: string }[];
+      const rows = (await administerServer(context, 'account.list', {})) as {
+        name: string;
+        plan: string;
+        addons: string[];
+      }[];
       const text = await formatRows(
         rows,
         [
           { head: 'account', value: (row) => row.name },
           { head: 'plan', value: (row) => row.plan },
+          { head: 'add-ons', value: (row) => row.addons.join(', ') },
         ],
         context.stdout,
       );
@@ -233,9 +222,76 @@ const account = defineCommand({
       return 0;
     }
     const named = requireName(action, name);
+    if (action === 'plan') {
+      if (what === undefined)
+        throw new SvcError('usage', 'which plan?', { hint: `svc server account plan ${named} team` });
+      const done = await administerServer(context, 'account.plan', { name: named, plan: what });
+      context.result(done, () => `account ${named} has the plan ${what}`);
+      return 0;
+    }
+    if (action === 'addon') {
+      if (what === undefined || state === undefined)
+        throw new SvcError('usage', 'which add-on, on or off?', {
+          hint: `svc server account addon ${named} n8n on`,
+        });
+      const input = { name: named, addon: what, on: state === 'on' };
+      const done = await administerServer(context, 'account.addon', input);
+      context.result(done, () => `account ${named}: the add-on ${what} is ${state}`);
+      return 0;
+    }
     const verb = action === 'add' ? 'account.add' : 'account.remove';
     const done = await administerServer(context, verb, { name: named });
     context.result(done, () => `account ${named} was ${action === 'add' ? 'added' : 'removed'}`);
+    return 0;
+  },
+});
+
+interface ListedPlan {
+  name: string;
+  quotas: Record<string, number | null>;
+  capabilities: string[];
+}
+
+const plan = defineCommand({
+  name: 'server plan',
+  about: 'what the plans of a linked server hold: list them, or set a quota or capability of one',
+  args: [
+    { name: 'action', about: 'list unless it is given', optional: true, choices: ['list', 'set'] },
+    { name: 'plan', about: 'free, professional or team', optional: true },
+    { name: 'value', about: 'such as projects=30, people=none, assistant=on', optional: true },
+  ],
+  flags: DATA_FLAG,
+  examples: [
+    'server plan list',
+    'server plan set professional projects=30',
+    'server plan set team assistant=off',
+  ],
+  async run(context) {
+    const [action = 'list', name, setting] = context.args;
+    if (action === 'set') {
+      const [, key = '', value = ''] = /^([^=]+)=(.+)$/.exec(setting ?? '') ?? [];
+      if (name === undefined || key === '')
+        throw new SvcError('usage', 'set what of which plan?', {
+          hint: 'svc server plan set professional projects=30',
+        });
+      const changed = await administerServer(context, 'plan.set', { plan: name, key, value });
+      context.result(changed, () => `plan ${name}: ${key} is ${value}`);
+      return 0;
+    }
+    const rows = (await administerServer(context, 'plan.list', {})) as ListedPlan[];
+    const count = (of: string) => (row: ListedPlan) => String(row.quotas[of] ?? 'none');
+    const text = await formatRows(
+      rows,
+      [
+        { head: 'plan', value: (row) => row.name },
+        { head: 'projects', value: count('projects') },
+        { head: 'workspaces', value: count('workspaces') },
+        { head: 'people', value: count('people') },
+        { head: 'has', value: (row) => row.capabilities.join(', ') },
+      ],
+      context.stdout,
+    );
+    context.result(rows, () => text);
     return 0;
   },
 });
@@ -254,4 +310,11 @@ const token = defineCommand({
   },
 });
 
-export const serverCommands: readonly Command[] = [serve, person, account, token];
+export const serverCommands: readonly Command[] = [
+  serve,
+  person,
+  account,
+  plan,
+  token,
+  ...serverKeepingCommands,
+];

@@ -1,4 +1,4 @@
-import { EXIT, formatCount, SvcError, toPrintable } from '../../engine/index.ts';
+import { type ErrorCode, formatCount, SvcError, toExitCode, toPrintable } from '../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../command.ts';
 import { parseOlder } from './older.ts';
 
@@ -26,7 +26,7 @@ const archive = defineCommand({
     if (flags.older !== undefined && !flags.ended) throw new SvcError('usage', '--older goes with --ended');
     const client = await context.engine();
     const archived: string[] = [];
-    const refused: { id: string; reason: string }[] = [];
+    const refused: { id: string; code: ErrorCode; reason: string }[] = [];
     for (let more = true; more; ) {
       const answer = await client.call(
         'task.archive',
@@ -45,7 +45,8 @@ const archive = defineCommand({
     );
     for (const { id, reason } of refused) context.note(`${toPrintable(id)} is not archived: ${reason}`);
     if (archived.length === 0 && refused.length === 0) context.note('nothing to archive');
-    return refused.length === 0 ? 0 : EXIT.conflict;
+    const [first] = refused;
+    return first === undefined ? 0 : toExitCode(first.code);
   },
 });
 

@@ -4,6 +4,7 @@ import {
   describeSensitive,
   type ErrorCode,
   EXIT,
+  formatImpact,
   type PruneEntry,
   quoteForShell,
   type SessionTrial,
@@ -167,7 +168,7 @@ const trial = defineCommand({
     // The trial is what was asked for: without an impact it is as good.
     const impact = await client
       .call('impact', { session: tried.session_id })
-      .then(({ summary, note }) => (note === null ? summary : `${summary}; ${note}`))
+      .then(formatImpact)
       .catch((error: unknown) => `not known: ${asSvcError(error).message}`);
     context.result({ ...tried, impact }, ({ checkout, ...each }) =>
       formatFacts([

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { asSvcError, type configuration, runProgram } from '../../engine/index.ts';
+import { asSvcError, type configuration, type LinkFacts, runProgram } from '../../engine/index.ts';
 
 /** One line of `svc doctor`. */
 export interface Check {
@@ -35,6 +35,7 @@ export interface RunningEngine {
   secrets: { key: string; name: string; is_set: boolean }[];
   /** Null while it is being found out. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
+  link: LinkFacts;
 }
 
 export const reportPass = (check: string, found: string): Check => ({

@@ -1,5 +1,12 @@
 import { connect as connectSocket } from 'node:net';
-import { asSvcError, dataFolders, readDaemonRecord, version } from '../../engine/index.ts';
+import {
+  asSvcError,
+  dataFolders,
+  describeLink,
+  isLinkTroubled,
+  readDaemonRecord,
+  version,
+} from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import {
   type Check,
@@ -74,6 +81,15 @@ export const checkSupervision = ({ supervisor, receivers, receiver_problem }: Ru
     ? reportPass('receiver', receivers.length === 0 ? 'off: svc webhook serve opens it' : 'open')
     : reportWarning('receiver', `off: ${receiver_problem}`, 'when that is mended: svc down, then svc up'),
 ];
+
+/** How the link to a server stands; nothing for a workspace that was never linked. */
+export function checkLink({ link }: RunningEngine): Check[] {
+  const text = describeLink(link);
+  if (text === null) return [];
+  return isLinkTroubled(link)
+    ? [reportWarning('link', text, 'work goes on without it; svc link status says more')]
+    : [reportPass('link', text)];
+}
 
 /** Any line at all is an answer: this has to tell a hanging engine from one of another version. */
 function probeSocket(socket: string): Promise<'yes' | 'silent' | 'absent'> {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { httpUrlKey } from '../base/values/variable.ts';
 
 /** The `policy` section: who may change anything. */
 export const policySchema = z.strictObject({
@@ -21,24 +20,6 @@ export const policySchema = z.strictObject({
       unset: 'nobody, and nobody of the chat is a stranger',
       example: ['alice', 'chat:U2147483697'],
     }),
-});
-
-/** The `server` section: the linked server. */
-export const serverSchema = z.strictObject({
-  url: httpUrlKey().default('').meta({
-    pending: 'the linked server',
-    consent: true,
-    notation: 'string',
-    description: 'Address of the linked server.',
-    unset: 'not linked',
-  }),
-  token_path: z.string().min(1).default('.svc/device.token').meta({
-    pending: 'the linked server',
-    consent: true,
-    notation: 'string',
-    description: 'File of the device token for the linked server.',
-    unset: '.svc/device.token, below paths.data',
-  }),
 });
 
 /** The `telemetry` section. */

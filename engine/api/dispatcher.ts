@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
+import { fieldsInvalid } from '../base/fields-invalid.ts';
 import { withoutBlanks } from './absent.ts';
 import {
   actorDenied,
@@ -7,7 +8,6 @@ import {
   type Caller,
   chairOnly,
   checkWholeText,
-  fieldsInvalid,
   mayAct,
   type Operation,
   type Operations,

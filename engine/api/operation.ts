@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { SvcError } from '../base/errors.ts';
-import { findHalfCharacter, formatCount } from '../base/text.ts';
+import { findHalfCharacter } from '../base/text.ts';
 
 /** Who may do what: the Chair seat decides and dispatches, a worker works, a plain session takes part. */
 export type Seat = 'chair' | 'worker' | 'plain';
 
 /** Where a call comes from; kept with every change. */
-export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'engine';
+export type Via = 'cli' | 'tui' | 'tool' | 'task' | 'codehost' | 'chat' | 'link' | 'engine';
 
 /** Who calls. The seat is decided by the engine, never taken from the caller's word. */
 export interface Caller {
@@ -133,8 +133,8 @@ export const actorDenied = (actor: string): SvcError =>
     hint: 'a person who is listed has to do it, or to add this actor to policy.actors',
   });
 
-/** Names that only the receiver gives: to people of a chat or a code host, and to whoever signs requests. */
-const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)/i;
+/** Names that only the engine gives: to people of a chat, a code host or the linked server, and to whoever signs requests. */
+const GIVEN = /^\s*(?:(?:chat|codehost)\s*:|webhook\s*$)|@\s*(?:page|telegram|slack|automation)\s*$/i;
 
 /**
  * What a client on this machine calls itself, by `SVC_ACTOR` or as a tool's `actor`: a name that a record can hold, and
@@ -169,40 +169,6 @@ export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): 
   return new SvcError('chair_only', `${name} is for the Chair seat; this call comes from ${who}${why}`, {
     hint: 'ask the person or agent in the Chair seat to do it',
   });
-}
-
-/** Every wrong field by name, one sentence each; `known` are the names that there are. */
-export function fieldsInvalid(error: z.ZodError, known: readonly string[] = []): SvcError {
-  const fields = error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({
-          field: [...issue.path, key].join('.'),
-          problem:
-            issue.path.length > 0 || known.length === 0 ? 'unknown' : `unknown; known: ${known.join(', ')}`,
-        }))
-      : [{ field: issue.path.join('.') || '(body)', problem: problemWith(issue) }],
-  );
-  const text = fields.map(({ field, problem }) => `${field}: ${problem}`).join('; ');
-  return new SvcError('fields_invalid', text, { data: { fields } });
-}
-
-/** What the library says of a value that is missing or of another type reads like a fault of the program. */
-function problemWith(issue: z.core.$ZodIssue): string {
-  const { code, message } = issue;
-  if (code === 'too_small') return boundWords('at least', issue.minimum, issue.origin);
-  if (code === 'too_big') return boundWords('at most', issue.maximum, issue.origin);
-  if (code !== 'invalid_type') return message.replace(/^Invalid (?:input|option): /, '');
-  if (message.endsWith('received undefined')) return 'is missing';
-  return message.replace(/^Invalid input: /, '');
-}
-
-function boundWords(bound: 'at least' | 'at most', limit: number | bigint, origin: string): string {
-  if (origin === 'string')
-    return bound === 'at least' && limit === 1
-      ? 'must not be empty'
-      : `must have ${bound} ${formatCount(Number(limit), 'character')}`;
-  if (origin === 'array') return `must have ${bound} ${formatCount(Number(limit), 'entry', 'entries')}`;
-  return `must be ${bound} ${limit}`;
 }
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`

@@ -79,6 +79,14 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'too many requests with a wrong signature came from this address',
     next: 'correct the secret of the sender, and send again after Retry-After',
   },
+  revoked: {
+    means: 'the linked server no longer takes the token of this workspace or machine',
+    next: 'svc link links the workspace anew; where the machine was revoked, svc logout and svc login first',
+  },
+  remote_untrusted: {
+    means: 'nobody vouches for the author of the task, so it cannot be approved from outside',
+    next: 'read the prompt and approve it at the machine; denying works from anywhere',
+  },
   chair_only: {
     means: 'only the Chair seat may do this, and the caller has another seat',
     next: 'have the Chair do it: a person at a terminal, or the agent of svc chair',
@@ -137,6 +145,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'it was there, and was given up after nobody had read it for some time',
     next: 'run the command again that gave it',
   },
+  not_linked: {
+    means: 'the workspace is linked to no server',
+    next: 'svc login URL on this machine, then svc link in the workspace',
+  },
   no_workspace: {
     means: 'there is no svc.yaml in this folder or above it',
     next: 'go to the workspace, or make one with svc init',
@@ -161,6 +173,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   already_decided: {
     means: 'the decision was approved, denied or replaced already',
     next: 'nothing; svc decision show has who decided',
+  },
+  displaced: {
+    means: 'another engine uses the token of this workspace, and the linked server talks to that one now',
+    next: 'run one engine for a workspace; a copy of its folder is linked anew with svc link',
   },
   login_refused: {
     means: 'the linked server did not let this machine log in',
@@ -268,6 +284,25 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     means: 'the database was written by a newer svc',
     next: 'use that version of svc, or a newer one',
   },
+  lease_required: {
+    means:
+      'SVC_REQUIRE_LEASE is set, and the workspace has no valid lease of a linked server; what was to start waits as it was',
+    next: 'svc entitlements says why; link the workspace, or let it reach its server',
+  },
+  lease_invalid: {
+    means:
+      "a lease is not one of the linked server's for this workspace; one that was valid before goes on until it ends",
+    next: 'link the workspace again if the server has a new key',
+  },
+  capability_locked: {
+    means:
+      "the account's plan, or its add-ons, do not have this; nothing that works without a server is ever locked",
+    next: 'whoever runs the linked server switches it on: svc server account',
+  },
+  quota_exceeded: {
+    means: "the account's plan has room for fewer of these; nothing was deleted or stopped",
+    next: 'use fewer, or have another plan assigned: svc server account plan',
+  },
   key_mismatch: {
     means: "the linked server's database was made with another root secret",
     next: 'start it with that SVC_LEASE_SECRET or server.key; svc keeps no copy',
@@ -291,6 +326,10 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
   confinement_unavailable: {
     means: 'guard.profile is strict, and no sandbox can be made here',
     next: 'svc doctor says why; docs/confinement.md has the reasons',
+  },
+  protocol_mismatch: {
+    means: 'the linked server and this machine do not speak the same protocol: one of them is older',
+    next: 'update the one that the message names',
   },
   server_unreachable: {
     means: 'the linked server does not answer, or not as one',

@@ -48,10 +48,17 @@ export const CODES = {
   data_folder_unknown: denied(403),
   owner_untrusted: denied(403),
   limit_reached: denied(429),
+  revoked: denied(401),
+  remote_untrusted: denied(403),
+  capability_locked: denied(403),
+  lease_required: denied(403),
+  lease_invalid: denied(403),
+  quota_exceeded: denied(403),
   // what is not there
   not_found: notFound,
   expired: [410, EXIT.notFound],
   no_workspace: notFound,
+  not_linked: notFound,
   engine_not_running: notFound,
   // what has changed meanwhile
   conflict,
@@ -59,6 +66,7 @@ export const CODES = {
   replayed: conflict,
   already_decided: conflict,
   already_running: conflict,
+  displaced: conflict,
   login_refused: denied(403),
   idempotency_conflict: conflict,
   promote_conflict: conflict,
@@ -73,6 +81,7 @@ export const CODES = {
   // what is wrong here
   gateway_unreachable: failure(503),
   answer_invalid: failure(502),
+  protocol_mismatch: failure(426),
   budget_exceeded: denied(403),
   not_a_repository: failure(422),
   repository_empty: failure(422),

@@ -16,6 +16,7 @@ const PARAMETER = 'input.';
 
 /** Operations whose command is not their own two words. */
 const COMMANDS: Readonly<Record<string, string>> = {
+  'entitlements.status': 'entitlements',
   'context.externalize': 'context put',
   'context.retrieve': 'context get',
   'memory.remember': 'memory add',

@@ -29,6 +29,18 @@ export const SESSION_WORDS = {
 } as const;
 export type SessionWord = keyof typeof SESSION_WORDS;
 
+/** States of a workspace among those of the machine. */
+export const WORKSPACE_WORDS = {
+  running: 'its engine answers',
+  stopped: 'no engine runs for it; `svc up` there starts one',
+  crashed:
+    'its engine has ended without having been stopped, and is started by its supervisor or the next command there',
+  stuck: 'its engine does not answer in time',
+  refused: 'its engine cannot be asked from here; the reason is said',
+  gone: 'its folder or its data is no longer where it was; it is forgotten when an engine starts',
+} as const;
+export type WorkspaceWord = keyof typeof WORKSPACE_WORDS;
+
 /** States of everything else that has one. */
 export const OTHER_WORDS = {
   'a decision': {

@@ -23,7 +23,7 @@ import { createPost, type Post } from './post.ts';
 export interface Bus {
   seats: Seats;
   peers: Peers;
-  asks: Pick<Asks, 'list'>;
+  asks: Pick<Asks, 'list' | 'counts'>;
   /** See `Post.surface`. */
   surface: Post['surface'];
   operations: (

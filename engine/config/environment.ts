@@ -9,13 +9,11 @@ export interface Variable {
   key?: string;
   /** config: overrides a key; call: read by the command that is run; worker: given to a worker; process: read at start. */
   scope: 'config' | 'call' | 'worker' | 'process';
-  /** pending: named here, read by a feature that is still to come. */
-  since: 'now' | 'pending';
   /** The feature that reads it. */
   owner: string;
 }
 
-const usedVariable = (
+const variable = (
   name: string,
   scope: Variable['scope'],
   owner: string,
@@ -25,127 +23,111 @@ const usedVariable = (
   name,
   effect,
   scope,
-  since: 'now',
   owner,
   ...(key === undefined ? {} : { key }),
 });
-const pendingVariable = (...row: Parameters<typeof usedVariable>): Variable => ({
-  ...usedVariable(...row),
-  since: 'pending',
-});
-
 /** All 27 variables of svc. */
 export const ENVIRONMENT: readonly Variable[] = [
-  usedVariable(
+  variable(
     'SVC_ACTOR',
     'call',
     'policy',
     'who acts, for the policy and for records; default: the name of the OS user',
   ),
-  usedVariable(
+  variable(
     'SVC_AGENT',
     'worker',
     'workers',
     'given to a worker: its preset; default of from_agent in messages',
   ),
-  usedVariable('SVC_AGENT_CMD', 'config', 'workers', 'command of the default agent', 'agents.default_cmd'),
-  usedVariable(
-    'SVC_AGENT_PRESET',
-    'config',
-    'workers',
-    'preset of the default agent',
-    'agents.default_preset',
-  ),
-  usedVariable(
+  variable('SVC_AGENT_CMD', 'config', 'workers', 'command of the default agent', 'agents.default_cmd'),
+  variable('SVC_AGENT_PRESET', 'config', 'workers', 'preset of the default agent', 'agents.default_preset'),
+  variable(
     'SVC_AGENT_TIMEOUT_SEC',
     'config',
     'workers',
     'hard cap of one agent run in seconds',
     'agents.timeout_sec',
   ),
-  usedVariable(
+  variable(
     'SVC_AGENT_TRANSPORT',
     'config',
     'agent protocol',
     'transport of every preset: subprocess, or acp for each that has an entry in agents.acp',
     'agents.transport',
   ),
-  pendingVariable(
+  variable(
     'SVC_ALLOW_UNLINKED',
     'process',
     'linked server',
     '1: a workspace that is not linked needs no lease',
   ),
-  usedVariable(
+  variable(
     'SVC_CONFIG',
     'process',
     'configuration',
     'path of svc.yaml, instead of walking up from the current folder',
   ),
-  usedVariable(
+  variable(
     'SVC_FORCE_COLOR',
     'process',
     'dashboard, lists',
     '1: colour even with NO_COLOR or a dumb terminal; 0: none',
   ),
-  usedVariable('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
-  usedVariable('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
-  usedVariable(
+  variable('SVC_GATEWAY_BYPASS', 'call', 'gateway', '1: this dispatch is not routed through the gateway'),
+  variable('SVC_GIT_BASE', 'call', 'worktrees', 'base branch of new worktrees and of promote'),
+  variable(
     'SVC_HOME',
     'process',
     'configuration',
     "folder of the machine home: ai.yaml, keys.env and the account's files",
   ),
-  pendingVariable('SVC_LEASE_SECRET', 'process', 'linked server', 'key that verifies leases; never shown'),
-  usedVariable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
-  usedVariable(
-    'SVC_NAME',
-    'worker',
-    'workers',
-    'given to a worker: its stable name; default name in messages',
+  variable(
+    'SVC_LEASE_SECRET',
+    'process',
+    'linked server',
+    'root secret of a linked server; where a workspace has it, its leases are verified with it and it needs none from the server; never shown',
   ),
-  usedVariable(
+  variable('SVC_LEDGER_FORCE', 'call', 'ledger', '1: dispatch passes the ledger gate, recorded'),
+  variable('SVC_NAME', 'worker', 'workers', 'given to a worker: its stable name; default name in messages'),
+  variable(
     'SVC_NOTIFY_URL',
     'worker',
     'bus delivery',
     "address under which this session's own agent listens: {{notify_base}}",
   ),
-  usedVariable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
-  usedVariable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
-  usedVariable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
-  pendingVariable(
+  variable('SVC_NO_SPIN', 'process', 'dashboard', '1: no animation; there is none so far'),
+  variable('SVC_OLLAMA_HOST', 'config', 'gateway', 'address of the local Ollama', 'ai.ollama.host'),
+  variable('SVC_OLLAMA_MODEL', 'config', 'gateway', 'model of the local Ollama', 'ai.ollama.model'),
+  variable(
+    'SVC_PAGER',
+    'process',
+    'lists',
+    'program that shows what is longer than the terminal, before PAGER; empty: none',
+  ),
+  variable(
     'SVC_REQUIRE_LEASE',
     'process',
     'linked server',
     '1: dispatch needs a valid lease from the linked server',
   ),
-  usedVariable('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
-  usedVariable(
+  variable('SVC_ROLE', 'worker', 'workers', 'given to a worker: its seat; informative, never trusted'),
+  variable(
     'SVC_SESSION',
     'worker',
     'workers',
     'given to a worker: its session, the default of tools that take one',
   ),
-  usedVariable('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
-  usedVariable(
-    'SVC_SETUP_YES',
-    'call',
-    'set-up',
-    '1: answers yes to the questions of svc init and other set-up',
-  ),
-  usedVariable(
-    'SVC_SKIP_GATEWAY_AUTOSTART',
-    'process',
-    'gateway',
-    '1: the engine starts no gateway by itself',
-  ),
-  usedVariable(
+  variable('SVC_SESSION_NAME', 'worker', 'workers', "given to a worker: its session's title"),
+  variable('SVC_SETUP_YES', 'call', 'set-up', '1: answers yes to the questions of svc init and other set-up'),
+  variable('SVC_SKIP_GATEWAY_AUTOSTART', 'process', 'gateway', '1: the engine starts no gateway by itself'),
+  variable(
     'SVC_TASK',
     'worker',
     'workers',
     'given to a worker: its task, the default of tools that take one',
   ),
-  usedVariable(
+  variable(
     'SVC_TASK_TOKEN_BUDGET',
     'call',
     'gateway',

@@ -131,18 +131,10 @@ function renderEnvironmentTable(): string {
   return [
     '## Environment variables',
     '',
-    'A variable marked pending is named and reserved; the feature that reads it is still to come.',
-    '',
-    formatRow('variable', 'effect', 'key', 'read by', 'state'),
-    formatRow('---', '---', '---', '---', '---'),
-    ...ENVIRONMENT.map(({ name, effect, key, owner, since }) =>
-      formatRow(
-        formatCode(name),
-        effect,
-        key ? formatCode(key) : '',
-        owner,
-        since === 'pending' ? 'pending' : '',
-      ),
+    formatRow('variable', 'effect', 'key', 'read by'),
+    formatRow('---', '---', '---', '---'),
+    ...ENVIRONMENT.map(({ name, effect, key, owner }) =>
+      formatRow(formatCode(name), effect, key ? formatCode(key) : '', owner),
     ),
   ].join('\n');
 }
@@ -157,6 +149,8 @@ local app data folder (\`LOCALAPPDATA\`, when set), \`svc\` in \`XDG_CONFIG_HOME
 | \`ai.yaml\` | the sections \`ai\` and \`gateway\`, checked as in \`svc.yaml\` |
 | \`keys.env\` | \`NAME=VALUE\` lines; asked for the variable that a key such as \`api_key_env\` names when the environment does not have it. Keep it to yourself: \`chmod 600\` |
 | \`consents/\` | one file per workspace: what of its svc.yaml, and of what its projects run, was agreed to; does not count when others can write it |
+| \`data-folders/\` | one file per data folder that svc has made on this machine |
+| \`workspaces/\` | one file per workspace whose engine was started here: its name and folder, for \`svc status --all\` and \`svc dash --all\`; what is gone is taken out when an engine starts |
 | \`account.json\` | the account's profile after a login; holds no secret |
 | \`device.token\` | the token for the linked server |`;
 

@@ -11,6 +11,8 @@ const FIXED = ['paths', 'db', 'daemon', 'workspace.root', 'ui.addr', 'webhook.se
 
 /** Interval for checking what has no notifications. */
 const LOOK_MS = 1000;
+/** A file is emptied before it is written anew, by shells too: for so long an empty one is none. */
+const WRITING_MS = 1000;
 
 export interface ConfigKeeper {
   /** The configuration in use: the last one that was valid. */
@@ -19,7 +21,7 @@ export interface ConfigKeeper {
   problem(): string | null;
   /** Keys of `FIXED` that differ between what is in use and what svc.yaml says now. */
   restartNeeded(): string[];
-  /** Checks svc.yaml and the consents now, for whoever has just written them. */
+  /** Checks svc.yaml and the consents now: for whoever has just written them, and before each call is answered. */
   refresh(): void;
   /**
    * Watches svc.yaml; `onChange` is called after each accepted or refused change, with the keys that wait for consent
@@ -67,10 +69,15 @@ export function createConfigKeeper(options: LoadOptions): ConfigKeeper {
   const readRemembered = (): Consents | undefined =>
     remembered === null || existsSync(consents) ? undefined : remembered;
 
+  const isBeingWritten = (): boolean => {
+    const found = statSync(options.file, { throwIfNoEntry: false });
+    return found?.size === 0 && Date.now() - found.mtimeMs < WRITING_MS;
+  };
+
   /** Each change is handled once, whoever sees it first. */
   function refreshConfig(): void {
     const now = `${readStamp(options.file)} ${readStamp(consents)}`;
-    if (now === stamp) return;
+    if (now === stamp || isBeingWritten()) return;
     stamp = now;
     const before = current.consent.pending.map((each) => JSON.stringify(each));
     reloadConfig();

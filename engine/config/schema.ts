@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { policySchema, serverSchema, telemetrySchema } from '../access/config.ts';
+import { policySchema, telemetrySchema } from '../access/config.ts';
 import { agentsSchema } from '../agents/config.ts';
 import { busSchema } from '../bus/config.ts';
 import { aiSchema, gatewaySchema } from '../gateway/config.ts';
@@ -7,6 +7,7 @@ import { contextSchema } from '../knowledge/context/config.ts';
 import { guardSchema } from '../knowledge/guard/config.ts';
 import { memorySchema } from '../knowledge/memory/config.ts';
 import { graphSchema, parsersSchema, sharedSchema } from '../knowledge/symbols/config.ts';
+import { serverSchema } from '../link/config.ts';
 import { notifySchema } from '../notify/config.ts';
 import { webhookSchema } from '../receiver/config.ts';
 import { retainSchema } from '../retention/config.ts';

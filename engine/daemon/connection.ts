@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { JSONRPCServer } from 'json-rpc-2.0';
 import { z } from 'zod';
-import { type Caller, type CallOptions, chairOnly, fieldsInvalid, toWire } from '../api/operation.ts';
+import { type Caller, type CallOptions, chairOnly, toWire } from '../api/operation.ts';
 import type { ToolAnswer } from '../api/tool-operations.ts';
 import { SvcError } from '../base/errors.ts';
+import { fieldsInvalid } from '../base/fields-invalid.ts';
 import type { Engine } from '../compose.ts';
 import type { SeatOfRun } from '../runner/index.ts';
 import type { ProcessName } from '../runner/processes/index.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { asSvcError } from '../base/errors.ts';
 import { releaseIdleMemory } from '../base/idle-memory.ts';
 import { keepAliveDuring } from '../base/keep-alive.ts';
 import type { Engine } from '../compose.ts';
@@ -9,6 +10,7 @@ import { listenOn } from '../http/listen.ts';
 import type { ProcessName } from '../runner/processes/index.ts';
 import { removeDaemonRecord, writeDaemonRecord } from '../workspace/daemon-record.ts';
 import { findOwnSupervisor } from '../workspace/own-supervisor.ts';
+import { registerWorkspace } from '../workspace/registry.ts';
 import { checkSocket, makeSocketFolder, resolveSocketPath } from '../workspace/socket-path.ts';
 import { refuseConnection, serveConnection, tooManyConnectionsError } from './connection.ts';
 import { createDaemonHttp } from './http.ts';
@@ -108,6 +110,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     startedAt: engine.startedAt,
     supervisor: readOwnSupervisor(engine),
   });
+  registerHost(engine);
 
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | null = null;
@@ -140,6 +143,16 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   engine.onStopAsked(() => void close());
   engine.onGone(() => void close({ isGone: true }));
   return { socket: path, http, closed, close: () => close() };
+}
+
+/** Lets clients find this workspace among those of the machine. Without it everything else works. */
+function registerHost({ env, dataId, config, root, file, paths, startedAt, log }: Engine): void {
+  try {
+    const { name } = config().workspace;
+    registerWorkspace(env, { id: dataId, name, root, file, data: paths.data, startedAt });
+  } catch (error) {
+    log.warn({ error: asSvcError(error).message }, 'this workspace is not among those of the machine');
+  }
 }
 
 /** The process that started this one, and restarts it after a crash. */

@@ -1,6 +1,7 @@
 import type { Agents, Circuits } from '../agents/index.ts';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import type { Clock } from '../base/clock.ts';
+import type { SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Races } from '../board/index.ts';
 import type { Task, Tasks } from '../board/tasks/index.ts';
@@ -55,6 +56,8 @@ export interface DispatchDeps {
   profile(): string;
   /** Throws `consent_missing` while nobody has ever agreed to svc.yaml. */
   requireConsent(): void;
+  /** Why no worker may be dispatched into a project: no lease, or beyond the quota; null when one may. */
+  findLock(project: string | null): SvcError | null;
   /** `agents.permissions`. */
   permissions(): readonly string[];
   /** Whether a question of the session waits for its answer: it is not idle then. */

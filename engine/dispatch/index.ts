@@ -198,8 +198,12 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     checkProgram: (task, options) => checkProgram(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
+    findLock: (task) => deps.findLock(deps.agents.resolveProjectId(task.project)),
+
     enqueue(task, decision, options, race) {
       deps.requireConsent();
+      const lock = deps.findLock(deps.agents.resolveProjectId(task.project));
+      if (lock !== null) throw lock;
       storage.afterCommit(startWaiting);
       return enqueueSession(deps, task, decision, options, race);
     },

@@ -7,4 +7,4 @@ export {
   type LoginState,
   logIn,
   logOut,
-} from '../link/index.ts';
+} from '../link/machine-login.ts';

@@ -1,10 +1,5 @@
-/** This machine's side of a linked server. */
-export {
-  askLoginState,
-  checkServerUrl,
-  findLogin,
-  type LoginPrompt,
-  type LoginState,
-  logIn,
-  logOut,
-} from './machine-login.ts';
+/** The link of a workspace to a server; what a machine does without an engine is in `doors/linking.ts`. */
+export { fetchLease } from './fetch-lease.ts';
+export { createLeases, type Leases } from './leases.ts';
+export { linkOperations } from './operations.ts';
+export { createLink, type Link, type LinkStatus } from './room.ts';

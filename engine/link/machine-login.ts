@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { hostname, platform, release } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EnvHttpProxyAgent, fetch } from 'undici';
 import { z } from 'zod';
 import { backoffMs } from '../base/backoff.ts';
 import { SvcError } from '../base/errors.ts';
@@ -10,6 +9,7 @@ import { version } from '../base/own-package.ts';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { toPrintable } from '../base/text.ts';
 import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { parseAnswer, sendToServer } from './server-calls.ts';
 
 // Logging a machine in to a linked server: the terminal's side of RFC 8628. The token lies in the machine home, beside what
 // may be shown of it.
@@ -18,9 +18,8 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CLIENT_ID = 'svc';
 const TOKEN_FILE = 'device.token';
 const ACCOUNT_FILE = 'account.json';
-/** Answers of a server are not larger; one that is larger is not read. */
+/** Files of a login are not larger. */
 const LARGEST_ANSWER = 64 * 1024;
-const PATIENCE_MS = 15_000;
 /** Clocks of virtual machines run fast; a poll that comes too soon makes all that follow slower. */
 const POLL_FACTOR = 1.2;
 const RETRY = { firstMs: 1000, longestMs: 30_000 };
@@ -72,58 +71,27 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** One request. A redirect is an error: no token follows one. Throws `server_unreachable`. */
+/** One request. Throws `server_unreachable`. */
 async function askServer(
   url: URL,
   { form, token, signal }: { form?: Record<string, string>; token?: string; signal?: AbortSignal },
 ): Promise<Answer> {
-  const signals = [AbortSignal.timeout(PATIENCE_MS), ...(signal === undefined ? [] : [signal])];
-  const dispatcher = new EnvHttpProxyAgent();
-  try {
-    const response = await fetch(url, {
-      dispatcher,
-      redirect: 'error',
-      signal: AbortSignal.any(signals),
+  const { status, text } = await sendToServer(
+    url,
+    {
       headers: {
         accept: 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    return { status: response.status, body: await readAnswer(response.body) };
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof SvcError) throw error;
-    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
-    throw new SvcError(
-      'server_unreachable',
-      `${url.origin}: ${cause?.code ?? cause?.message ?? (error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
-  } finally {
-    await dispatcher.destroy();
-  }
-}
-
-async function readAnswer(body: AsyncIterable<Uint8Array> | null): Promise<Record<string, unknown>> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.length;
-    if (bytes > LARGEST_ANSWER)
-      throw new SvcError('server_unreachable', 'the server answered with more than 64 KB');
-    parts.push(part);
-  }
-  const text = Buffer.concat(parts).toString('utf8');
-  if (text === '') return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+    },
+    signal === undefined ? {} : { signal },
+  );
+  const parsed = parseAnswer(text);
+  return {
+    status,
+    body: typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {},
+  };
 }
 
 const deviceAnswer = z.looseObject({
@@ -250,6 +218,13 @@ export function findLogin(env: NodeJS.ProcessEnv): LoginState | null {
     });
   const mode = (statSync(tokenFile).mode & 0o777).toString(8);
   return { ...read.data, token_file: tokenFile, token_mode: mode };
+}
+
+/** The server and the token of this machine's login; null when it is nowhere. */
+export function readMachineLogin(env: NodeJS.ProcessEnv): { server: string; token: string } | null {
+  const login = findLogin(env);
+  const token = login === null ? undefined : readPrivate(login.token_file, LARGEST_ANSWER)?.trim();
+  return login === null || !token ? null : { server: login.server, token };
 }
 
 /** What the server says of this machine's token: `known`, `revoked`, or that it could not be asked. */

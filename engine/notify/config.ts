@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { httpUrlKey, variableKey } from '../base/values/variable.ts';
-import { EVENTS, type OutboundEvent } from './events.ts';
+import { EVENT_NAMES, type OutboundEvent } from './events.ts';
+
+/** The name of an event that goes out. */
+export const outboundEvent = z.enum(EVENT_NAMES as [OutboundEvent, ...OutboundEvent[]]);
 
 const webhook = z.strictObject({
   url: httpUrlKey(true).meta({ description: 'address that events are posted to' }),
-  events: z
-    .array(z.enum(Object.keys(EVENTS) as [OutboundEvent, ...OutboundEvent[]]))
-    .optional()
-    .meta({ description: 'events to send; left out means all' }),
+  events: z.array(outboundEvent).optional().meta({ description: 'events to send; left out means all' }),
   secret_env: variableKey()
     .optional()
     .meta({ description: 'environment variable that holds the secret of the signature' }),

@@ -3,9 +3,9 @@ import { createDueTimer } from '../base/due-timer.ts';
 import { asSvcError } from '../base/errors.ts';
 import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './attempt.ts';
-import type { Envelope } from './envelope.ts';
+import type { Envelope } from './events.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
+import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './sending/index.ts';
 
 /** A secret, or a sentence on what is missing. */
 export type SecretLookup = { secret: string } | { missing: string };
@@ -66,7 +66,7 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
       const outcome = await tryOnce(row, found);
       if (outcome === null || closing.signal.aborted) return;
       try {
-        await storage.write(() => recordOutcome(row, outcome));
+        await storage.write(() => recordOutcome(row, outcome, found !== null));
       } catch (error) {
         stalled.set(url, clock.now() + STALLED_MS);
         deps.onError(`the outcome of delivery ${row.id} was not saved: ${asSvcError(error).message}`);
@@ -91,19 +91,19 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
     if (found === null)
       return {
         ok: false,
-        gone: true,
+        gone: false,
         status: null,
         error: 'the target is not in notify.webhooks any more',
         retryAfterMs: null,
       };
     return attemptDelivery(
-      { url: row.url, body: row.body, messageId: row.message_id, secret: found.secret },
+      { url: row.url, body: row.body, messageId: row.message_id, secrets: [found.secret] },
       { fetch: deps.fetch, now: clock.now(), signal: closing.signal },
     );
   }
 
-  function recordOutcome(row: DeliveryRow, outcome: Outcome): void {
-    const settled = settleLoops(row, outcome, clock.now(), deps.random);
+  function recordOutcome(row: DeliveryRow, outcome: Outcome, isConfigured: boolean): void {
+    const settled = settleTry(row, outcome, isConfigured, clock.now(), deps.random);
     if (!outbox.settle(row.id, settled) || settled.state !== 'dead') return;
     const { task_id, decision_id, session_id, title } = JSON.parse(row.body) as Envelope;
     deps.events.append({
@@ -156,15 +156,21 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   };
 }
 
-/** Records the outcome of an attempt (03 §5): delivered, dead on 410 or after 24 h, otherwise retried. */
-function settleLoops(row: DeliveryRow, outcome: Outcome, now: number, random: () => number): Settled {
+/** What becomes of a delivery after an attempt: delivered, dead after 24 h or without its target, otherwise tried again. */
+function settleTry(
+  row: DeliveryRow,
+  outcome: Outcome,
+  isConfigured: boolean,
+  now: number,
+  random: () => number,
+): Settled {
   const { status, error } = outcome;
   // The time without a secret does not count, since nothing was attempted.
   const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
   const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
   const end = firstAt + GIVE_UP_MS;
-  if (outcome.gone || now >= end) return { ...base, state: 'dead' };
+  if (!isConfigured || now >= end) return { ...base, state: 'dead' };
   const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
   // The last attempt is at the end of the 24 hours, not up to an hour earlier.
   return { ...base, state: 'pending', nextAt: Math.min(end, now + pause) };

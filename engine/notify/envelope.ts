@@ -1,23 +1,6 @@
 import type { Task } from '../board/tasks/index.ts';
 import type { LoggedEvent } from '../storage/index.ts';
-import type { OutboundEvent } from './events.ts';
-
-/** The body that a target receives; absent values are null. It never contains a prompt, file content or diff. */
-export interface Envelope {
-  id: string;
-  event: OutboundEvent;
-  at: string;
-  workspace: string;
-  project: string | null;
-  task_id: string | null;
-  decision_id: string | null;
-  session_id: string | null;
-  agent: string | null;
-  /** Status of the task at the time of the event. */
-  status: string | null;
-  title: string | null;
-  reason: string | null;
-}
+import type { Envelope, OutboundEvent } from './events.ts';
 
 const readText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;

@@ -19,3 +19,22 @@ export const EVENTS = {
 
 /** The id of an event that goes out. */
 export type OutboundEvent = keyof typeof EVENTS;
+
+export const EVENT_NAMES = Object.keys(EVENTS) as OutboundEvent[];
+
+/** The body that a target receives; absent values are null. It never contains a prompt, file content or diff. */
+export interface Envelope {
+  id: string;
+  event: OutboundEvent;
+  at: string;
+  workspace: string;
+  project: string | null;
+  task_id: string | null;
+  decision_id: string | null;
+  session_id: string | null;
+  agent: string | null;
+  /** Status of the task at the time of the event. */
+  status: string | null;
+  title: string | null;
+  reason: string | null;
+}

@@ -50,6 +50,10 @@ export interface Incoming {
   actor: string;
   /** Why its author is not trusted, as a clause; absent for a trusted author. */
   stranger?: string | null;
+  /** The handle of whoever wrote it; null when nobody is known. */
+  author: string | null;
+  /** The service says that its author is owner, member or collaborator. */
+  isVouched?: boolean;
 }
 
 /** What the request asks svc to do with the task. */
@@ -114,6 +118,11 @@ export function createIntake({
         source,
         sourceRef: incoming.sourceRef,
         stranger,
+        origin: {
+          isTitleGiven: title !== undefined,
+          author: incoming.author,
+          isVouched: incoming.isVouched ?? false,
+        },
         actor,
       };
       const by: By = { actor, via: source };

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { ADDONS, PLANS } from '../base/capabilities.ts';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import { ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
+import { exportDatabase } from './keeping/export.ts';
 import { makeToken } from './secrets.ts';
 
 // What `svc server person add` and the like do. They go through the running server's socket, which only its user can open,
@@ -31,7 +33,12 @@ export const ADMIN_INPUTS = {
   'account.add': z.strictObject({ name }),
   'account.remove': z.strictObject({ name }),
   'account.list': z.strictObject({}),
+  'account.plan': z.strictObject({ name, plan: z.enum(PLANS) }),
+  'account.addon': z.strictObject({ name, addon: z.enum(ADDONS), on: z.boolean() }),
+  'plan.list': z.strictObject({}),
+  'plan.set': z.strictObject({ plan: z.enum(PLANS), key: z.string().max(100), value: z.string().max(100) }),
   'token.metrics': z.strictObject({}),
+  export: z.strictObject({ file: z.string().min(1).max(4096) }),
 } as const;
 
 export type AdminVerb = keyof typeof ADMIN_INPUTS;
@@ -86,14 +93,36 @@ const ACTIONS: AdminActions = {
     await people.removeAccount(given, ACTOR);
     return { name: given, removed: true };
   },
-  async 'account.list'({ people }) {
+  async 'account.list'({ people, plans }) {
     const listed = await people.listAccounts();
-    return listed.map(({ name: own, plan, created_at }) => ({
-      name: own,
-      plan,
-      created_at: new Date(created_at).toISOString(),
-    }));
+    return Promise.all(
+      listed.map(async ({ id, name: own, plan, created_at }) => ({
+        name: own,
+        plan,
+        addons: (await plans.entitlementsOf(id)).addons,
+        created_at: new Date(created_at).toISOString(),
+      })),
+    );
   },
+  async 'account.plan'({ people, plans, deliveries }, { name: given, plan }) {
+    const account = await people.findAccount(given);
+    await plans.assign(account, plan, ACTOR);
+    deliveries.wake();
+    return { name: account.name, plan, before: account.plan };
+  },
+  async 'account.addon'({ people, plans, deliveries }, { name: given, addon, on }) {
+    const account = await people.findAccount(given);
+    await plans.switchAddon(account, addon, on, ACTOR);
+    deliveries.wake();
+    return { name: account.name, addon, on };
+  },
+  'plan.list': ({ plans }) => plans.list(),
+  async 'plan.set'({ plans, deliveries }, { plan, key, value }) {
+    const changed = await plans.set(plan, key, value, ACTOR);
+    deliveries.wake();
+    return changed;
+  },
+  export: ({ db, clock }, { file }) => exportDatabase(db, file, clock.now()),
   async 'token.metrics'({ db }) {
     const { token, hash } = makeToken('svcx_');
     await db
@@ -126,7 +155,8 @@ export function askRunningServer(
       socketPath: join(folder, SOCKET_NAME),
       method: 'POST',
       path: `/${verb}`,
-      timeout: 10_000,
+      // An export of a large database takes its time.
+      timeout: verb === 'export' ? 600_000 : 10_000,
       agent: false,
     },
     (response) => {

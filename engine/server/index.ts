@@ -4,4 +4,5 @@
  */
 export { type AdminVerb, askRunningServer } from './administer.ts';
 export { DEFAULT_ADDRESS, readServerSettings, type ServerFlags } from './http/settings.ts';
+export { importServer, rotateServerKey } from './keeping/closed.ts';
 export { administerClosed, type RunningServer, type ServerOptions, startServer } from './serve.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -9,10 +9,19 @@ import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
 import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
-import { openServerDatabase } from './database/open.ts';
+import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
+import { createAddressGuard } from './deliveries/address-guard.ts';
+import { createDeliveries } from './deliveries/index.ts';
+import { createTargets } from './deliveries/targets.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
 import type { ServerSettings } from './http/settings.ts';
+import { createServerRetention } from './keeping/retention.ts';
+import { createCommands } from './links/commands.ts';
+import { createWorkspaceEvents } from './links/events.ts';
+import { createPendingDecisions } from './links/pending.ts';
+import { createPolls } from './links/polls.ts';
+import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
 import { createMachines } from './login/machines.ts';
 import { createChangeLog } from './people/changes.ts';
@@ -20,10 +29,14 @@ import { createFailureCounter } from './people/failures.ts';
 import { createFirstRun } from './people/first-run.ts';
 import { createPasswords, type PasswordCost } from './people/passwords.ts';
 import { createPeople } from './people/people.ts';
-import { checkRootSecret, loadRootSecret } from './secrets.ts';
+import { createLeaseIssuer } from './plans/leases.ts';
+import { createPlans } from './plans/plans.ts';
+import { createSealer } from './sealing.ts';
+import { checkRootSecret, loadRootSecret, SEALING } from './secrets.ts';
 
 /** What is under way when a server is told to stop has so long, ms. */
 const CLOSING_MS = 10_000;
+const IDLE_LOOK_MS = 50;
 const LARGEST_ADMIN_BYTES = 64 * 1024;
 
 export interface ServerOptions {
@@ -34,6 +47,8 @@ export interface ServerOptions {
   clock?: Clock;
   /** What a password costs whoever guesses. */
   passwordCost?: PasswordCost;
+  /** How names of targets are looked up. */
+  lookup?: LookupFunction;
   /** The code of a server that nobody has set up, and the file that holds it. */
   tellSetupCode?(code: string, file: string): void;
   /** The file of a root secret that was made just now. */
@@ -48,6 +63,8 @@ export interface RunningServer {
   port: number;
   /** The database, for people. */
   database: string;
+  /** What its routes stand on. */
+  parts: ServerParts;
   /** Ends what is under way within ten seconds. */
   close(): Promise<void>;
 }
@@ -58,31 +75,65 @@ interface OpenParts {
   close(): Promise<void>;
 }
 
+/** How the server is reached, and what it may reach. */
+interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget'> {
+  origin: string;
+}
+
 /** Opens the database and everything that stands on it. */
 async function openParts(
-  { folder, env, log, clock = systemClock, passwordCost, tellSetupCode, tellNewSecret }: ServerOptions,
-  reach: { origin: string; isTrustedProxy(address: string): boolean },
+  {
+    folder,
+    env,
+    log,
+    clock = systemClock,
+    passwordCost,
+    lookup,
+    tellSetupCode,
+    tellNewSecret,
+  }: ServerOptions,
+  { origin, isTrustedProxy, isAllowedTarget }: Reach,
 ): Promise<OpenParts> {
-  const url = env.DATABASE_URL === undefined || env.DATABASE_URL === '' ? null : env.DATABASE_URL;
-  if (url !== null && !/^postgres(?:ql)?:\/\//.test(url))
-    throw new SvcError('usage', 'DATABASE_URL is not an address of PostgreSQL', {
-      hint: 'postgresql://user@host/database, or leave it unset for SQLite',
-    });
-  const database = await openServerDatabase(folder, url);
+  const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {
     const { db } = database;
-    const secret = loadRootSecret(folder, env);
-    await checkRootSecret(db, secret);
-    if (secret.madeFile !== null) tellNewSecret?.(secret.madeFile);
+    const loaded = loadRootSecret(folder, env);
+    const secret = await checkRootSecret(db, loaded, folder);
+    if (loaded.madeFile !== null) tellNewSecret?.(loaded.madeFile);
     const changes = createChangeLog({ db, clock });
     const passwords = createPasswords(passwordCost);
-    const people = createPeople({ db, clock, changes, passwords });
+    const plans = createPlans({
+      db,
+      changes,
+      async onChanged(accounts) {
+        for (const account of accounts) await commands.giveRefresh(account);
+        deliveries.wake();
+      },
+    });
+    const people = createPeople({ db, clock, changes, passwords, plans });
     const firstRun = createFirstRun({
       db,
       people,
       folder,
       tell: (code, file) => tellSetupCode?.(code, file),
     });
+    const polls = createPolls(clock);
+    const commands = createCommands({ db, clock, changes, onGiven: polls.tell });
+    const guard = createAddressGuard({
+      isAllowed: isAllowedTarget,
+      ...(lookup === undefined ? {} : { lookup }),
+    });
+    const targets = createTargets({
+      db,
+      clock,
+      changes,
+      plans,
+      sealer: createSealer(secret.deriveKey(SEALING)),
+      guard,
+      wake: () => deliveries.wake(),
+    });
+    const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
+    const retention = createServerRetention({ db, clock, log });
     const parts: ServerParts = {
       db,
       clock,
@@ -94,7 +145,18 @@ async function openParts(
       failures: createFailureCounter({ db, clock }),
       devices: createDeviceRequests({ db, clock, changes }),
       machines: createMachines({ db, clock, changes }),
-      ...reach,
+      workspaces: createWorkspaces({ db, clock, changes, plans }),
+      events: createWorkspaceEvents({ db, clock, deliveries }),
+      pending: createPendingDecisions(db),
+      commands,
+      polls,
+      plans,
+      leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),
+      targets,
+      deliveries,
+      retention,
+      origin,
+      isTrustedProxy,
       async metricsTokenHash() {
         const row = await db
           .selectFrom('meta')
@@ -104,7 +166,16 @@ async function openParts(
         return row?.value ?? null;
       },
     };
-    return { parts, database: database.name, close: database.close };
+    return {
+      parts,
+      database: database.name,
+      async close() {
+        await deliveries.close();
+        await retention.close();
+        await guard.close();
+        await database.close();
+      },
+    };
   } catch (error) {
     await database.close();
     throw error;
@@ -118,7 +189,11 @@ export async function administerClosed(
   verb: string,
   input: unknown,
 ): Promise<unknown> {
-  const { parts, close } = await openParts(options, { origin, isTrustedProxy: () => false });
+  const { parts, close } = await openParts(options, {
+    origin,
+    isTrustedProxy: () => false,
+    isAllowedTarget: () => false,
+  });
   try {
     return await administer(parts, verb, input);
   } finally {
@@ -141,7 +216,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
   let opened: OpenParts;
   try {
-    opened = await openParts(options, { origin, isTrustedProxy: settings.isTrustedProxy });
+    opened = await openParts(options, { ...settings, origin });
   } catch (error) {
     server.close();
     throw error;
@@ -161,6 +236,8 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     throw error;
   }
   server.on('request', getRequestListener(makeServerApp(parts).fetch, { overrideGlobalObjects: false }));
+  parts.deliveries.start();
+  parts.retention.start();
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
   let closing: Promise<void> | undefined;
   return {
@@ -168,8 +245,10 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     host: settings.host,
     port,
     database,
+    parts,
     close() {
       closing ??= (async () => {
+        parts.polls.close();
         await Promise.all([closeServer(server), closeServer(admin)]);
         rmSync(socket, { force: true });
         await opened.close();
@@ -184,8 +263,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
 function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cutting = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+  // A connection whose last answer has just gone out is kept open for the next request.
+  const idling = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
   server.close(() => {
     clearTimeout(cutting);
+    clearInterval(idling);
     resolve();
   });
   server.closeIdleConnections();

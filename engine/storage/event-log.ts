@@ -55,6 +55,7 @@ export type EventKind =
   | 'comment_removed'
   | 'budget_exhausted'
   | 'memory_changed'
+  | 'link_changed'
   | 'alert'
   | 'engine_started'
   | 'engine_stopped'

@@ -33,6 +33,7 @@ interface TsNode {
   tag?: TsNode;
   tagName?: TsNode;
   initializer?: TsNode;
+  modifiers?: readonly unknown[];
   fileName: string;
   getSourceFile(): TsNode;
   getText(): string;
@@ -92,6 +93,9 @@ export function askCompiler(
       const outer = node.parent.parent.parent;
       return isKind(outer, 'SourceFile', 'ModuleBlock') || isFunction(node.initializer) ? text : null;
     }
+    // A parameter of a constructor with a modifier is a member of its class.
+    if (isKind(node, 'Parameter') && node.modifiers !== undefined && isKind(node.parent, 'Constructor'))
+      return text;
     if (isKind(node, 'Parameter', 'BindingElement', 'TypeParameter')) return null;
     if (isKind(node, 'Constructor')) return nameOf(node.parent);
     if (isKind(node, 'ArrowFunction', 'FunctionExpression', 'FunctionType', 'ParenthesizedType', 'UnionType'))

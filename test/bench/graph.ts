@@ -15,6 +15,7 @@ import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbo
 import { isTestPath } from '../../engine/knowledge/symbols/query/find.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../engine/knowledge/symbols/store/rows.ts';
 import { gitEnvironment, temporaryFolder } from '../support/git.ts';
+import { askCodegraph } from './codegraph-peer.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 import { measureCases } from './graph-cases.ts';
 import { askCompiler } from './graph-oracle.ts';
@@ -137,9 +138,28 @@ async function measureTruth(folder: string): Promise<Figure[]> {
       const both = [...two].filter((each) => trueTwo.has(each)).length;
       figures.push(figure(`${name}: precision of callers over two calls`, 100 * share(both, two.size), '%'));
       figures.push(figure(`${name}: recall of callers over two calls`, 100 * share(both, trueTwo.size), '%'));
+      figures.push(...comparePeer(name, root, folder, [...known]));
     }
   }
   return figures;
+}
+
+/** The same of codegraph, where it is installed; it knows no classes of confidence. */
+function comparePeer(name: string, root: string, folder: string, known: readonly string[]): Figure[] {
+  const home = join(folder, 'home');
+  mkdirSync(home, { recursive: true });
+  const peer = askCodegraph(root, home);
+  if (peer === null) return [];
+  const calls = [...peer.calls].filter((call) => !isOfTest(call));
+  const right = known.filter((call) => peer.calls.has(call)).length;
+  return [
+    figure(
+      `${name}: precision of codegraph, of ${calls.length} calls`,
+      100 * share(right, calls.length),
+      '%',
+    ),
+    figure(`${name}: recall of codegraph`, 100 * share(right, known.length), '%'),
+  ];
 }
 
 /** A tree of many files: the sources of a package, again and again in folders of their own. */

@@ -76,3 +76,29 @@ export async function answer(terminal: Terminal, key: string): Promise<void> {
   await delay(HAND_MS);
   terminal.keys(key);
 }
+
+/** What the dashboard says when a question is withdrawn, because what it was about has changed meanwhile. */
+const WITHDRAWN = /has changed: look again|nothing was done/;
+
+/** Asks by a key and answers by another until what comes of it shows, as a person does who reads that the question was withdrawn. */
+export async function confirm(
+  terminal: Terminal,
+  [key, second]: readonly [key: string, second: string],
+  question: string,
+  effect: string | RegExp,
+): Promise<void> {
+  const shows = (screen: string): boolean =>
+    typeof effect === 'string' ? screen.includes(effect) : effect.test(screen);
+  for (;;) {
+    await ask(terminal, key, question);
+    await answer(terminal, second);
+    const screen = await until(() => {
+      const now = terminal.screen();
+      return shows(now) || WITHDRAWN.test(now) ? now : null;
+    }, String(effect)).catch((error: Error) => {
+      throw new Error(`${error.message}; the screen:\n${terminal.screen()}`);
+    });
+    if (shows(screen)) return;
+    await delay(LOOK_MS);
+  }
+}

@@ -1,5 +1,7 @@
+import type { LookupFunction } from 'node:net';
 import { after, before, describe } from 'node:test';
 import { pino } from 'pino';
+import type { Clock } from '../../engine/base/clock.ts';
 import { type RunningServer, readServerSettings, startServer } from '../../engine/server/index.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
 import { temporaryFolder } from './git.ts';
@@ -27,22 +29,43 @@ export interface Read {
 export interface Browser {
   get(path: string, headers?: Record<string, string>): Promise<Read>;
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Read>;
+  /** Posts JSON, as a program does. */
+  postJson(path: string, body: object, headers?: Record<string, string>): Promise<Read>;
   cookies: Map<string, string>;
 }
 
 export async function startTestServer(
-  options: { env?: NodeJS.ProcessEnv; folder?: string; publicUrl?: string; trustProxy?: string[] } = {},
+  options: {
+    env?: NodeJS.ProcessEnv;
+    folder?: string;
+    publicUrl?: string;
+    trustProxy?: string[];
+    addr?: string;
+    /** The machine's, where time has to pass by itself; else one that stands still. */
+    clock?: Clock;
+    allowTarget?: string[];
+    lookup?: LookupFunction;
+  } = {},
 ): Promise<TestServer> {
-  const { env = {}, folder = temporaryFolder('server-'), publicUrl, trustProxy = [] } = options;
+  const {
+    env = {},
+    folder = temporaryFolder('server-'),
+    addr = '127.0.0.1:0',
+    publicUrl,
+    trustProxy = [],
+    allowTarget = [],
+    lookup,
+  } = options;
   const clock = fakeClock();
   const codes: string[] = [];
   const log: string[] = [];
-  const settings = readServerSettings({ addr: '127.0.0.1:0', publicUrl, allowRemote: false, trustProxy });
+  const settings = readServerSettings({ addr, publicUrl, allowRemote: false, trustProxy, allowTarget });
   const server = await startServer(
     {
       folder,
       env,
-      clock,
+      clock: options.clock ?? clock,
+      ...(lookup === undefined ? {} : { lookup }),
       // Guessing is not what these tests are about.
       passwordCost: { logN: 8, r: 8, p: 1 },
       log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
@@ -88,6 +111,12 @@ export function openBrowser(server: Pick<TestServer, 'url' | 'port'>): Browser {
   };
   return {
     cookies,
+    postJson: (path, body, headers = {}) =>
+      request(path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
     get: (path, headers = {}) => request(path, { method: 'GET', headers }),
     post: (path, fields = {}, headers = {}) =>
       request(path, {
@@ -141,8 +170,14 @@ export async function logMachineIn(
 const bin = findPostgres();
 
 /** Runs the same tests on SQLite and on a real PostgreSQL, which is left out, aloud, where it is not installed. */
-export function onBothDatabases(tests: (start: typeof startTestServer) => void): void {
-  describe('SQLite', () => tests(startTestServer));
+export function onBothDatabases(
+  tests: (
+    start: typeof startTestServer,
+    /** The environment of a server whose database is new and empty. */
+    makeDatabase: () => Promise<NodeJS.ProcessEnv>,
+  ) => void,
+): void {
+  describe('SQLite', () => tests(startTestServer, async () => ({})));
   describe('PostgreSQL', { skip: bin === null ? 'PostgreSQL is not installed' : false }, () => {
     let postgres: TestPostgres;
     let made = 0;
@@ -150,10 +185,14 @@ export function onBothDatabases(tests: (start: typeof startTestServer) => void):
       postgres = await startPostgres(bin!);
     });
     after(() => postgres?.stop());
-    tests(async (options = {}) => {
+    const makeDatabase = async () => {
       made += 1;
-      const url = options.env?.DATABASE_URL ?? (await postgres.createDatabase(`test_${made}`));
-      return startTestServer({ ...options, env: { ...options.env, DATABASE_URL: url } });
-    });
+      return { DATABASE_URL: await postgres.createDatabase(`test_${made}`) };
+    };
+    tests(async (options = {}) => {
+      const given = options.env?.DATABASE_URL;
+      const env = { ...(given === undefined ? await makeDatabase() : {}), ...options.env };
+      return startTestServer({ ...options, env });
+    }, makeDatabase);
   });
 }

@@ -66,6 +66,7 @@ export function openSpine(path: string, clock: Clock) {
     stop: () => undefined,
     drop: () => true,
     checkProgram: () => undefined,
+    findLock: () => null,
     recordOwnWord: () => false,
     isLive: () => false,
   };

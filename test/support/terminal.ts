@@ -51,6 +51,8 @@ export interface Terminal {
   resize(columns: number, rows: number): void;
   /** Whether a line that is too long goes on in the next one (DECAWM). */
   wraps(): boolean;
+  /** What the program has said that the terminal's title is. */
+  title(): string;
   /** The device, for what others write to it. */
   tty(): string;
   /** Waits for the program's end. The status is null when a signal ended it. */
@@ -165,6 +167,7 @@ export async function openTerminal({
     gone: (text, what = `${text} to leave the screen`) => awaitScreen((screen) => !holds(screen, text), what),
     resize: (width, height) => void tmux(['resize-window', '-x', String(width), '-y', String(height)]),
     wraps: () => tmux(['display-message', '-p', '#{wrap_flag}']).trim() === '1',
+    title: () => tmux(['display-message', '-p', '#{pane_title}']).trim(),
     tty: () => tmux(['display-message', '-p', '#{pane_tty}']).trim(),
     async exited() {
       const { screen, status } = await until(() => {

@@ -55,7 +55,7 @@ describe('losing things', withTmux, () => {
     const { workspace, terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
     await workspace.svc(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
-    await terminal.shows('Workers 1');
+    await terminal.shows(/4 Wor\w* 1/);
     const pid = terminal.pid();
     await terminal.close();
     assert.ok(!isRunning(pid));

@@ -2,7 +2,7 @@ import { getPane } from '../panes/index.ts';
 import { getSubjectStamp } from '../state/details.ts';
 import { dropMarks } from '../state/lists.ts';
 import type { ListView, PaneId, State } from '../state/model.ts';
-import { moveDown, moveUp, replaceList } from './navigation.ts';
+import { moveWithinList, replaceList } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 
 /** Why rows of the focused list cannot be marked; null when they can. */
@@ -40,7 +40,7 @@ export function toggleMark(state: State): Transition {
   const marked = list.marks.has(id)
     ? tellMarks(replaceList(state, state.focus, dropMark(list, id)))
     : addMarks(state, [id]);
-  return moveDown(marked);
+  return transitionTo(moveWithinList(marked, 1));
 }
 
 /** Marks every row between the one that was marked last and the cursor. */
@@ -56,7 +56,7 @@ export const markOnTheWay =
   (by: -1 | 1) =>
   (state: State): Transition => {
     const start = addMarks(state, [state.lists[state.focus].selected!]);
-    const moved = (by < 0 ? moveUp : moveDown)(start).state;
+    const moved = moveWithinList(start, by);
     return transitionTo(addMarks(moved, [moved.lists[moved.focus].selected!]));
   };
 

@@ -1,11 +1,12 @@
 import { getLayout, getListHeight, getPreviewSize } from '../layout/layout.ts';
 import { getPreview, getTabPane, PANES } from '../panes/index.ts';
-import { listWaiting } from '../panes/waiting.ts';
+import { listWaiting, type Waiting } from '../panes/waiting.ts';
 import { findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
 import { dropMarks, moveCursorTo, selectRow } from '../state/lists.ts';
 import { pauseLog, resumeLog } from '../state/log.ts';
 import type { PaneId, Scroll, State } from '../state/model.ts';
+import { isCombinedPane } from '../state/pane-ids.ts';
 import { toPlainText } from '../text/theme.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';
 
@@ -63,12 +64,22 @@ const scrollPreviewBy =
   (state: State): Transition =>
     transitionTo(scrollPreviewTo(state, getPreviewTop(state) + lines));
 
+/** Whether a list holds the rows of all workspaces. */
+export const isCombinedList = ({ across }: Pick<State, 'across'>, pane: PaneId): boolean =>
+  across !== null && across.lists !== null && isCombinedPane(pane);
+
+/** Moves the cursor among the rows of this workspace. */
+export function moveWithinList(state: State, by: number): State {
+  const list = state.lists[state.focus];
+  return replaceList(state, state.focus, moveCursorTo(list, list.index + by));
+}
+
 const moveCursorBy =
   (by: (state: State) => number) =>
-  (state: State): Transition => {
-    const list = state.lists[state.focus];
-    return transitionTo(replaceList(state, state.focus, moveCursorTo(list, list.index + by(state))));
-  };
+  (state: State): Transition =>
+    isCombinedList(state, state.focus)
+      ? transitionTo(state, { do: 'across', step: { to: 'row', by: by(state) } })
+      : transitionTo(moveWithinList(state, by(state)));
 
 /** Picks what a key moves: the cursor in a list, the text in a full preview. */
 const inListOrPreview =
@@ -91,7 +102,7 @@ export const moveToTop = inListOrPreview(
   (state) => transitionTo(scrollPreviewTo(state, 0)),
 );
 export const moveToBottom = inListOrPreview(
-  moveCursorBy((state) => state.lists[state.focus].ids.length),
+  moveCursorBy(() => Infinity),
   (state) => transitionTo(scrollPreviewTo(state, Number.MAX_SAFE_INTEGER)),
 );
 export const scrollPageUp = (state: State): Transition =>
@@ -116,7 +127,12 @@ export const scrollSideways =
 export const focusPane =
   (pane: PaneId) =>
   (state: State): Transition =>
-    transitionTo({ ...state, focus: pane, view: 'list' });
+    isShowingAll(state)
+      ? transitionTo(state, { do: 'across', step: { to: 'pane', pane } })
+      : transitionTo({ ...state, focus: pane, view: 'list' });
+
+/** Whether the rows of several workspaces are on the screen. */
+export const isShowingAll = ({ across }: Pick<State, 'across'>): boolean => across?.lists != null;
 
 export const focusNextPane =
   (by: 1 | -1) =>
@@ -127,21 +143,32 @@ export const focusNextPane =
   };
 
 export function goToNextWaiting(state: State): Transition {
+  if (isShowingAll(state)) return transitionTo(state, { do: 'across', step: { to: 'waiting' } });
   const all = listWaiting(state);
   if (state.link.phase === 'connecting')
     return transitionTo(showMessage(state, 'what waits is not known yet: connecting'));
   if (all.length === 0) return transitionTo(showMessage(state, 'nothing waits for you', 'good'));
   const here = all.findIndex(({ pane, id }) => pane === state.focus && id === state.lists[pane].selected);
-  const { pane, id } = all[(here + 1) % all.length]!;
+  return transitionTo(goToWaiting(state, all[(here + 1) % all.length]!));
+}
+
+export function goToWaiting(state: State, { pane, id }: Pick<Waiting, 'pane' | 'id'>): State {
   const isReview = pane === 'workers';
-  return transitionTo({
+  return {
     ...state,
     focus: pane,
     view: 'list',
     jump: { pane, id },
     ...(isReview ? { workers: 'work' as const } : {}),
-  });
+  };
 }
+
+/** Goes from all workspaces to one of them, or back. */
+export const switchWorkspace = (state: State): Transition =>
+  transitionTo(state, { do: 'across', step: { to: 'workspace' } });
+
+export const checkHasWorkspaces = ({ across }: State): string | null =>
+  across === null ? 'svc dash --all shows those of this machine' : null;
 
 export function openPreview(state: State): Transition {
   if (state.lists[state.focus].selected === null)

@@ -141,6 +141,7 @@ export function askToArchive(state: State): Question {
               refused[0] === undefined
                 ? `${id} is archived; U brings it back`
                 : `${id} is not archived: ${refused[0].reason}`,
+            findRefusal: ({ refused }) => refused[0]?.reason ?? null,
           }),
       },
     ],

@@ -1,6 +1,6 @@
 import { type Api, localizeTimes } from '../../engine/index.ts';
 import type { PreferenceChange } from '../preferences/preferences.ts';
-import type { Message, State, Subject } from '../state/model.ts';
+import type { Message, PaneId, State, Subject } from '../state/model.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
 export type Effect =
@@ -12,6 +12,8 @@ export type Effect =
       busy: string;
       /** One line that tells the person what happened. */
       describeAnswer(answer: never): string;
+      /** Why nothing was done although the engine has answered; null when it was. */
+      findRefusal?(answer: never): string | null;
       /** What else the answer changes, such as the selection. */
       onAnswer?(state: State, answer: never): State;
     }
@@ -30,7 +32,18 @@ export type Effect =
   | { do: 'copy'; text: string }
   /** Writes to ui.yaml. */
   | { do: 'save'; changes: readonly PreferenceChange[] }
+  /** A step among several workspaces, which only the dashboard of all of them can take. */
+  | { do: 'across'; step: AcrossStep }
   | { do: 'quit' };
+
+export type AcrossStep =
+  /** So many rows up or down in a list that holds those of all workspaces. */
+  | { to: 'row'; by: number }
+  | { to: 'pane'; pane: PaneId }
+  /** The next thing that waits, in whichever workspace. */
+  | { to: 'waiting' }
+  /** From all workspaces to one of them, or back. */
+  | { to: 'workspace' };
 
 /** The next state, and the effects that it requests. */
 export interface Transition {
@@ -64,6 +77,7 @@ export function callEngine<K extends keyof Api>(
     busy: string;
     doing: string;
     describeAnswer(answer: Api[K]['output']): string;
+    findRefusal?(answer: Api[K]['output']): string | null;
     onAnswer?(state: State, answer: Api[K]['output']): State;
   },
 ): Transition {
@@ -75,6 +89,7 @@ export function callEngine<K extends keyof Api>(
     input,
     busy,
     describeAnswer: request.describeAnswer,
+    ...(request.findRefusal ? { findRefusal: request.findRefusal } : {}),
     ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
   } as Effect);
 }

@@ -43,6 +43,8 @@ export interface Binding {
   offline?: true;
   /** It is left out of the hint bar. */
   isHiddenInHints?: true;
+  /** Where it says no, there is nothing that the key is for, and the hint bar leaves it out. */
+  hasUse?(state: State): boolean;
   /** Why the key does nothing now; null when it works. */
   disabledReason?(state: State): string | null;
   run?(state: State): Transition;

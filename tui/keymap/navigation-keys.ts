@@ -94,6 +94,17 @@ export const NAVIGATION_KEYS: readonly Binding[] = [
     offline: true,
     run: navigation.goToNextWaiting,
   },
+  {
+    id: 'workspaces',
+    group: 'Panes',
+    keys: ['W'],
+    label: 'workspaces',
+    about: 'from all workspaces of svc dash --all to one of them, and back',
+    offline: true,
+    hasUse: ({ across }) => across !== null,
+    disabledReason: navigation.checkHasWorkspaces,
+    run: navigation.switchWorkspace,
+  },
   ...PANES.map(
     (each): Binding => ({
       id: `pane-${each.id}`,

@@ -155,6 +155,7 @@ export const WORK_KEYS: readonly Binding[] = [
     disabledReason: putAway.checkCanArchive,
     ask: putAway.askToArchive,
     confirm: ['y'],
+    bulk: 'rows',
   },
   {
     id: 'unarchive',
@@ -222,6 +223,7 @@ export const WORK_KEYS: readonly Binding[] = [
     disabledReason: putAway.checkCanDiscard,
     ask: putAway.askToDiscard,
     confirm: ['y'],
+    bulk: 'rows',
   },
   {
     id: 'undo',

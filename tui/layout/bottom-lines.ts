@@ -12,8 +12,9 @@ const GLYPHS: Readonly<Record<string, string>> = { good: '✓', bad: '✗', info
 /** The last message, with what to do next. */
 export function renderMessageLines({ message, size }: Pick<State, 'message' | 'size'>): Line[] {
   if (message === null) return [];
-  const { text, hint, tone } = message;
-  const said = makeDrawable(`${GLYPHS[tone]} ${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
+  const { text, hint, tone, workspace } = message;
+  const about = workspace ? `${workspace}: ` : '';
+  const said = makeDrawable(`${GLYPHS[tone]} ${about}${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
   const lines = wrapText(said, size.columns - 2);
   const shown = lines.slice(0, tone === 'bad' ? MOST_LINES : 1);
   if (shown.length < lines.length)
@@ -22,7 +23,11 @@ export function renderMessageLines({ message, size }: Pick<State, 'message' | 's
 }
 
 /** The armed question and the keys that answer it. The keys are never cut. */
-export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size'>): Line[] {
+export function renderQuestionLines({
+  armed,
+  size,
+  across,
+}: Pick<State, 'armed' | 'size' | 'across'>): Line[] {
   if (armed === null) return [];
   const answers: Line = [
     ...armed.answers.flatMap(({ key, label }) => [span(`   ${key}`, 'key'), span(` ${label}`)]),
@@ -30,7 +35,9 @@ export function renderQuestionLines({ armed, size }: Pick<State, 'armed' | 'size
     span(' leave it'),
   ];
   const cells = answers.reduce((sum, each) => sum + measureCells(each.text), 0);
-  const question = makeDrawable(` ${armed.question}`);
+  // Ids are the same in several workspaces, so a question names its own.
+  const whose = across === null ? '' : `${across.label}: `;
+  const question = makeDrawable(` ${whose}${armed.question}`);
   if (measureCells(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
   const lines = wrapText(question.trim(), size.columns - 2);
   const shown = lines.slice(0, MOST_LINES);

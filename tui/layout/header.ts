@@ -1,9 +1,10 @@
-import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
+import { describeLinkState, formatLocalTime, nameSessionState } from '../../engine/index.ts';
 import { getPane, getTabPane, PANES } from '../panes/index.ts';
 import { alignEnds } from '../panes/lines.ts';
 import { formatClockTime } from '../panes/time.ts';
 import { describeToday, sumToday } from '../panes/today.ts';
 import type { State } from '../state/model.ts';
+import { isCombinedPane } from '../state/pane-ids.ts';
 import { measureCells } from '../text/cells.ts';
 import { makeDrawable, truncateText } from '../text/text.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
@@ -26,9 +27,10 @@ const WIDE_HEADER = 120;
 
 /** The workspace at the left, the engine at the right. */
 export function renderHeaderLine(state: State): Line {
-  const { link, data, size } = state;
+  const { link, data, size, across } = state;
   const { columns } = size;
-  const left = ` svc · ${makeDrawable(link.workspace)}`;
+  const back = across === null ? '' : ' (W all)';
+  const left = ` svc · ${makeDrawable(across?.label ?? link.workspace)}${back}`;
   const { status } = data;
   const receiver = status?.receivers[0];
   const parts = [
@@ -50,6 +52,7 @@ export function renderHeaderLine(state: State): Line {
           .filter((each) => each !== null)
           .join(', '),
     status !== null && status.deliveries.dead > 0 ? `${status.deliveries.dead} dead deliveries` : '',
+    status === null ? '' : (describeLinkState(status.link) ?? ''),
     status?.config_problem ? 'svc.yaml has errors' : '',
     (status?.consent_pending ?? []).length > 0 ? 'svc.yaml waits' : '',
     describeTotals(state),
@@ -63,29 +66,44 @@ export function renderHeaderLine(state: State): Line {
   ];
 }
 
-/** The panes with their counts. The focused one is in brackets. */
-export function renderTabsLine(state: State): Line {
+/** So much of a pane's name its tab has where there is little room. */
+const BRIEF_TITLE = 3;
+
+/**
+ * The panes with their counts. The focused one is in brackets.
+ * @param states of all workspaces whose rows are in the lists; what a tab says beside its count is about one
+ */
+export function renderTabsLine(state: State, states: readonly State[] = [state]): Line {
   const tabs = PANES.map((pane) => {
-    const count = pane.countUnfinished(state.data);
+    const isCombined = states.length > 1 && isCombinedPane(pane.id);
+    const counted = isCombined ? states : [state];
+    const count = counted.reduce((sum, each) => sum + pane.countUnfinished(each.data), 0);
     const isFocusedTab = pane.id === getTabPane(state.focus);
     const within = isFocusedTab && pane.id !== state.focus ? ` · ${getPane(state.focus).title}` : '';
-    const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${pane.describeTab?.(state) ?? ''}`;
+    const counts = `${count === 0 && pane.isQuietAtZero ? '' : ` ${count}`}${isCombined ? '' : (pane.describeTab?.(state) ?? '')}`;
     // Nothing has been fetched yet, so 0 would be wrong.
-    const shown = state.link.phase === 'connecting' ? (pane.isQuietAtZero ? '' : ' …') : counts;
+    const shown = counted.every((each) => each.link.phase === 'connecting')
+      ? pane.isQuietAtZero
+        ? ''
+        : ' …'
+      : counts;
     return {
       waits: (pane.id === 'decisions' || pane.id === 'asks') && count > 0,
       isFocusedTab,
       short: `${pane.digit}${shown.replace(' ', ':')}`,
+      brief: `${pane.digit} ${pane.title.slice(0, BRIEF_TITLE)}${shown}`,
       text: `${pane.digit} ${pane.title}${shown}${within}`,
     };
   });
-  // If not all tabs fit, they shrink to digit and count, the last one first.
+  // If not all tabs fit, they shrink, the last one first: all of them to the beginnings of their names before any to its digit.
   let room = tabs.reduce((sum, each) => sum + each.text.length + 2, 2);
-  for (const tab of tabs.toReversed()) {
-    if (room <= state.size.columns || tab.isFocusedTab) continue;
-    room -= tab.text.length - tab.short.length;
-    tab.text = tab.short;
-  }
+  for (const form of ['brief', 'short'] as const)
+    for (const tab of tabs.toReversed()) {
+      if (room <= state.size.columns || tab.isFocusedTab) continue;
+      const next = tab[form].length < tab.text.length ? tab[form] : tab.text;
+      room -= tab.text.length - next.length;
+      tab.text = next;
+    }
   return [
     span(' '),
     ...tabs.map(
@@ -130,9 +148,10 @@ export function renderBannerLines(state: State): Line[] {
   return [...renderEngineGoneLines(state), ...renderConsentLines(state), ...renderHeldLines(state)];
 }
 
-function renderEngineGoneLines({ link, size }: State): Line[] {
+function renderEngineGoneLines({ link, size, across }: State): Line[] {
   if (link.phase !== 'lost') return [];
   const since = formatLocalTime(new Date(link.since).toISOString()).slice(5);
-  const text = ` ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
+  const whose = across === null ? '' : `${makeDrawable(across.label)}: `;
+  const text = ` ${whose}ENGINE GONE since ${since} · this is the last known state · u starts it · connecting`;
   return [[span(truncateText(text, size.columns), 'bad')]];
 }

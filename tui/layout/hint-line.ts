@@ -6,7 +6,7 @@ import { measureCells } from '../text/cells.ts';
 import { type Line, type Span, span } from '../text/theme.ts';
 
 const rankBinding = (binding: Binding): number =>
-  binding.panes ? 0 : binding.id === 'help' || binding.id === 'quit' ? 2 : 1;
+  binding.panes || binding.hasUse ? 0 : binding.id === 'help' || binding.id === 'quit' ? 2 : 1;
 
 const renderHint = (binding: Binding, isDisabled: boolean, marked = 0): Span[] => [
   span(` ${formatKey(binding.keys[0]!)}`, isDisabled ? 'dim' : 'key'),
@@ -18,7 +18,9 @@ const renderHint = (binding: Binding, isDisabled: boolean, marked = 0): Span[] =
  * Disabled keys make room for those that work.
  */
 export function renderHintLine(state: State): Line {
-  const here = getKeymap(state).filter((each) => !each.isHiddenInHints && isBindingHere(each, state));
+  const here = getKeymap(state).filter(
+    (each) => !each.isHiddenInHints && (each.hasUse?.(state) ?? true) && isBindingHere(each, state),
+  );
   const ordered = here.toSorted((one, other) => rankBinding(one) - rankBinding(other));
   const last = ordered.filter((each) => rankBinding(each) === 2).flatMap((each) => renderHint(each, false));
   const measureSpans = (spans: readonly Span[]): number =>

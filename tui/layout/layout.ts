@@ -1,7 +1,7 @@
 import { isPaneFetched } from '../state/data.ts';
 import type { PaneId, Size, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
-import { SOLE_PANES } from '../state/pane-ids.ts';
+import { isCombinedPane, SOLE_PANES } from '../state/pane-ids.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';
 
@@ -40,7 +40,7 @@ export function getLayout(state: State): Layout {
 }
 
 function computeLayout(state: State): Layout {
-  const { size, view, focus, lists } = state;
+  const { size, view, focus } = state;
   const { columns, rows } = size;
   if (columns < SMALLEST.columns || rows < SMALLEST.rows)
     return { kind: 'too-small', columns: [], body: rows };
@@ -64,7 +64,7 @@ function computeLayout(state: State): Layout {
     return { kind: 'tabs', columns: [[list]], body: list.height };
   }
   if (!wide) {
-    const list = clampNumber(lists[focus].ids.length + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
+    const list = clampNumber(countRows(state, focus) + LIST_EDGE, 6, Math.max(6, Math.floor(body * 0.4)));
     const boxes = [
       { content: { list: focus }, width: columns, height: list },
       { content: { preview: focus }, width: columns, height: body - list },
@@ -120,15 +120,23 @@ const LEAST_HEIGHT = LIST_EDGE + 2;
 /** Rows that lists may have while another one has the focus: of ten workers that run, ten. */
 const MOST_UNFOCUSED = { decisions: 9, asks: 8, workers: 13 } as const;
 
+/** How many rows a list has, those of other workspaces in it as well. */
+const countRows = ({ lists, across }: State, pane: PaneId): number =>
+  isCombinedPane(pane) && across?.lists != null ? across.lists.lengths[pane] : lists[pane].ids.length;
+
+/** Sessions that have not ended. */
+export const countLive = ({ sessions }: State['data']): number =>
+  [...sessions.values()].filter((each) => each.state !== 'ended').length;
+
 const isKnownEmpty = (state: State, pane: PaneId): boolean =>
-  state.lists[pane].ids.length === 0 && isPaneFetched(pane, state);
+  countRows(state, pane) === 0 && isPaneFetched(pane, state);
 
 /**
  * Heights of the lists at the left, which fill it. Empty ones have a line, then what waits for a person and what runs has
  * its rows, then the focused one as many as it has, and the tasks get the rest.
  */
 function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
-  const { lists, focus, data } = state;
+  const { focus, data, across } = state;
   const heights = Object.fromEntries(
     LEFT_PANES.map((pane) => [pane, isKnownEmpty(state, pane) ? EMPTY_HEIGHT : LEAST_HEIGHT]),
   ) as Record<LeftPane, number>;
@@ -138,11 +146,11 @@ function shareLeftHeight(state: State, body: number): Record<LeftPane, number> {
     heights[pane] += more;
     left -= more;
   };
-  const fitRows = (pane: LeftPane): number => lists[pane].ids.length + LIST_EDGE;
+  const fitRows = (pane: LeftPane): number => countRows(state, pane) + LIST_EDGE;
   growTo('decisions', Math.min(fitRows('decisions'), MOST_UNFOCUSED.decisions));
   growTo('asks', Math.min(fitRows('asks'), MOST_UNFOCUSED.asks));
   if (focus === 'workers') growTo('workers', fitRows('workers'));
-  const running = [...data.sessions.values()].filter((each) => each.state !== 'ended').length;
+  const running = across?.lists?.live ?? countLive(data);
   growTo('workers', Math.min(running + LIST_EDGE, MOST_UNFOCUSED.workers));
   if (focus === 'decisions' || focus === 'asks') growTo(focus, fitRows(focus));
   heights.tasks += left;

@@ -18,6 +18,12 @@ const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | n
   }),
 ];
 
+/** A row of a list, and the state of the workspace that it belongs to. */
+export interface ListedRow {
+  state: State;
+  id: string;
+}
+
 /**
  * Heading and visible rows of a list. The selected row has a mark besides its colour, and is inverse in the focused pane.
  * Only visible rows are touched, so ten thousand rows cost as much as thirty.
@@ -25,41 +31,59 @@ const renderHeadings = (columns: readonly FittedColumn<object>[], sort: Sort | n
 export function renderListLines(
   anyPane: AnyPane,
   state: State,
-  options: { cells: number; rows: number; focused: boolean; marked?: boolean },
+  { cells, rows, focused }: { cells: number; rows: number; focused: boolean },
 ): Line[] {
   const pane = anyPane as unknown as Pane<object>;
   const list: ListView = state.lists[pane.id];
-  const { cells, rows, focused } = options;
-  const columns = fitColumns(pane, cells - 1, state.preferences);
   if (list.ids.length === 0) return renderEmptyLines(explainEmptyList(pane, state), rows);
-  const head = renderHeadings(columns, list.sort);
-  const visible = list.ids.slice(list.top, list.top + rows);
-  return [
-    head,
-    ...visible.map((id): Line => {
-      const row = pane.findRow(state.data, id);
-      if (row === undefined) return [];
-      const isSelected = id === list.selected;
-      const cellsOf = columns.map(({ column, width: room }, index): Span => {
-        const text = makeDrawable(column.text(row, state));
-        // The last column needs no padding, which would only be drawn for nothing.
-        const isLast = index === columns.length - 1;
-        return span(
-          isLast ? truncateText(text, room) : `${padText(text, room, column.align)} `,
-          column.style?.(row, state),
-        );
-      });
-      const isMarked = list.marks.has(id);
-      if (!isSelected) return [isMarked ? span('●', 'key') : span(' '), ...cellsOf];
-      const text = `${isMarked ? '◉' : '▶'}${cellsOf.map((each) => each.text).join('')}`;
-      return [
-        span(text + ' '.repeat(Math.max(0, cells - measureCells(text))), focused ? 'selected' : 'marked'),
-      ];
-    }),
-  ];
+  const columns = fitColumns(pane, cells - 1, state.preferences);
+  const visible = list.ids.slice(list.top, list.top + rows).map((id) => ({ state, id }));
+  return renderRows(visible, { pane, columns, cells, focused, selected: list.selected, of: state });
 }
 
-function renderEmptyLines(text: readonly string[], rows: number): Line[] {
+/** The heading, and a line for each row. @param of whose row is selected, and whose list says how it is sorted */
+export function renderRows(
+  rows: readonly ListedRow[],
+  {
+    pane,
+    columns,
+    cells,
+    focused,
+    selected,
+    of,
+  }: {
+    pane: Pane<object>;
+    columns: readonly FittedColumn<object>[];
+    cells: number;
+    focused: boolean;
+    selected: string | null;
+    of: State;
+  },
+): Line[] {
+  const renderRow = ({ state, id }: ListedRow): Line => {
+    const row = pane.findRow(state.data, id);
+    if (row === undefined) return [];
+    const cellsOf = columns.map(({ column, width: room }, index): Span => {
+      const text = makeDrawable(column.text(row, state));
+      // The last column needs no padding, which would only be drawn for nothing.
+      const isLast = index === columns.length - 1;
+      return span(
+        isLast ? truncateText(text, room) : `${padText(text, room, column.align)} `,
+        column.style?.(row, state),
+      );
+    });
+    const isMarked = state.lists[pane.id].marks.has(id);
+    const isSelected = state === of && id === selected;
+    if (!isSelected) return [isMarked ? span('●', 'key') : span(' '), ...cellsOf];
+    const text = `${isMarked ? '◉' : '▶'}${cellsOf.map((each) => each.text).join('')}`;
+    return [
+      span(text + ' '.repeat(Math.max(0, cells - measureCells(text))), focused ? 'selected' : 'marked'),
+    ];
+  };
+  return [renderHeadings(columns, of.lists[pane.id].sort), ...rows.map(renderRow)];
+}
+
+export function renderEmptyLines(text: readonly string[], rows: number): Line[] {
   return [...(rows > text.length ? [''] : []), ...text].map((line) => [span(`  ${line}`, 'dim')]);
 }
 

@@ -1,4 +1,4 @@
-import { formatLocalTime } from '../../engine/index.ts';
+import { describeLink, formatLocalTime, isLinkTroubled } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import { renderFacts } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
@@ -44,6 +44,7 @@ export function renderEngineLines({ data: { status } }: Pick<State, 'data'>, cel
         `${deliveries.pending} pending, ${deliveries.dead} dead`,
         deliveries.dead > 0 ? 'bad' : undefined,
       ],
+      ['link', describeLink(status.link) ?? 'to no server', isLinkTroubled(status.link) ? 'warn' : undefined],
       ['svc.yaml', status.config_problem ?? 'in use', status.config_problem === null ? undefined : 'bad'],
       ...status.warnings.map((warning) => ['warning', warning, 'warn'] as const),
     ],

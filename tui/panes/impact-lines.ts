@@ -1,4 +1,4 @@
-import { formatCount } from '../../engine/index.ts';
+import { formatCount, formatImpact } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
 import type { Impact, State } from '../state/model.ts';
 import { cleanText, truncateText, wrapText } from '../text/text.ts';
@@ -18,8 +18,7 @@ export function createImpactFact(state: State, session: string): readonly [strin
   const loaded = findDetail(state, 'impact', session);
   if (loaded?.problem) return ['impact', `not known: ${loaded.problem}`, 'warn'];
   if (!loaded?.detail) return ['impact', `reading the code … ${loaded?.progress ?? ''}`, 'dim'];
-  const { summary, note } = loaded.detail;
-  return ['impact', note === null ? summary : `${summary}; ${note}`];
+  return ['impact', formatImpact(loaded.detail)];
 }
 
 function listImpactLines(impact: Impact, cells: number): Line[] {

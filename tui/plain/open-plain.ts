@@ -45,6 +45,8 @@ export async function openPlainDashboard(
     notice: () => undefined,
     copy: () => undefined,
     save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
+    // There is no other workspace.
+    across: () => undefined,
     quit: () => end(),
   };
   const size = { columns: stdout.columns || 100, rows: PAGE_ROWS };
@@ -75,12 +77,12 @@ export async function openPlainDashboard(
     }
   }
 
-  const collect = createKeyCollector(store);
+  const { collect, paste } = createKeyCollector(store);
   let pasted: string | null = null;
   function handleKeypress(text: string | undefined, key: RawKey): void {
     if (key.name === 'paste-start') pasted = '';
     else if (key.name === 'paste-end') {
-      store.send({ type: 'paste', text: pasted ?? '' });
+      paste(pasted ?? '');
       pasted = null;
     } else if (pasted !== null) pasted += text ?? '';
     else collect(nameReadlineKey(text, key));

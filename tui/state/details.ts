@@ -137,6 +137,7 @@ export const findImpactSession = ({ overlay, armed }: Pick<State, 'overlay' | 'a
 
 /** What the screen shows beyond rows. */
 export function listWantedDetails(state: State): WantedDetails {
+  if (state.across?.isActive === false) return { details: [], log: null };
   if (state.overlay?.kind === 'compare') return listCompareDetails(state, state.overlay);
   const wanted = listDetailsOfSelection(state);
   const id = findImpactSession(state);

@@ -21,9 +21,9 @@ import type {
   Wire,
 } from '../../engine/index.ts';
 import type { Preferences } from '../preferences/preferences.ts';
-import type { PaneId } from './pane-ids.ts';
+import type { CombinedPaneId, PaneId } from './pane-ids.ts';
 
-export { PANE_IDS, type PaneId } from './pane-ids.ts';
+export { type CombinedPaneId, PANE_IDS, type PaneId } from './pane-ids.ts';
 
 /** A task as `task.list` returns it. */
 export type TaskRow = Wire<ListedTask>;
@@ -400,6 +400,8 @@ export interface WriteMessage {
 
 export interface Message {
   text: string;
+  /** The workspace that it is about, where that is not the one of the selected row; empty for none. */
+  workspace?: string;
   tone: 'info' | 'good' | 'bad';
   /** What to do next. */
   hint?: string | undefined;
@@ -420,7 +422,25 @@ export interface Size {
   rows: number;
 }
 
-/** The whole dashboard. Only the reducer changes it. */
+/** One of the workspaces of `svc dash --all`, as its own part of the dashboard sees the others. */
+export interface Across {
+  /** What it is called among them. */
+  label: string;
+  /** Whether the keyboard is its own. */
+  isActive: boolean;
+  /** The rows of all workspaces in one list; null while this one is shown alone. */
+  lists: CombinedLists | null;
+}
+
+/** How much the lists of all workspaces hold together. */
+export interface CombinedLists {
+  /** Rows of each combined list. */
+  lengths: Readonly<Record<CombinedPaneId, number>>;
+  /** Sessions that have not ended. */
+  live: number;
+}
+
+/** The whole dashboard of a workspace. Only the reducer changes it. */
 export interface State {
   size: Size;
   now: number;
@@ -453,6 +473,8 @@ export interface State {
   /** When the program, rather than a key, last moved a selection. */
   movedAt: number;
   preferences: Preferences;
+  /** Null in a dashboard of one workspace. */
+  across: Across | null;
   /** There is no screen; changes are printed as lines. */
   isPlain: boolean;
   /** Lines to print on the terminal after the dashboard has closed. */

@@ -15,5 +15,12 @@ export const PANE_IDS = [
 ] as const;
 export type PaneId = (typeof PANE_IDS)[number];
 
+/** Lists that hold the rows of all workspaces, where several are shown: what waits, what is to be done and what runs. */
+export const COMBINED_PANE_IDS = ['tasks', 'decisions', 'asks', 'workers'] as const satisfies PaneId[];
+export type CombinedPaneId = (typeof COMBINED_PANE_IDS)[number];
+
+export const isCombinedPane = (id: PaneId): id is CombinedPaneId =>
+  (COMBINED_PANE_IDS as readonly PaneId[]).includes(id);
+
 /** Lists that have a wide screen to themselves, with their preview. */
 export const SOLE_PANES: ReadonlySet<PaneId> = new Set(['memories', 'stats']);

@@ -4,7 +4,7 @@ import { asSvcError, backoffMs, type EngineClient, SvcError } from '../../engine
 const PAUSES = { firstMs: 200, longestMs: 5000 };
 
 /**
- * Keeps a connection to the engine while the dashboard is open. Only the first attempt may start the engine: whoever
+ * Keeps a connection to the engine while the dashboard is open. At most the first attempt may start the engine: whoever
  * stopped it does not want it to come back by itself.
  */
 export function keepConnected(options: {
@@ -12,10 +12,12 @@ export function keepConnected(options: {
   /** Subscribes and fetches the first data. A failure counts as a lost connection. */
   onConnected(client: EngineClient): Promise<void>;
   onLost(reason: string): void;
+  /** Whether the first attempt starts an engine where none runs. */
+  startsFirst: boolean;
   signal: AbortSignal;
 }): { startEngine(): void; client(): EngineClient } {
   let current: EngineClient | null = null;
-  let wantsStart = true;
+  let wantsStart = options.startsFirst;
   let wake: () => void = () => undefined;
 
   async function runConnectionLoop(): Promise<void> {

@@ -36,8 +36,10 @@ export function createEngineSync(options: {
   store: Store;
   /** With `start`, an engine may be started. */
   connect(start: boolean): Promise<EngineClient>;
+  /** Whether an engine is started at the beginning where none runs. */
+  startsFirst?: boolean;
   /** The first connection failed, so there is nothing to show. */
-  onFirstConnectFailed(error: unknown): void;
+  onFirstConnectFailed?(error: unknown): void;
 }): EngineSync {
   const { store } = options;
   const closing = new AbortController();
@@ -53,11 +55,12 @@ export function createEngineSync(options: {
 
   const connection = keepConnected({
     signal: closing.signal,
+    startsFirst: options.startsFirst ?? true,
     async connect(start) {
       try {
         return await options.connect(start);
       } catch (error) {
-        if (isFirst) options.onFirstConnectFailed(error);
+        if (isFirst) options.onFirstConnectFailed?.(error);
         throw error;
       }
     },

@@ -6,6 +6,7 @@ export const antigravity: Preset = {
   programs: ['agy'],
   headless: null,
   headlessLong: null,
+  unasked: [],
   interactive: 'agy',
   acp: null,
   notify: TO_FILE,

@@ -35,6 +35,7 @@ export const claude: Preset = {
   programs: ['claude'],
   headless: `${OPTIONS} -- {{prompt}}`,
   headlessLong: `${OPTIONS} < {{prompt_file}}`,
+  unasked: ['--permission-mode bypassPermissions'],
   interactive: 'claude',
   acp: 'claude-agent-acp',
   notify: TO_FILE,

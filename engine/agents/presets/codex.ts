@@ -40,6 +40,7 @@ export const codex: Preset = {
   programs: ['codex'],
   headless: `${OPTIONS} -- {{prompt}}`,
   headlessLong: `${OPTIONS} - < {{prompt_file}}`,
+  unasked: ['--dangerously-bypass-approvals-and-sandbox'],
   interactive: 'codex',
   acp: null,
   notify: TO_FILE,

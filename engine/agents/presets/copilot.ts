@@ -22,6 +22,7 @@ export const copilot: Preset = {
   programs: ['copilot'],
   headless: `${OPTIONS} --prompt={{prompt}}`,
   headlessLong: `${OPTIONS} < {{prompt_file}}`,
+  unasked: ['--allow-all', '--no-ask-user', '--trust-folder'],
   interactive: 'copilot',
   acp: null,
   notify: TO_FILE,

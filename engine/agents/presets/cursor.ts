@@ -10,6 +10,7 @@ export const cursor: Preset = {
   programs: ['cursor-agent', 'agent'],
   headless: 'cursor-agent -p --output-format stream-json --force --trust --approve-mcps -- {{prompt}}',
   headlessLong: null,
+  unasked: ['--force', '--trust', '--approve-mcps'],
   interactive: 'cursor-agent',
   acp: null,
   notify: TO_FILE,

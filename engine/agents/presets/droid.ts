@@ -11,6 +11,7 @@ export const droid: Preset = {
   programs: ['droid'],
   headless: `${OPTIONS} -- {{prompt}}`,
   headlessLong: `${OPTIONS} -f {{prompt_file}}`,
+  unasked: ['--skip-permissions-unsafe'],
   interactive: 'droid',
   acp: null,
   notify: TO_FILE,

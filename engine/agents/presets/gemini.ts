@@ -30,6 +30,7 @@ export const gemini: Preset = {
   programs: ['gemini'],
   headless: 'gemini --output-format stream-json --approval-mode yolo --skip-trust --prompt={{prompt}}',
   headlessLong: 'gemini --output-format stream-json --approval-mode yolo --skip-trust < {{prompt_file}}',
+  unasked: ['--approval-mode yolo', '--skip-trust'],
   interactive: 'gemini',
   acp: null,
   notify: TO_FILE,

@@ -32,6 +32,7 @@ export const kimi: Preset = {
   programs: ['kimi'],
   headless: 'kimi --output-format stream-json --prompt={{prompt}}',
   headlessLong: null,
+  unasked: ['--prompt'],
   interactive: 'kimi',
   acp: null,
   notify: TO_FILE,

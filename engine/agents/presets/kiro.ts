@@ -6,6 +6,7 @@ export const kiro: Preset = {
   programs: ['kiro-cli'],
   headless: null,
   headlessLong: null,
+  unasked: [],
   interactive: 'kiro-cli',
   acp: null,
   notify: TO_FILE,

@@ -14,6 +14,7 @@ export const opencode: Preset = {
   // Words with spaces get quotes of its own on the way to the model; what it reads is exact.
   headless: 'opencode run --format json --auto --title={{name}} < {{prompt_file}}',
   headlessLong: null,
+  unasked: ['--auto'],
   interactive: 'opencode --hostname 127.0.0.1 --port {{notify_port}}',
   acp: 'opencode acp',
   notify: TO_OPENCODE,

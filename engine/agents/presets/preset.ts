@@ -100,6 +100,8 @@ export interface Preset {
    * itself.
    */
   headlessLong: string | null;
+  /** The options of `headless` because of which nobody is asked before a tool is used; none where it is null. */
+  unasked: readonly string[];
   /** Opens it for a person. */
   interactive: string;
   /** Serves the agent client protocol on standard input and output; null when unsupported or unknown. */

@@ -27,6 +27,7 @@ export const qwen: Preset = {
   programs: ['qwen'],
   headless: `${OPTIONS} --prompt={{prompt}}`,
   headlessLong: `${OPTIONS} < {{prompt_file}}`,
+  unasked: ['--approval-mode yolo'],
   interactive: 'qwen',
   acp: null,
   notify: TO_FILE,

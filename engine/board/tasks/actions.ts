@@ -68,6 +68,8 @@ export function createTaskActions(deps: {
         priority: PRIORITIES[wish.priority ?? 'normal'],
         timeoutSec: wish.timeout_sec ?? fields.timeoutSec,
         ...findTaskSource(caller),
+        // A title alone is the prompt, and that of an agent is nobody's.
+        origin: { isTitleGiven: wish.title !== undefined && text.trim() !== '' && caller.via !== 'tool' },
         actor: caller.actor,
       };
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { by, operation } from '../../api/operation.ts';
-import { asSvcError, SvcError } from '../../base/errors.ts';
+import { asSvcError, type ErrorCode, SvcError } from '../../base/errors.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { id } from '../input.ts';
 
@@ -26,12 +26,16 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
           throw new SvcError('usage', 'name the tasks to archive, or ask for ended ones');
         const wanted = ids ?? tasks.listArchivable(older_sec * 1000, MOST_AT_ONCE);
         const archived: string[] = [];
-        const refused: { id: string; reason: string }[] = [];
+        const refused: { id: string; code: ErrorCode; reason: string }[] = [];
         for (const each of wanted) {
           const task = findTask(tasks, each);
-          const reason = 'reason' in task ? task.reason : tasks.archive(task.taskId, by(caller));
-          if (reason === null && 'taskId' in task) archived.push(task.taskId);
-          else refused.push({ id: each, reason: reason ?? '' });
+          if ('reason' in task) {
+            refused.push({ id: each, ...task });
+            continue;
+          }
+          const reason = tasks.archive(task.taskId, by(caller));
+          if (reason === null) archived.push(task.taskId);
+          else refused.push({ id: each, code: 'conflict', reason });
         }
         return { archived, refused, more: ended && wanted.length === MOST_AT_ONCE && archived.length > 0 };
       }),
@@ -54,10 +58,11 @@ export const archiveOperations = ({ tasks }: Pick<BoardOperationsDeps, 'tasks'>)
 function findTask(
   tasks: BoardOperationsDeps['tasks'],
   prefix: string,
-): { taskId: string } | { reason: string } {
+): { taskId: string } | { code: ErrorCode; reason: string } {
   try {
     return { taskId: tasks.resolve(prefix).taskId };
   } catch (error) {
-    return { reason: asSvcError(error).message };
+    const { code, message } = asSvcError(error);
+    return { code, reason: message };
   }
 }

@@ -12,6 +12,7 @@ import {
   type SummaryRow,
   TASK_STATUSES,
   type Task,
+  type TaskOrigin,
   type TaskRow,
   type TaskSource,
   type TaskStatus,
@@ -20,7 +21,14 @@ import {
   toTask,
 } from './rows.ts';
 
-export { TASK_STATUSES, type Task, type TaskSource, type TaskStatus, type TaskSummary } from './rows.ts';
+export {
+  TASK_STATUSES,
+  type Task,
+  type TaskOrigin,
+  type TaskSource,
+  type TaskStatus,
+  type TaskSummary,
+} from './rows.ts';
 export { applyTemplate, findTemplate, type TaskTemplates, type TemplateFields } from './templates.ts';
 
 export interface NewTask {
@@ -38,6 +46,8 @@ export interface NewTask {
   sourceRef?: string | null | undefined;
   /** See `Task.stranger`. */
   stranger?: string | null | undefined;
+  /** See `TaskOrigin`; nothing is known when left out. */
+  origin?: Partial<TaskOrigin> | undefined;
   actor: string;
 }
 
@@ -61,6 +71,7 @@ export interface TaskFilter {
 /** Owns tasks and their states. Methods that change something are compare-and-set, called inside `storage.write`. */
 export interface Tasks extends TaskArchive {
   get(taskId: string): Task;
+  readOrigin(taskId: string): TaskOrigin;
   /** Finds a task by its id or a unique prefix. Throws `not_found`, or `conflict` when several match. */
   resolve(prefix: string): Task;
   /** Newest first, at most `limit` (100, or as many as there are `ids`). Unknown `ids` are left out, archived ones are not. */
@@ -117,6 +128,9 @@ export function createTasks({
 }): Tasks {
   const { db } = storage;
   const byId = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE id = ?`);
+  const originOf = db.prepare<unknown[], Pick<TaskRow, 'title_given' | 'author' | 'vouched'>>(
+    'SELECT title_given, author, vouched FROM task WHERE id = ?',
+  );
   const byPrefix = db.prepare<unknown[], TaskRow>(`${SELECT} WHERE CAST(id AS TEXT) LIKE ? LIMIT 2`);
   const moveTo = db.prepare(`UPDATE task SET project = ?
     WHERE id = ? AND status IN ('open', 'assigned') AND session_id IS NULL AND race IS NULL`);
@@ -197,6 +211,11 @@ export function createTasks({
   return {
     ...createTaskArchive({ storage, events, clock }),
     get: getTask,
+    readOrigin(taskId) {
+      const row = originOf.get(parseId('t', taskId));
+      if (row === undefined) throw taskNotFoundError(taskId);
+      return { isTitleGiven: row.title_given === 1, author: row.author, isVouched: row.vouched === 1 };
+    },
     resolve: (prefix) =>
       toTask(
         findByPrefix('t', prefix, { exact: (id) => byId.get(id), like: (pattern) => byPrefix.all(pattern) }),
@@ -233,6 +252,9 @@ export function createTasks({
         source: task.source,
         source_ref: task.sourceRef ?? null,
         stranger: task.stranger ?? null,
+        title_given: task.origin?.isTitleGiven === true ? 1 : 0,
+        author: task.origin?.author ?? null,
+        vouched: task.origin?.isVouched === true ? 1 : 0,
         decision_id: null,
         session_id: null,
         race: null,

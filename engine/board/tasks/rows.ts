@@ -51,6 +51,16 @@ export interface Task {
   summary: string | null;
 }
 
+/** What is known of where a task comes from, for those who are told of it outside of this machine. */
+export interface TaskOrigin {
+  /** A person or an issue gave the title; else it was made of the prompt. */
+  isTitleGiven: boolean;
+  /** The handle of whoever wrote it outside; null for a task of this machine. */
+  author: string | null;
+  /** The code host says that its author is owner, member or collaborator. */
+  isVouched: boolean;
+}
+
 /** A task in a list, without its long texts, which would be read from disk for every row. */
 export type TaskSummary = Omit<Task, 'body' | 'prompt' | 'context'>;
 
@@ -68,6 +78,9 @@ export interface TaskRow {
   source: TaskSource;
   source_ref: string | null;
   stranger: string | null;
+  title_given: 0 | 1;
+  author: string | null;
+  vouched: 0 | 1;
   decision_id: number | null;
   session_id: number | null;
   race: number | null;
@@ -100,6 +113,9 @@ export const NEW_TASK_COLUMNS = [
   'source',
   'source_ref',
   'stranger',
+  'title_given',
+  'author',
+  'vouched',
   'timeout_sec',
   'priority',
   'created_at',

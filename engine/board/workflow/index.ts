@@ -10,37 +10,16 @@ import {
   nameChanges,
   pickRacer,
   type RunInputs,
-  type RunSettings,
   readPromptInputs,
 } from '../decisions/inputs.ts';
 import { type DispatchOptions, pickRequested } from '../dispatch-options.ts';
 import type { LedgerGate } from '../ledger/index.ts';
 import type { Races } from '../races/index.ts';
 import type { NewTask, Task, Tasks } from '../tasks/index.ts';
+import type { Dispatch, Submitted } from './dispatch.ts';
+import { createRaceStart, listRunners } from './race-start.ts';
 
-/** What the dispatcher offers to the workflow. */
-export interface Dispatch {
-  /** The settings that a run would have now. Changes nothing and starts no program. */
-  settings(task: Task, options: DispatchOptions): RunSettings;
-  /** Throws `agent_not_found` when the task's agent program is not installed. */
-  checkProgram(task: Task, options: DispatchOptions): void;
-  /**
-   * Queues a session that consumes `decision`, inside `storage.write`. Throws when agent or project is unknown.
-   * @param race the race that it takes part in; null for none
-   */
-  enqueue(task: Task, decision: Decision, options: DispatchOptions, race: number | null): Session;
-  /** Marks a live session as stopping, inside `storage.write`; its processes are stopped after the commit. */
-  stop(sessionId: string, reason: 'cancelled', by: By): void;
-  /**
-   * As `stop`, but only for a session that waits to start or to resume. False for one that is starting or running. Call
-   * inside `storage.write`.
-   */
-  drop(sessionId: string, by: By): boolean;
-  /** Records how a session's worker marked its task, inside `storage.write`. False once the session has ended. */
-  recordOwnWord(sessionId: string, word: 'done' | 'failed'): boolean;
-  /** Whether the session has not ended. */
-  isLive(sessionId: string): boolean;
-}
+export type { Dispatch, Submitted } from './dispatch.ts';
 
 /** What the dispatcher asks of the board: whether what it is about to start is what was approved. */
 export interface Approvals {
@@ -51,16 +30,6 @@ export interface Approvals {
   lose(session: Session, why: string, changes: readonly InputChange[]): Decision;
   /** See `Workflow.bindOldDecisions`. */
   bindOld(optionsOf: (decisionId: string) => DispatchOptions | null): void;
-}
-
-export interface Submitted {
-  task: Task;
-  decision: Decision | null;
-  session: Session | null;
-  /** All those of a race; left out of any other. */
-  sessions?: Session[];
-  /** The decision that was approved in vain: what would run has changed, and `decision` waits in its place. */
-  replaced?: Decision;
 }
 
 /** The result of an edit, with the decision that waits now. */
@@ -159,6 +128,8 @@ export function createWorkflow({
     ...readPromptInputs(task),
   });
 
+  const { startRace, joinRace } = createRaceStart({ tasks, decisions, dispatch, races, inputsOf });
+
   const changesSince: Workflow['changesSince'] = ({ decisionId, taskId }, racer) => {
     const { inputs, options } = decisions.boundTo(decisionId);
     const now = inputsOf(tasks.get(taskId), options);
@@ -224,20 +195,6 @@ export function createWorkflow({
     return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session };
   }
 
-  /** A session for each agent, all in one transaction: a race begins whole or not at all. */
-  function startRace(
-    task: Task,
-    decision: Decision,
-    options: DispatchOptions,
-  ): Submitted & { decision: Decision } {
-    const { id } = races.begin(task.taskId);
-    const sessions = listRunners(task, options).map((each) => dispatch.enqueue(each, decision, options, id));
-    const [session = null] = sessions;
-    if (session === null) throw new SvcError('usage', 'a race needs an agent');
-    decisions.consume(decision.decisionId, session.sessionId);
-    return { task: tasks.get(task.taskId), decision: decisions.get(decision.decisionId), session, sessions };
-  }
-
   const runTask: Workflow['run'] = (taskId, options, by) => {
     const task = tasks.get(taskId);
     if (task.agent === null && task.status === 'open' && options.race === undefined) {
@@ -255,7 +212,8 @@ export function createWorkflow({
   return {
     submit(newTask, { dispatch: wanted, approved: asked, why, by }) {
       const task = tasks.create(newTask);
-      const held = wanted && asked ? gate(task) : null;
+      // What may not start now waits, and its sender need not send it again.
+      const held = wanted && asked ? (gate(task) ?? dispatch.findLock(task)) : null;
       const mayDecide = mayAct(policy(), by.actor);
       const approved = asked && mayDecide && held === null && task.stranger === null;
       const reason = !asked
@@ -286,19 +244,7 @@ export function createWorkflow({
     join(taskId, agent, options, by) {
       const task = tasks.get(taskId);
       if (task.race === null) return runTask(taskId, { ...options, race: [agent] }, by);
-      const { decisionId } = races.firstOf(task.race);
-      const { inputs, options: before } = decisions.boundTo(decisionId);
-      const race = [...(before.race ?? []), agent];
-      const joined = { ...before, race };
-      const now = inputsOf(task, joined);
-      // What was approved of the others stays as it was approved.
-      const added = now.race?.at(-1);
-      const agents = [...(inputs?.race ?? []), ...(added === undefined ? [] : [added])];
-      decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), race: agents }, options: joined });
-      const decision = decisions.get(decisionId);
-      const asked = { ...joined, parent: options.parent };
-      const session = dispatch.enqueue({ ...task, agent }, decision, asked, task.race);
-      return { task: tasks.get(taskId), decision, session, sessions: [session] };
+      return joinRace(task, task.race, agent, options);
     },
 
     approve(decisionId, by, options = {}) {
@@ -453,10 +399,6 @@ export function createWorkflow({
     },
   };
 }
-
-/** The task as each agent gets it that works on it. */
-const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
-  race === undefined ? [task] : race.map((agent) => ({ ...task, agent }));
 
 /** Why a decision waits; that its author is a stranger comes first wherever it is shown. */
 const explainHold = ({ stranger }: Task, why: string): string =>

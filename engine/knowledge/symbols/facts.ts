@@ -142,6 +142,9 @@ export interface FileFacts {
   errors: number;
 }
 
+/** In place of the place of an element: under some key or index, which of a map is a value and no pair. */
+export const ANY_KEY = -1;
+
 export const UNKNOWN: Expr = ['?'];
 export const OUTSIDE: Expr = ['x'];
 export const UNKNOWN_TYPE: TypeExpr = ['?'];

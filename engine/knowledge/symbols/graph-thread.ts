@@ -24,9 +24,18 @@ export interface GraphView {
 
 /** What is asked of the thread. */
 export interface GraphCalls {
-  /** An answer, which waits so long for the index to be brought up to date, ms. */
+  /**
+   * An answer, which waits so long for the index to be brought up to date, ms, where it was compared with the whole folder
+   * longer ago than that, ms.
+   */
   ask: {
-    takes: { view: GraphView; env: NodeJS.ProcessEnv; patienceMs: number; question: GraphQuestion };
+    takes: {
+      view: GraphView;
+      env: NodeJS.ProcessEnv;
+      patienceMs: number;
+      freshMs: number;
+      question: GraphQuestion;
+    };
     answers: { answer: GraphAnswer; stale: Staleness; exact: ExactFacts };
     tells: IndexProgress;
   };
@@ -50,15 +59,15 @@ export interface ExactFacts extends ExactCounts {
 /** Why an answer may not be of the files as they are now; null when it is. */
 export type Staleness = { indexing: IndexProgress } | { changing: string[] } | null;
 
-/** An index that was brought up to date less long ago is not compared with the whole folder again. */
-const FRESH_MS = 1500;
+/** How long the files that an answer names may take to be compared, whatever was waited for before. */
+const LEAST_PATIENCE_MS = 500;
 /** How often an answer is made again because files that it names have changed. */
 const MOST_TRIES = 3;
 const MOST_OPEN = 8;
 
 interface OpenView {
   indexer: Indexer;
-  /** When the folder was listed last, by the monotonic clock. */
+  /** When it began to be compared with the whole folder last, by the monotonic clock. */
   at: number;
   refreshing: Promise<RefreshResult> | null;
   progress: IndexProgress;
@@ -89,7 +98,8 @@ async function openView(view: GraphView): Promise<OpenView> {
   open.set(key, made);
   for (const [oldest, each] of open) {
     if (open.size <= MOST_OPEN) break;
-    if (each.refreshing !== null || each.compiling !== null || oldest === key) continue;
+    const isInUse = each.refreshing !== null || each.compiling !== null || each.listeners.size > 0;
+    if (isInUse || oldest === key) continue;
     open.delete(oldest);
     await each.indexer.close();
   }
@@ -111,16 +121,18 @@ function copyIndex(from: string, to: string): void {
 function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
   const run = async (): Promise<RefreshResult> => {
     await view.refreshing?.catch(() => undefined);
-    return view.indexer.refresh({
+    const at = performance.now();
+    const result = await view.indexer.refresh({
       isFull,
       progress(progress) {
         view.progress = progress;
         for (const listener of view.listeners) listener(progress);
       },
     });
+    view.at = at;
+    return result;
   };
   const refreshing = run().finally(() => {
-    view.at = performance.now();
     if (view.refreshing === refreshing) view.refreshing = null;
   });
   view.refreshing = refreshing;
@@ -139,17 +151,17 @@ async function answer({
   view: wanted,
   question,
   patienceMs,
+  freshMs,
   env,
 }: GraphCalls['ask']['takes']): Promise<GraphCalls['ask']['answers']> {
   const view = await openView(wanted);
   const begin = performance.now();
+  const until = begin + patienceMs;
   const isNew = (path: string): boolean =>
     !view.indexer.hasFile(path) && view.indexer.languageOf(path) !== null;
-  let maxAgeMs = FRESH_MS;
+  let maxAgeMs = freshMs;
   for (let tries = 1; ; tries += 1) {
-    if (view.refreshing === null && performance.now() - view.at > maxAgeMs)
-      startRefresh(view, false).catch(() => undefined);
-    if (view.refreshing !== null && !(await waitFor(view.refreshing, patienceMs))) {
+    if (!(await waitForFresh(view, begin - maxAgeMs, until))) {
       const { answer: early } = await answerQuestion(view.indexer, question, env);
       return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
@@ -158,11 +170,24 @@ async function answer({
       maxAgeMs = 0;
       continue;
     }
-    const changed = view.refreshing === null ? await view.indexer.refreshKnown(names) : 0;
+    // Behind what others have begun to read.
+    const reading = view.indexer.refreshKnown(names);
+    if (!(await waitFor(reading, Math.max(until - performance.now(), LEAST_PATIENCE_MS))))
+      return { answer: made, stale: { indexing: view.progress }, exact: readExact(view) };
+    const changed = await reading;
     const exact = readExact(view);
     if (changed === 0) return { answer: made, stale: null, exact };
     if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) }, exact };
   }
+}
+
+/** Waits for the index to be of the folder as it was at a time or later, until another time; both by the monotonic clock. */
+async function waitForFresh(view: OpenView, since: number, until: number): Promise<boolean> {
+  while (view.at < since) {
+    const refreshing = view.refreshing ?? startRefresh(view, false);
+    if (!(await waitFor(refreshing, until - performance.now()))) return false;
+  }
+  return true;
 }
 
 const readExact = ({ indexer, compiling }: OpenView): ExactFacts => ({

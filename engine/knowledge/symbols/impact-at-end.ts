@@ -1,4 +1,5 @@
 import { asSvcError } from '../../base/errors.ts';
+import { formatImpact } from './format-impact.ts';
 import type { Graph } from './index.ts';
 import type { ReadImpact } from './read-impact.ts';
 
@@ -31,18 +32,14 @@ export function createImpactAtEnd({
   async function add({ sessionId, project, commits }: EndedRun): Promise<void> {
     try {
       if (commits === 0 || !graph.isIndexed(project)) return;
-      const {
-        summary,
-        note,
-        files,
-        is_stale: isStale,
-      } = await readImpact(
+      const impact = await readImpact(
         { project, session: sessionId },
         { paths: null, range: null },
-        { patienceMs: PATIENCE_MS },
+        // What it wrote at last counts.
+        { patienceMs: PATIENCE_MS, freshMs: 0 },
       );
-      if (isStale || files === 0 || isClosed) return;
-      await tell(sessionId, note === null ? summary : `${summary}; ${note}`);
+      if (impact.is_stale || impact.files === 0 || isClosed) return;
+      await tell(sessionId, formatImpact(impact));
     } catch (error) {
       // What an engine breaks off that closes, nobody waits for.
       if (!isClosed)

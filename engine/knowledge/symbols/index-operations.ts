@@ -14,6 +14,9 @@ interface IndexOperationDeps {
   placeOf(caller: Caller, session: string | undefined): GraphPlace;
 }
 
+/** Who asks how far an index is does not want to wait until it is done. */
+const STATUS_PATIENCE_MS = 2000;
+
 /** A run of the compiler as it goes out. */
 const toWireRun = ({ version, at, ms, peakMb, raised, added, unconfined, failed }: ExactRun) => ({
   typescript: version === '' ? null : version,
@@ -56,7 +59,11 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
     input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),
     async run(input, caller) {
       const project = input.project === undefined ? caller.project : projectId(input.project);
-      const asked = await graph.ask({ project, session: input.session }, { ask: 'status' });
+      const asked = await graph.ask(
+        { project, session: input.session },
+        { ask: 'status' },
+        { patienceMs: STATUS_PATIENCE_MS },
+      );
       const { compiled } = asked;
       const exact = {
         lack: asked.exact,

@@ -22,6 +22,8 @@ export interface GraphDeps {
   folder(project: string | null): string;
   /** Where a worker session works; null for others. */
   sessionOf(sessionId: string): { project: string | null; cwd: string | null } | null;
+  /** How long a compiler rests at least before it is run again by itself. */
+  leastPauseMs?: number;
 }
 
 export interface GraphSettings {
@@ -52,6 +54,8 @@ export interface AskedGraph {
 export interface AskOptions {
   /** How long the answer waits for files to be read, ms. */
   patienceMs?: number;
+  /** How long ago the index may have been compared with the whole folder, ms; the files that it names always are. */
+  freshMs?: number;
   /** Told while files are read. */
   progress?(progress: IndexProgress): void;
 }
@@ -60,6 +64,8 @@ export type Graph = ReturnType<typeof createGraph>;
 
 /** How long an answer waits for files to be read. */
 const PATIENCE_MS = 8000;
+/** An index that was brought up to date less long ago is not compared with the whole folder again. */
+const FRESH_MS = 1500;
 /** A run by itself is followed by a pause of so many times its length. */
 const PAUSE_TIMES = 5;
 const LEAST_PAUSE_MS = 30_000;
@@ -74,7 +80,7 @@ export const GRAPH_THREAD_LIMITS = {
 const MOST_WORKTREES = 8;
 
 /** Owns the indexes of the workspace's code, in a thread that is there while somebody asks. */
-export function createGraph(deps: GraphDeps) {
+export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDeps) {
   const thread = createThreadClient<GraphCalls>({
     program: locateProgram('graph-thread'),
     name: 'the code graph',
@@ -120,9 +126,9 @@ export function createGraph(deps: GraphDeps) {
   async function ask(
     place: GraphPlace,
     question: GraphQuestion,
-    { patienceMs = PATIENCE_MS, progress }: AskOptions = {},
+    { patienceMs = PATIENCE_MS, freshMs = FRESH_MS, progress }: AskOptions = {},
   ): Promise<AskedGraph> {
-    const asked = { view: viewOf(place), env: deps.env, patienceMs, question };
+    const asked = { view: viewOf(place), env: deps.env, patienceMs, freshMs, question };
     const { answer, stale, exact: compiled } = await thread.call('ask', asked, progress);
     const { isOn } = deps.settings().exact;
     if (isOn && stale === null && compiled.lacking > 0) compileLater(asked.view);
@@ -152,7 +158,7 @@ export function createGraph(deps: GraphDeps) {
       const start = await buildCompilerStart({ folder, without: view.without, mustConfine }, deps.env);
       startFailures.delete(view.file);
       const run = await thread.call('compile', { view, start, limits: COMPILER_LIMITS }, progress);
-      if (run.failed === null) pause = Math.max(LEAST_PAUSE_MS, run.ms * PAUSE_TIMES);
+      if (run.failed === null) pause = Math.max(leastPauseMs, run.ms * PAUSE_TIMES);
       return run;
     } catch (error) {
       startFailures.set(view.file, `failed: ${asSvcError(error).message}`);

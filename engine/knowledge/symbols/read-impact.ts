@@ -55,14 +55,15 @@ export function createImpactReader(
       },
       options,
     );
-    const removed = [...(own?.removed ?? [])];
     const impact = pickAnswer(asked, 'impact')?.impact;
+    const gone = own?.removed ?? impact?.removed ?? [];
+    const removed = gone.slice(0, MOST_REMOVED);
     const ours = { removed, is_stale: asked.stale !== null, exact: asked.exact };
     if (impact === undefined) return { ...describeState(asked), ...NO_IMPACT, ...ours };
     const wire = toWireImpact(impact, limit);
-    const { empty, why } = explainNothing(wire, removed);
+    const { empty, why } = explainNothing(wire, gone);
     const unread = empty === 'not_indexed' ? null : describeUnindexed(wire.not_indexed);
-    const doubts = [why, own?.doubt, unread, describeRemoved(removed)].filter((each) => each != null);
+    const doubts = [why, own?.doubt, unread, describeRemoved(gone)].filter((each) => each != null);
     return { ...describeState(asked, empty, doubts.join('; ') || null), ...wire, ...ours };
   };
 }
@@ -81,12 +82,13 @@ const listTouchedLines = ({ files }: ChangedCode): TouchedLines =>
   Object.fromEntries(files.flatMap(({ path, lines }) => (lines === null ? [] : [[path, lines]])));
 
 const MOST_NAMED = 3;
+const MOST_REMOVED = 20;
 
-function describeUnindexed(unknown: readonly string[]): string | null {
-  if (unknown.length === 0) return null;
-  const more = unknown.length > MOST_NAMED ? ', …' : '';
-  return `not indexed: ${unknown.slice(0, MOST_NAMED).join(', ')}${more}`;
-}
+const nameSome = (paths: readonly string[]): string =>
+  `${paths.slice(0, MOST_NAMED).join(', ')}${paths.length > MOST_NAMED ? ', …' : ''}`;
+
+const describeUnindexed = (unknown: readonly string[]): string | null =>
+  unknown.length === 0 ? null : `not indexed: ${nameSome(unknown)}`;
 
 const describeRemoved = (removed: readonly string[]): string | null =>
   removed.length === 0
@@ -98,7 +100,7 @@ function explainNothing(
   removed: readonly string[],
 ): { empty: string | null; why: string | null } {
   if (files === 0 && unknown.length > 0)
-    return { empty: 'not_indexed', why: `not indexed: ${unknown.join(', ')}` };
+    return { empty: 'not_indexed', why: `${nameSome(unknown)}: not there, ignored, or no source` };
   if (files === 0 && removed.length === 0) return { empty: 'no_changes', why: 'nothing is changed' };
   if (reached.length > 0) return { empty: null, why: null };
   const why =

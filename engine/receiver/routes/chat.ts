@@ -56,6 +56,7 @@ export function createChatRoute({
         // Users choose their display name freely, so it follows the id and appears only here.
         sourceRef: `${by.actor}${shown ? ` (${shown})` : ''}${channel ? ` in ${channel}` : ''}`.slice(0, 300),
         actor: by.actor,
+        author: by.actor,
         stranger: isStranger(by) ? `${by.actor} is not in policy.actors` : null,
       },
       { dispatch: true, approve: false },

@@ -52,7 +52,15 @@ export function createCodehostRoute({
     const stranger = findStranger(work, config().policy.actors);
     // The event has no approve field: it runs at once only where require_approval is false.
     return intake.submitTask(
-      { ...named, source: 'codehost', sourceRef, actor: formatCodehostActor(work.sender), stranger },
+      {
+        ...named,
+        source: 'codehost',
+        sourceRef,
+        actor: formatCodehostActor(work.sender),
+        author: formatCodehostActor(work.author),
+        isVouched: isVouchedByService(work),
+        stranger,
+      },
       { dispatch: true, approve: false },
     );
   }
@@ -79,6 +87,10 @@ export function createCodehostRoute({
     },
   };
 }
+
+/** Whether the service itself says that the author belongs to the repository; `policy.actors` says nothing about that. */
+const isVouchedByService = ({ association, author, owner }: Work): boolean =>
+  association === null ? author !== null && author === owner : TRUSTED.includes(association);
 
 /**
  * Explains, as a clause, why the author or the sender is not trusted; null when they are. Trust comes from the service,

@@ -48,6 +48,7 @@ export function createTaskRoute({
       source: 'task',
       sourceRef: request.remote === '' ? null : request.remote,
       actor: 'webhook',
+      author: null,
     };
     return intake.answerWithTask(intake.submitTask(incoming, fields), 201);
   }

@@ -309,7 +309,11 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       ];
       if (!isFolder(spec.cwd))
         throw new SvcError('spawn_failed', `the worker's folder ${spec.cwd} does not exist`);
-      const unseen = [paths.db, join(machineHome, 'keys.env')];
+      const unseen = [
+        paths.db,
+        join(paths.data, 'device.token'),
+        ...['keys.env', 'device.token'].map((name) => join(machineHome, name)),
+      ];
       await trySandbox(bwrap, words, spec.env, { places, readOnly: listReadOnlyPaths(spec), unseen });
       const filter = spec.filterFd === undefined ? [] : ['--seccomp', String(spec.filterFd)];
       return [bwrap, ...words, ...filter, '--', program, ...spec.argv.slice(1)];

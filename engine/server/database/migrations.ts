@@ -128,9 +128,171 @@ const MIGRATIONS: readonly Migration[] = [
     );
     await db.schema.createIndex('changes_by_time').on('changes').column('at').execute();
   },
+  async (db) => {
+    await createTable(
+      db,
+      'workspaces',
+      {
+        id: 'text',
+        account_id: 'text',
+        machine_id: 'text',
+        key: 'text',
+        name: 'text',
+        svc_version: 'text',
+        token_hash: 'text',
+        next_token_hash: 'text?',
+        created_at: 'integer',
+        last_seen_at: 'integer?',
+        revoked_at: 'integer?',
+        command_seq: 'integer',
+        channels: 'text',
+        more_decisions: 'integer',
+      },
+      { key: ['id'], unique: ['token_hash', 'next_token_hash'], refers: { account_id: 'accounts' } },
+    );
+    await db.schema
+      .createIndex('workspaces_by_key')
+      .on('workspaces')
+      .columns(['account_id', 'key'])
+      .unique()
+      .execute();
+    await createTable(
+      db,
+      'workspace_events',
+      { workspace_id: 'text', id: 'text', at: 'integer', body: 'text' },
+      { key: ['workspace_id', 'id'], refers: { workspace_id: 'workspaces' } },
+    );
+    await db.schema.createIndex('workspace_events_by_time').on('workspace_events').column('at').execute();
+    await createTable(
+      db,
+      'pending_decisions',
+      {
+        workspace_id: 'text',
+        decision_id: 'text',
+        position: 'integer',
+        hash: 'text',
+        approval: 'text',
+        body: 'text',
+      },
+      { key: ['workspace_id', 'decision_id'], refers: { workspace_id: 'workspaces' } },
+    );
+    await createTable(
+      db,
+      'commands',
+      {
+        id: 'text',
+        workspace_id: 'text',
+        seq: 'integer',
+        verb: 'text',
+        decision_id: 'text?',
+        hash: 'text?',
+        person: 'text?',
+        channel: 'text?',
+        code: 'text?',
+        about: 'text',
+        created_at: 'integer',
+        expires_at: 'integer',
+        outcome: 'text?',
+        ended_at: 'integer?',
+      },
+      { key: ['id'], refers: { workspace_id: 'workspaces' } },
+    );
+    await db.schema
+      .createIndex('commands_in_order')
+      .on('commands')
+      .columns(['workspace_id', 'seq'])
+      .unique()
+      .execute();
+  },
+  async (db) => {
+    await createTable(
+      db,
+      'plan_values',
+      { plan: 'text', key: 'text', value: 'text' },
+      { key: ['plan', 'key'] },
+    );
+    await createTable(
+      db,
+      'addons',
+      { account_id: 'text', addon: 'text' },
+      { key: ['account_id', 'addon'], refers: { account_id: 'accounts' } },
+    );
+    await createTable(
+      db,
+      'targets',
+      {
+        id: 'text',
+        account_id: 'text',
+        kind: 'text',
+        slot: 'text',
+        name: 'text',
+        url: 'text',
+        shown_url: 'text',
+        events: 'text',
+        workspaces: 'text',
+        is_on: 'integer',
+        secret: 'text',
+        old_secret: 'text?',
+        old_until: 'integer?',
+        paused_at: 'integer?',
+        paused_why: 'text?',
+        failing_since: 'integer?',
+        created_at: 'integer',
+      },
+      { key: ['id'], refers: { account_id: 'accounts' } },
+    );
+    await db.schema
+      .createIndex('targets_one_of_a_kind')
+      .on('targets')
+      .columns(['account_id', 'slot'])
+      .unique()
+      .execute();
+    await createTable(
+      db,
+      'deliveries',
+      {
+        id: 'integer',
+        target_id: 'text',
+        account_id: 'text',
+        workspace_id: 'text',
+        workspace: 'text',
+        event: 'text',
+        message_id: 'text',
+        body: 'text',
+        state: 'text',
+        tries: 'integer',
+        created_at: 'integer',
+        first_at: 'integer',
+        next_at: 'integer',
+        tried_at: 'integer?',
+        last_status: 'integer?',
+        last_ms: 'integer?',
+        last_error: 'text?',
+      },
+      { key: ['id'], refers: { target_id: 'targets', account_id: 'accounts' } },
+    );
+    await db.schema
+      .createIndex('deliveries_once')
+      .on('deliveries')
+      .columns(['target_id', 'message_id'])
+      .unique()
+      .execute();
+    await db.schema
+      .createIndex('deliveries_due')
+      .on('deliveries')
+      .columns(['target_id', 'state', 'next_at', 'id'])
+      .execute();
+    await db.schema
+      .createIndex('deliveries_of_account')
+      .on('deliveries')
+      .columns(['account_id', 'id'])
+      .execute();
+    await db.schema.createIndex('deliveries_by_time').on('deliveries').column('created_at').execute();
+  },
 ];
 
-const SCHEMA_KEY = 'schema';
+/** Where the number of the schema is kept. */
+export const SCHEMA_KEY = 'schema';
 
 /** The number of the newest step. */
 export const NEWEST_SCHEMA = MIGRATIONS.length;

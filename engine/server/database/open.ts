@@ -28,6 +28,16 @@ const SERVER_WORDS = {
   hint: 'stop it first; commands such as svc server person add go through it',
 };
 
+/** Where PostgreSQL is; null for SQLite. Throws `usage`. */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | null {
+  const { DATABASE_URL: url = '' } = env;
+  if (url === '') return null;
+  if (/^postgres(?:ql)?:\/\//.test(url)) return url;
+  throw new SvcError('usage', 'DATABASE_URL is not an address of PostgreSQL', {
+    hint: 'postgresql://user@host/database, or leave it unset for SQLite',
+  });
+}
+
 /**
  * Opens and migrates the database: PostgreSQL at `url`, else `server.db` in `folder`, which exists. Throws
  * `already_running` with who holds it, `storage_newer`, `storage_failed`.
@@ -68,6 +78,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('foreign_keys = ON');
+  // What was deleted is overwritten, not only forgotten.
+  sqlite.pragma('secure_delete = ON');
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
   const found = await readSchemaNumber(db);
   if (found > 0 && found < NEWEST_SCHEMA) {

@@ -1,4 +1,5 @@
 import type { ColumnType, Selectable } from 'kysely';
+import { ADDONS, type AddonName } from '../../base/capabilities.ts';
 
 // Text and integers only, so that SQLite and PostgreSQL hold the same. Times are milliseconds since 1970; what opens
 // something (passwords apart) is kept as its SHA-256 only.
@@ -98,6 +99,143 @@ interface ChangeTable {
   detail: string;
 }
 
+interface WorkspaceTable {
+  id: string;
+  account_id: string;
+  /** The machine that linked it; where that is gone, its token opens nothing. */
+  machine_id: string;
+  /** Of its data folder: linked again it is this row. */
+  key: string;
+  name: string;
+  svc_version: string;
+  token_hash: string;
+  /** Of the token that takes its place once it was used. */
+  next_token_hash: string | null;
+  created_at: number;
+  last_seen_at: number | null;
+  revoked_at: number | null;
+  /** The newest of its commands. */
+  command_seq: number;
+  /** Channels that somebody may decide by, separated by commas. */
+  channels: string;
+  /** Pending decisions beyond those that are kept. */
+  more_decisions: number;
+}
+
+interface WorkspaceEventTable {
+  workspace_id: string;
+  id: string;
+  at: number;
+  /** JSON, as `linkEvent` has it. */
+  body: string;
+}
+
+interface PendingDecisionTable {
+  workspace_id: string;
+  decision_id: string;
+  /** Its place in the list. */
+  position: number;
+  hash: string;
+  approval: string;
+  /** JSON, as `pendingDecision` has it. */
+  body: string;
+}
+
+interface CommandTable {
+  id: string;
+  workspace_id: string;
+  seq: number;
+  verb: string;
+  decision_id: string | null;
+  hash: string | null;
+  person: string | null;
+  channel: string | null;
+  /** Only until the workspace has answered. */
+  code: string | null;
+  /** What the decision was about, for the log. */
+  about: string;
+  created_at: number;
+  expires_at: number;
+  /** JSON, as `commandOutcome` has it; null until the workspace has said. */
+  outcome: string | null;
+  ended_at: number | null;
+}
+
+/** What an operator has set of a plan. */
+interface PlanValueTable {
+  plan: string;
+  key: string;
+  value: string;
+}
+
+/** Switched on for an account. */
+interface AddonTable {
+  account_id: string;
+  addon: AddonName;
+}
+
+/** Where events of an account go: a catch URL of each tool, or any address. */
+export const TARGET_KINDS = [...ADDONS, 'webhook'] as const;
+export type TargetKind = (typeof TARGET_KINDS)[number];
+
+/** Why nothing is sent to a target until somebody resumes it: it answered 410, or failed for a day. */
+export type PauseReason = 'gone' | 'failing';
+
+interface TargetTable {
+  id: string;
+  account_id: string;
+  kind: TargetKind;
+  /** The kind of what an account has one of, else the id: unique within the account. */
+  slot: string;
+  name: string;
+  /** Encrypted, since who knows a catch URL may post to it. */
+  url: string;
+  /** As pages show it. */
+  shown_url: string;
+  /** JSON: names of events. */
+  events: string;
+  /** JSON: names of workspaces; none means all. */
+  workspaces: string;
+  is_on: number;
+  /** Encrypted. */
+  secret: string;
+  /** The one before, encrypted; signs as well until `old_until`. */
+  old_secret: string | null;
+  old_until: number | null;
+  paused_at: number | null;
+  paused_why: PauseReason | null;
+  /** The first failure since something was delivered last. */
+  failing_since: number | null;
+  created_at: number;
+}
+
+export const DELIVERY_STATES = ['waiting', 'delivered', 'dead'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+interface DeliveryTable {
+  /** Grows with time. */
+  id: number;
+  target_id: string;
+  account_id: string;
+  workspace_id: string;
+  workspace: string;
+  event: string;
+  /** The same on every try and at every target. */
+  message_id: string;
+  body: string;
+  state: DeliveryState;
+  tries: number;
+  created_at: number;
+  /** When its 24 hours of tries began. */
+  first_at: number;
+  next_at: number;
+  tried_at: number | null;
+  last_status: number | null;
+  /** How long the last try took, ms. */
+  last_ms: number | null;
+  last_error: string | null;
+}
+
 interface MetaTable {
   key: string;
   value: string;
@@ -112,6 +250,14 @@ export interface Tables {
   machines: MachineTable;
   device_requests: DeviceRequestTable;
   changes: ChangeTable;
+  workspaces: WorkspaceTable;
+  workspace_events: WorkspaceEventTable;
+  pending_decisions: PendingDecisionTable;
+  commands: CommandTable;
+  plan_values: PlanValueTable;
+  addons: AddonTable;
+  targets: TargetTable;
+  deliveries: DeliveryTable;
   meta: MetaTable;
 }
 
@@ -121,3 +267,7 @@ export type BrowserSession = Selectable<BrowserSessionTable>;
 export type Machine = Selectable<MachineTable>;
 export type DeviceRequest = Selectable<DeviceRequestTable>;
 export type Change = Selectable<ChangeTable>;
+export type LinkedWorkspace = Selectable<WorkspaceTable>;
+export type Command = Selectable<CommandTable>;
+export type Target = Selectable<TargetTable>;
+export type DeliveryRow = Selectable<DeliveryTable>;

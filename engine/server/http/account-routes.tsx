@@ -7,7 +7,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { SIGN_IN_RULE } from '../people/failures.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, requireAdmin, requireSignedIn, writeSessionCookie } from './guards.ts';
+import { readForm, requireAdmin, writeSessionCookie } from './guards.ts';
 
 /** What a page says after a change; the address carries the word, never the sentence. */
 const SAID: Readonly<Record<string, string>> = {
@@ -24,9 +24,8 @@ const readSaid = (context: ServerContext): string | null => SAID[context.req.que
 export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   const { people, passwords, machines, changes, failures, origin } = parts;
   const routes = new Hono<ServerEnv>();
-  routes.use('*', requireSignedIn(parts));
 
-  routes.get('/', async (context) => {
+  routes.get('/machines', async (context) => {
     const signedIn = context.get('signedIn');
     const listed = await machines.list(signedIn.account.id);
     return context.html(
@@ -35,7 +34,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   routes.post('/machines/:id/revoke', async (context) => {
     const isGone = await machines.revoke(context.req.param('id'), context.get('signedIn').person);
-    return isGone ? context.redirect('/app?said=revoked', 303) : context.notFound();
+    return isGone ? context.redirect('/app/machines?said=revoked', 303) : context.notFound();
   });
 
   async function renderPeople(

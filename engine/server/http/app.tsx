@@ -1,20 +1,21 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { asSvcError } from '../../base/errors.ts';
 import { problemDetails } from '../../http/problem-details.ts';
 import { MessagePage } from '../pages/front.tsx';
 import { STYLE } from '../pages/style.ts';
 import { hashToken } from '../secrets.ts';
 import { accountRoutes } from './account-routes.tsx';
+import { limitBodies } from './body-limit.ts';
 import type { ServerEnv, ServerParts } from './context.ts';
+import { decisionRoutes } from './decision-routes.tsx';
 import { frontRoutes } from './front-routes.tsx';
-import { addSecurityHeaders, checkHost, checkSameOrigin, findAddress } from './guards.ts';
+import { addSecurityHeaders, checkHost, checkSameOrigin, findAddress, requireSignedIn } from './guards.ts';
+import { linkRoutes } from './link-routes.ts';
 import { deviceRoutes, oauthRoutes } from './login-routes.tsx';
 import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
-
-const LARGEST_FORM_BYTES = 64 * 1024;
+import { settingsRoutes } from './settings-routes.tsx';
 
 /** All routes of a linked server. */
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
@@ -29,13 +30,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     const shown = path.replace(/^\/invitation\/.*/, '/invitation/…');
     log.info({ method, path: shown, status: context.res.status, ms: clock.monotonic() - begin }, 'request');
   });
-  app.use(
-    '*',
-    bodyLimit({
-      maxSize: LARGEST_FORM_BYTES,
-      onError: (context) => context.text('the body is larger than 64 KB\n', 413),
-    }),
-  );
+  app.use('*', limitBodies);
   app.get('/healthz', async (context) => {
     await parts.db.selectFrom('meta').select('key').limit(1).execute();
     return context.json({ ok: true });
@@ -57,8 +52,12 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   );
   // Terminals bring no cookie, and their requests need none.
   app.route('/', oauthRoutes(parts));
+  app.route('/v1', linkRoutes(parts));
   app.use('*', checkSameOrigin(origin));
   app.route('/', frontRoutes(parts));
+  app.use('/app/*', requireSignedIn(parts));
+  app.route('/app', decisionRoutes(parts));
+  app.route('/app', settingsRoutes(parts));
   app.route('/app', accountRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));

@@ -4,6 +4,14 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Tables } from '../database/tables.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { Targets } from '../deliveries/targets.ts';
+import type { ServerRetention } from '../keeping/retention.ts';
+import type { Commands } from '../links/commands.ts';
+import type { WorkspaceEvents } from '../links/events.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Workspaces } from '../links/workspaces.ts';
 import type { DeviceRequests } from '../login/device-requests.ts';
 import type { Machines } from '../login/machines.ts';
 import type { ChangeLog } from '../people/changes.ts';
@@ -11,6 +19,8 @@ import type { FailureCounter } from '../people/failures.ts';
 import type { FirstRun } from '../people/first-run.ts';
 import type { Passwords } from '../people/passwords.ts';
 import type { People, SignedIn } from '../people/people.ts';
+import type { LeaseIssuer } from '../plans/leases.ts';
+import type { Plans } from '../plans/plans.ts';
 
 /** Everything that answers are made of. */
 export interface ServerParts {
@@ -24,6 +34,16 @@ export interface ServerParts {
   changes: ChangeLog;
   devices: DeviceRequests;
   machines: Machines;
+  workspaces: Workspaces;
+  events: WorkspaceEvents;
+  pending: PendingDecisions;
+  commands: Commands;
+  polls: Polls;
+  plans: Plans;
+  leases: LeaseIssuer;
+  targets: Targets;
+  deliveries: Deliveries;
+  retention: ServerRetention;
   /** Scheme, host and port that links, the issuer and the checks of origin come from. */
   origin: string;
   isTrustedProxy(address: string): boolean;

@@ -110,10 +110,16 @@ export const requireAdmin: Guard = async (context, next) => {
   await next();
 };
 
-/** A field of a form: its first value, as text. */
+/** A field of a form: its last value, as text. */
 export async function readForm(context: ServerContext): Promise<(name: string) => string> {
   const body = await context.req.parseBody();
   return (name) => (typeof body[name] === 'string' ? body[name] : '');
+}
+
+/** All values of each field of a form, as text. */
+export async function readFormLists(context: ServerContext): Promise<(name: string) => string[]> {
+  const body = await context.req.parseBody({ all: true });
+  return (name) => [body[name] ?? []].flat().filter((value) => typeof value === 'string');
 }
 
 /** A page of this server to go to, from outside; `/app` for anything else. */

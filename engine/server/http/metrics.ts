@@ -1,6 +1,14 @@
 import type { ServerParts } from './context.ts';
 
-const COUNTED = ['accounts', 'people', 'machines', 'browser_sessions', 'device_requests'] as const;
+const COUNTED = [
+  'accounts',
+  'people',
+  'machines',
+  'workspaces',
+  'pending_decisions',
+  'browser_sessions',
+  'device_requests',
+] as const;
 
 /** Counts of what the server keeps, and its memory, as Prometheus reads them (text format 0.0.4). */
 export async function formatMetrics({ db }: ServerParts): Promise<string> {

@@ -1,14 +1,15 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
+import { ADDONS, PLANS } from '../../base/capabilities.ts';
 import { asSvcError } from '../../base/errors.ts';
 import { ConfirmPage } from '../pages/front.tsx';
-import { OperatorPage } from '../pages/operator.tsx';
+import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, requireOperator, requireSignedIn } from './guards.ts';
 
 /** Pages for those who run this server. */
 export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, origin } = parts;
+  const { people, plans, deliveries, origin } = parts;
   const routes = new Hono<ServerEnv>();
   routes.use('*', requireSignedIn(parts), requireOperator);
 
@@ -55,6 +56,38 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   const findAccountById = async (context: ServerContext) =>
     (await people.listAccounts()).find(({ id }) => id === context.req.param('id'));
+  routes.get('/accounts/:id', async (context) => {
+    const account = await findAccountById(context);
+    if (account === undefined) return context.notFound();
+    const { addons } = await plans.entitlementsOf(account.id);
+    return context.html(
+      <AccountPage
+        signedIn={context.get('signedIn')}
+        account={account}
+        plans={await plans.list()}
+        addons={addons}
+        said={context.req.query('said') === 'saved' ? 'Saved.' : null}
+      />,
+    );
+  });
+  routes.post('/accounts/:id/plan', async (context) => {
+    const account = await findAccountById(context);
+    const given = (await readForm(context))('plan');
+    const plan = PLANS.find((name) => name === given);
+    if (account === undefined || plan === undefined) return context.notFound();
+    await plans.assign(account, plan, context.get('signedIn').person.name);
+    deliveries.wake();
+    return context.redirect(`/operator/accounts/${account.id}?said=saved`, 303);
+  });
+  routes.post('/accounts/:id/addons/:addon/:state{on|off}', async (context) => {
+    const account = await findAccountById(context);
+    const addon = ADDONS.find((name) => name === context.req.param('addon'));
+    if (account === undefined || addon === undefined) return context.notFound();
+    const isOn = context.req.param('state') === 'on';
+    await plans.switchAddon(account, addon, isOn, context.get('signedIn').person.name);
+    deliveries.wake();
+    return context.redirect(`/operator/accounts/${account.id}?said=saved`, 303);
+  });
   routes.get('/accounts/:id/remove', async (context) => {
     const account = await findAccountById(context);
     if (account === undefined) return context.notFound();

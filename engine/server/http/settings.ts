@@ -9,6 +9,8 @@ export interface ServerSettings {
   publicUrl: URL | null;
   /** Whether an address is a proxy's whose `X-Forwarded-For` counts. */
   isTrustedProxy(address: string): boolean;
+  /** Whether events may be sent to an address of a network that is not the public internet's. */
+  isAllowedTarget(address: string): boolean;
 }
 
 export interface ServerFlags {
@@ -16,6 +18,7 @@ export interface ServerFlags {
   publicUrl?: string | undefined;
   allowRemote: boolean;
   trustProxy: readonly string[];
+  allowTarget: readonly string[];
 }
 
 export const DEFAULT_ADDRESS = '127.0.0.1:8791';
@@ -31,6 +34,7 @@ export function readServerSettings({
   publicUrl,
   allowRemote,
   trustProxy,
+  allowTarget,
 }: ServerFlags): ServerSettings {
   const found = /^(.*):(\d{1,5})$/.exec(addr);
   const host = found?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
@@ -44,7 +48,13 @@ export function readServerSettings({
   if (publicUrl === undefined && !isLoopbackHost(host))
     throw usage('--allow-remote needs --public-url', 'the address with which people reach it, https://…');
   const url = publicUrl === undefined ? null : readPublicUrl(publicUrl);
-  return { host, port, publicUrl: url, isTrustedProxy: makeProxyCheck(trustProxy) };
+  return {
+    host,
+    port,
+    publicUrl: url,
+    isTrustedProxy: makeRangeCheck(trustProxy),
+    isAllowedTarget: makeRangeCheck(allowTarget),
+  };
 }
 
 function readPublicUrl(text: string): URL {
@@ -60,7 +70,8 @@ function readPublicUrl(text: string): URL {
   return url;
 }
 
-function makeProxyCheck(ranges: readonly string[]): (address: string) => boolean {
+/** Whether an address is in one of the ranges. Throws `usage`. */
+function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits] = range.split('/');

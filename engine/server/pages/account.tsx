@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import type { BrowserSession, Change, Machine } from '../database/tables.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
-import { Action, Field, Notice, OneTimeAddress, Page, TableHead, Time } from './layout.tsx';
+import { Action, Field, Notice, OneTimeAddress, Page, TableHead, Time, WhosePassword } from './layout.tsx';
 
 interface Shown {
   signedIn: SignedIn;
@@ -17,7 +17,7 @@ export function MachinesPage({
   origin,
 }: Shown & { machines: readonly (Machine & { person: string })[]; origin: string }) {
   return (
-    <Page title="Machines" path="/app" signedIn={signedIn}>
+    <Page title="Machines" path="/app/machines" signedIn={signedIn}>
       <Notice said={said ?? null} />
       {machines.length === 0 ? (
         <p>
@@ -51,7 +51,6 @@ export function MachinesPage({
       <p>
         <code>{`svc login ${origin}`}</code> prints a code. <a href="/device">Type it in here</a>.
       </p>
-      <Action action="/sign-out" label="Sign out" />
     </Page>
   );
 }
@@ -162,6 +161,7 @@ export function SignInsPage({
       <h2>Change the password</h2>
       <p>It ends all other sign-ins.</p>
       <form method="post" action="/app/password">
+        <WhosePassword name={signedIn.person.name} />
         <Field name="old" label="Password now" type="password" autocomplete="current-password" />
         <Field
           name="password"

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { Field, Notice, Page } from './layout.tsx';
+import { Field, Notice, Page, WhosePassword } from './layout.tsx';
 
 /** The first page of a new server. */
 export function SetupPage({ error, name = '' }: { error?: string | null; name?: string }) {
@@ -66,6 +66,7 @@ export function InvitationPage({
       <p>Choose a password. This address opens once.</p>
       <Notice error={error ?? null} />
       <form method="post" action={`/invitation/${token}`}>
+        <WhosePassword name={name} />
         <Field
           name="password"
           label="Password"

@@ -5,7 +5,11 @@ import { formatCount } from '../../base/text.ts';
 import type { SignedIn } from '../people/people.ts';
 
 const LINKS = [
-  ['/app', 'Machines'],
+  ['/app', 'Waiting'],
+  ['/app/workspaces', 'Workspaces'],
+  ['/app/machines', 'Machines'],
+  ['/app/settings', 'Settings'],
+  ['/app/deliveries', 'Deliveries'],
   ['/app/people', 'People'],
   ['/app/sign-ins', 'Sign-ins'],
   ['/app/log', 'Log'],
@@ -69,6 +73,13 @@ function Navigation({ signedIn, path }: { signedIn: SignedIn; path: string }) {
         ))}
         <li class="dim">
           {signedIn.person.name}, {signedIn.account.name}
+        </li>
+        <li>
+          <form method="post" action="/sign-out">
+            <button class="link" type="submit">
+              Sign out
+            </button>
+          </form>
         </li>
       </ul>
     </nav>
@@ -137,13 +148,15 @@ export function Field({
   value = '',
   autocomplete = 'off',
   hint,
+  isOptional = false,
 }: {
   name: string;
   label: string;
-  type?: 'text' | 'password';
+  type?: 'text' | 'password' | 'url';
   value?: string;
   autocomplete?: string;
   hint?: string;
+  isOptional?: boolean;
 }) {
   return (
     <>
@@ -158,11 +171,50 @@ export function Field({
         name={name}
         type={type}
         value={value}
-        required
+        {...(isOptional ? {} : { required: true })}
         autocomplete={autocomplete}
         {...(hint ? { 'aria-describedby': `${name}-hint` } : {})}
       />
     </>
+  );
+}
+
+/** Whose password a form sets: shown, and known to a browser's keeper of passwords. */
+export const WhosePassword = ({ name }: { name: string }) => (
+  <>
+    <label for="username">Name</label>
+    <input id="username" name="username" type="text" value={name} readonly autocomplete="username" />
+  </>
+);
+
+/** Boxes of which any number may be ticked; the form has them as `name[]`. */
+export function Choices({
+  name,
+  label,
+  choices,
+  chosen,
+}: {
+  name: string;
+  label: string;
+  /** Values and what they mean. */
+  choices: readonly (readonly [value: string, about: string])[];
+  chosen: readonly string[];
+}) {
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      {choices.map(([value, about]) => (
+        <label class="choice">
+          <input
+            type="checkbox"
+            name={`${name}[]`}
+            value={value}
+            {...(chosen.includes(value) ? { checked: true } : {})}
+          />{' '}
+          {value} <span class="dim">{about}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -1,7 +1,84 @@
 /** @jsxImportSource hono/jsx */
+import { ADDONS, type AddonName, QUOTA_NAMES } from '../../base/capabilities.ts';
 import type { Account } from '../database/tables.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
-import { Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
+import type { Plan } from '../plans/plans.ts';
+import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
+
+/** What one account has, to be assigned. */
+export function AccountPage({
+  signedIn,
+  account,
+  plans,
+  addons,
+  said,
+}: {
+  signedIn: SignedIn;
+  account: Account;
+  plans: readonly Plan[];
+  addons: readonly AddonName[];
+  said?: string | null;
+}) {
+  const place = `/operator/accounts/${account.id}`;
+  return (
+    <Page title={`Account ${account.name}`} path="/operator" signedIn={signedIn}>
+      <Notice said={said ?? null} />
+      <h2>Plan</h2>
+      <form method="post" action={`${place}/plan`}>
+        <label for="plan">Plan</label>
+        <select id="plan" name="plan">
+          {plans.map(({ name }) => (
+            <option value={name} {...(name === account.plan ? { selected: true } : {})}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <div>
+          <button type="submit">Assign</button>
+        </div>
+      </form>
+      <table>
+        <TableHead columns={['Plan', ...QUOTA_NAMES, 'Has']} />
+        <tbody>
+          {plans.map(({ name, quotas, capabilities }) => (
+            <tr>
+              <td>{name}</td>
+              {QUOTA_NAMES.map((quota) => (
+                <td>{`${quotas[quota] ?? 'no limit'}`}</td>
+              ))}
+              <td>{capabilities.join(', ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <h2>Add-ons</h2>
+      <table>
+        <TableHead columns={['Add-on', 'State']} hasActions />
+        <tbody>
+          {ADDONS.map((addon) => {
+            const isOn = addons.includes(addon);
+            return (
+              <tr>
+                <td>{addon}</td>
+                <td>{isOn ? 'on' : 'off'}</td>
+                <td>
+                  <Action
+                    action={`${place}/addons/${addon}/${isOn ? 'off' : 'on'}`}
+                    label={isOn ? 'Switch off' : 'Switch on'}
+                    about={addon}
+                  />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p>
+        <a href="/operator">Back</a>
+      </p>
+    </Page>
+  );
+}
 
 /** Accounts of this server, for those who run it. */
 export function OperatorPage({
@@ -28,7 +105,9 @@ export function OperatorPage({
         <tbody>
           {accounts.map(({ id, name, plan }) => (
             <tr>
-              <td>{name}</td>
+              <td>
+                <a href={`/operator/accounts/${id}`}>{name}</a>
+              </td>
               <td>{plan}</td>
               <td>
                 {people

@@ -16,16 +16,28 @@ a[aria-current='page'] { font-weight: 700; text-decoration: none; }
 h1 { font-size: 1.5rem; line-height: 1.2; }
 h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--dim); font-weight: 600; }
+th, td { min-width: 6rem; text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--dim); font-weight: 600; white-space: nowrap; }
+time { overflow-wrap: normal; }
 form { margin: 0.75rem 0; }
 td form { margin: 0 0.5rem 0 0; display: inline-block; }
 label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600; }
-input, select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
-button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--strong); border-radius: 0.3rem; padding: 0.5rem 1rem; background: var(--strong); color: var(--on-strong); margin-top: 0.75rem; min-height: 2.75rem; }
+input, select { display: block; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
+input[type='checkbox'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
+fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }
+legend { font-weight: 600; padding: 0 0.3rem; }
+.choice { font-weight: 400; margin: 0.3rem 0; padding: 0.2rem 0; }
+pre { border: 1px solid var(--line); border-radius: 0.3rem; background: var(--soft); padding: 0.75rem 1rem; overflow-x: auto; white-space: pre-wrap; }
+details { margin: 0.5rem 0; }
+summary { cursor: pointer; padding: 0.4rem 0; }
+.row { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+.row form { margin: 0; }
+button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--strong); border-radius: 0.3rem; padding: 0.5rem 1rem; background: var(--strong); color: var(--on-strong); margin-top: 0.75rem; min-height: 2.75rem; overflow-wrap: normal; }
 td button { margin-top: 0; }
 button.plain { background: transparent; color: var(--strong); }
 button.bad { background: transparent; color: var(--bad); border-color: var(--bad); }
+button.link { background: none; border: 0; border-radius: 0; padding: 0; margin: 0; min-height: 1.5rem; font-weight: 400; color: var(--strong); text-decoration: underline; }
+nav form { margin: 0; }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
 .said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; background: var(--soft); }
 .error { border-color: var(--bad); }
@@ -37,7 +49,7 @@ dd { margin: 0; }
 @media (max-width: 40rem) {
   table, tbody, tr, td { display: block; }
   thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
-  td { border: 0; padding: 0.1rem 0; }
+  td { min-width: 0; border: 0; padding: 0.1rem 0; }
   tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
   dl { grid-template-columns: 1fr; }
 }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
+import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
@@ -50,7 +51,7 @@ export interface People {
   listAccounts(): Promise<Account[]>;
   findAccount(name: string): Promise<Account>;
   removeAccount(name: string, actor: string): Promise<void>;
-  /** Throws `conflict` for a name that is taken, `fields_invalid`. */
+  /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
   add(person: NewPerson, actor: string): Promise<Person>;
   list(account?: string): Promise<ListedPerson[]>;
   /** Throws `not_found`. */
@@ -94,11 +95,13 @@ export function createPeople({
   clock,
   changes,
   passwords,
+  plans,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   passwords: Passwords;
+  plans: Pick<Plans, 'requireRoom'>;
 }): People {
   const findAccountById = (id: string): Promise<Account> =>
     db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
@@ -182,6 +185,12 @@ export function createPeople({
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
     },
     async add({ name, account, role, isOperator, password }, actor) {
+      const { count } = await db
+        .selectFrom('people')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('account_id', '=', account)
+        .executeTakeFirstOrThrow();
+      await plans.requireRoom(account, 'people', Number(count));
       const row: Person = {
         id: makeServerId('p'),
         account_id: account,

@@ -21,6 +21,7 @@ import { retention } from './0020-retention.ts';
 import { comments } from './0021-comments.ts';
 import { races } from './0022-races.ts';
 import { pullRequests } from './0023-pull-requests.ts';
+import { link } from './0024-link.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -47,4 +48,5 @@ export const migrations: readonly string[] = [
   comments,
   races,
   pullRequests,
+  link,
 ];

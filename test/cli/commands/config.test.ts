@@ -32,11 +32,14 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 85 keys in 20 sections beside webhook, notify, retain and graph, for people and programs', async () => {
+  test('lists 85 keys in 20 sections beside webhook, notify, retain, graph and what a linked server is told, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
-    const own = keys.filter(({ key }) => !/^(webhook|notify|retain|graph)\./.test(key));
+    const own = keys.filter(
+      ({ key }) =>
+        !/^(?:webhook|notify|retain|graph)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key),
+    );
     assert.equal(own.length, 85);
     assert.equal(new Set(own.map(({ key }) => key.split('.')[0])).size, 20);
     assert.ok(keys.every(({ description }) => description.length > 0));
@@ -91,14 +94,13 @@ describe('svc init and svc config', () => {
     });
     try {
       const { stdout } = await own.svc(['config', 'check']);
-      assert.deepEqual(stdout.split('\n').slice(0, 2), [
-        'pending: server.token_path. Not used yet: it is for the linked server.',
+      assert.deepEqual(stdout.split('\n').slice(0, 1), [
         'pending: telemetry.work. Not used yet: it is for the linked server.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(
         unused.map(({ key }) => key),
-        ['server.token_path', 'telemetry.work'],
+        ['telemetry.work'],
       );
     } finally {
       await own.close();
@@ -106,7 +108,7 @@ describe('svc init and svc config', () => {
     assert.doesNotMatch((await ws.svc(['config', 'check'])).stdout, /pending/);
     const listed = (await ws.svc(['config', 'keys'])).stdout.split('\n');
     for (const [key, isPending] of [
-      ['server.url', true],
+      ['telemetry.work', true],
       ['workspace.name', false],
     ] as const)
       assert.equal(/Not used yet/.test(listed.find((line) => line.startsWith(`${key} `)) ?? ''), isPending);

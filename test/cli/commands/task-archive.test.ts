@@ -22,6 +22,17 @@ describe('svc task archive', () => {
       .json<Wire<ListedTask>[]>()
       .map((task) => task.task_id);
 
+  test('exits as other commands do for a task that there is not, and for one that cannot be put away', async () => {
+    const unknown = await ws.svc(['task', 'archive', 't-999', '--json']);
+    assert.equal(unknown.code, 4);
+    const { refused } = unknown.json<{ refused: { id: string; code: string }[] }>();
+    assert.deepEqual(
+      refused.map(({ id, code }) => [id, code]),
+      [['t-999', 'not_found']],
+    );
+    assert.match((await ws.svc(['task', 'archive', 't-999'])).stderr, /t-999 is not archived: no task t-999/);
+  });
+
   test('puts tasks away that are named, and takes them back; lists and counts leave them out', async () => {
     const [open, one, other] = [await add(), await end(), await end()];
     const archived = await ws.svc(['task', 'archive', one, open]);
@@ -51,6 +62,7 @@ describe('svc task archive', () => {
     assert.match(stderr, new RegExp(`${hanging} is not archived: it is being worked on`));
     assert.match(stderr, new RegExp(`${waits} is not archived: it waits for a decision`));
     assert.match(stderr, /t-999 is not archived: no task t-999/);
+    assert.equal((await ws.svc(['task', 'archive', 't-999'])).code, 4);
     await ws.svc(['task', 'cancel', hanging]);
   });
 

@@ -160,7 +160,7 @@ describe('a call that is sent again under its key', () => {
     const secret = here.engine.operations.all.filter((each) => 'isSecret' in each && each.isSecret === true);
     assert.deepEqual(
       secret.map(({ name }) => name),
-      ['worker.attach', 'gateway.add_key'],
+      ['worker.attach', 'link.code', 'gateway.add_key'],
     );
     assert.ok(lastSeq() > 0 && readFileSync(join(ws.root, 'svc.yaml'), 'utf8').includes('timeout_sec'));
   });

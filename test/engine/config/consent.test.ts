@@ -65,6 +65,7 @@ test('what names a program, an address, a guard or a path is under consent, and 
     'guard.dup.max_files',
     ...['memory.okf_dir', 'paths.shared', 'paths.agents', 'paths.worktrees', 'paths.data'],
     ...['policy.mode', 'policy.actors', 'project.root', 'projects', 'server.url', 'server.token_path'],
+    ...['server.titles', 'server.events', 'server.decide', 'server.decide_code'],
     ...['telemetry.work', 'ui.addr', 'workspace.root'],
     ...['secret_env', 'allow', 'require_approval', 'templates'].map((key) => `webhook.${key}`),
     'notify.webhooks',

@@ -4,16 +4,21 @@ import { buildJsonSchema, describeKeys, ENVIRONMENT } from '../../../engine/conf
 import { EVENTS } from '../../../engine/notify/events.ts';
 import { load } from './support.ts';
 
-const beside = (key: string): boolean => /^(?:webhook|notify|retain|graph)\./.test(key);
+const beside = (key: string): boolean =>
+  /^(?:webhook|notify|retain|graph)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('85 keys in 20 sections stand beside webhook, notify, retain and graph', () => {
+test('85 keys in 20 sections stand beside webhook, notify, retain, graph and what is told to a linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else), ai.prices and guard.checks.
   assert.equal(documented.length, 85);
   assert.equal(new Set(documented.map((key) => key.split('.')[0])).size, 20);
   assert.deepEqual(keys.filter(beside), [
+    'server.titles',
+    'server.events',
+    'server.decide',
+    'server.decide_code',
     'webhook.secret_env',
     'webhook.allow',
     'webhook.require_approval',
@@ -85,9 +90,9 @@ test('allowed values and overriding variables are told', () => {
   assert.equal(info('ai.ollama.host')?.env, 'SVC_OLLAMA_HOST');
 });
 
-test('all 27 environment variables are named once, and those that override keys name real ones', () => {
-  assert.equal(ENVIRONMENT.length, 27);
-  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 27);
+test('all 28 environment variables are named once, and those that override keys name real ones', () => {
+  assert.equal(ENVIRONMENT.length, 28);
+  assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 28);
   for (const { name, key, scope, effect } of ENVIRONMENT) {
     assert.match(name, /^SVC_[A-Z_]+$/);
     assert.ok(effect.length > 5, name);

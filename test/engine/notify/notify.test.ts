@@ -150,12 +150,17 @@ test('after 24 h a delivery is dead, with one delivery_dead event that itself go
   assert.deepEqual(rig.notify.counts(), { pending: 0, delivered: 0, dead: 1 });
 });
 
-test('410 is dead at once', async () => {
-  const hook = await target((_count, response) => response.writeHead(410).end());
+test('410 is a failure like any other, since some say so of what is only switched off', async () => {
+  const hook = await target((count, response) => response.writeHead(count < 3 ? 410 : 200).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
-  await until(() => only(rig, 'dead').length === 1);
-  assert.equal(hook.caught.length, 1);
+  for (const failures of [1, 2]) {
+    await tried(rig, failures);
+    assert.deepEqual([only(rig, 'pending').length, rig.notify.list()[0]?.lastStatus], [1, 410]);
+    await rig.advance(10_000);
+  }
+  await until(() => only(rig, 'delivered').length === 1);
+  assert.equal(new Set(hook.caught.map(({ json }) => json.id)).size, 1);
 });
 
 test('Retry-After of 429 and 503 is honoured, within an hour', async () => {
@@ -321,10 +326,14 @@ test('a target that was taken out of the configuration gets nothing more', async
 });
 
 test('redeliver sends a settled delivery again under the same id', async () => {
-  const hook = await target((count, response) => response.writeHead(count === 1 ? 410 : 200).end());
+  const hook = await target((count, response) => response.writeHead(count === 1 ? 500 : 200).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
+  await tried(rig, 1);
+  const [removed] = rig.targets.splice(0);
+  await rig.advance(5000);
   await until(() => only(rig, 'dead').length === 1);
+  rig.targets.push(removed!);
   rig.clock.advance(30 * DAY);
   const row = await rig.notify.redeliver(1);
   assert.equal(row.state, 'pending');

@@ -212,7 +212,7 @@ onBothDatabases((start) => {
     try {
       const ann = await setUpServer(server);
       const token = await logMachineIn(server, ann, '<script>alert(1)</script>\u202e\u001b[31m@all');
-      const page = (await ann.get('/app')).text;
+      const page = (await ann.get('/app/machines')).text;
       assert.doesNotMatch(page, /<script|\u001b|\u202e/);
       assert.match(page, /&lt;script&gt;/);
       const id = /\/app\/machines\/(m_[\w-]+)\/revoke/.exec(page)![1];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Host, hostEngine } from '../../../engine/index.ts';
@@ -108,6 +108,22 @@ describe('what a seat is reminded of', () => {
     assert.doesNotMatch(await instructions(), /context_/);
     assert.match(await instructions(WORKER), /`svc context crush`/);
     await set('context.guidance.mcp_tools', 'true');
+  });
+
+  test('follows svc.yaml from the call after an edit on, and an emptied file is one that is being written', async () => {
+    const file = join(ws.root, 'svc.yaml');
+    const written = readFileSync(file, 'utf8');
+    const showsFanout = async (): Promise<boolean> => {
+      const { seats } = await here.call('guidance.show', { seat: 'worker' });
+      return seats[0]?.rules.find(({ key }) => key.endsWith('workers_no_fanout'))?.is_on === true;
+    };
+    assert.equal(await showsFanout(), true);
+    writeFileSync(file, written.replace('workers_no_fanout: true', 'workers_no_fanout: false'));
+    assert.equal(await showsFanout(), false);
+    writeFileSync(file, '');
+    assert.equal(await showsFanout(), false);
+    writeFileSync(file, written);
+    assert.equal(await showsFanout(), true);
   });
 
   test('fits what clients take as instructions, in each language', async () => {

@@ -346,6 +346,8 @@ hostile(
     rmSync(join(ws.env.SVC_HOME ?? '', 'data-folders'), { recursive: true });
     const db = new Database(join(data(), 'svc.db'));
     db.exec(`
+      -- An engine that was told to end may have left some of its own.
+      DELETE FROM delivery;
       INSERT INTO delivery (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
         VALUES (1, 'done', 'm', 'http://127.0.0.1:1/', '{}', 'pending', 1, 1, 1);
       UPDATE session SET run_id = 'known', cwd = '/etc', worktree = '/etc', repository = '/etc';

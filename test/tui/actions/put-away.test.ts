@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
+import { screenOf } from '../../support/render.tsx';
 
 const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
   bench().keys('4').data({ sessions });
@@ -31,6 +32,25 @@ describe('discarding the work of a worker', () => {
     dash.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });
     dash.keys('y');
     assert.deepEqual(dash.calls(), []);
+  });
+
+  it('takes one question for all that are marked, and leaves out what cannot be discarded', () => {
+    const rows = [1, 2, 3].map((id) =>
+      sessionRow(id, { worktree: `/w/s-${id}`, ...(id === 2 ? { branch_state: 'continued' as const } : {}) }),
+    );
+    const dash = openWorkers(...rows).keys('*', 'X');
+    assert.deepEqual(dash.calls(), []);
+    const text = screenOf(dash.state()).join('\n');
+    assert.match(text, /discard 2 of 3 marked\?/);
+    assert.match(text, /s-2: a later run has gone on/);
+    dash.keys('y');
+    assert.deepEqual(
+      dash
+        .calls()
+        .map(({ operation, input }) => `${operation} ${JSON.stringify(input)}`)
+        .sort(),
+      ['worktree.discard {"session":"s-1"}', 'worktree.discard {"session":"s-3"}'],
+    );
   });
 
   it('is not for one that runs, that a later run has, or whose branch is gone', () => {
@@ -67,6 +87,37 @@ describe('archiving a task', () => {
     assert.deepEqual(later.state().lists.tasks.ids, ['t-3']);
     later.keys('U', 'y');
     assert.deepEqual(later.calls(), [{ operation: 'task.unarchive', input: { ids: ['t-2'] } }]);
+  });
+
+  it('takes one question for all that are marked; what the engine refuses is not said to be done', () => {
+    const done = { status: 'done', ended_at: '2026-03-01T11:00:00Z' } as const;
+    const dash = openTasks(taskRow(1, done), taskRow(2, done), taskRow(3, { waits: true })).keys(
+      '*',
+      'X',
+      'y',
+    );
+    const effects = dash.effects().flatMap((effect) => (effect.do === 'calls' ? effect.calls : []));
+    assert.deepEqual(effects.map(({ input }) => JSON.stringify(input)).sort(), [
+      '{"ids":["t-1"]}',
+      '{"ids":["t-2"]}',
+    ]);
+    for (const effect of effects) {
+      const refused = effect.busy === 't-2' ? [{ id: 't-2', reason: 'it runs' }] : [];
+      dash.send({ type: 'answered', effect, answer: { archived: [], refused } });
+    }
+    const { text = '', tone } = dash.state().message ?? {};
+    assert.equal(tone, 'bad');
+    assert.match(text, /archive: 1 done \(t-1\); 1 refused: t-2 \(it runs\); 1 left out: t-3/);
+  });
+
+  it('says of one that was refused that it was', () => {
+    const dash = openTasks(taskRow(1, { status: 'done', ended_at: '2026-03-01T11:00:00Z' })).keys('X', 'y');
+    const effect = dash.effects().find((each) => each.do === 'call')!;
+    dash.send({ type: 'answered', effect, answer: { refused: [{ id: 't-1', reason: 'it runs' }] } });
+    assert.deepEqual(
+      [dash.state().message?.text, dash.state().message?.tone],
+      ['t-1 is not archived: it runs', 'bad'],
+    );
   });
 
   it('is not for one that is worked on or waits', () => {

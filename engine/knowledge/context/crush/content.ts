@@ -14,15 +14,18 @@ const BEFORE_PATH = /^(?:[ACDMRTU?!][ACDMRTU?! ]? |[ACDMRTU?!] |[│├└─|`\
 const PATH_CHARACTERS = /^[^\s:"'<>|]+$/;
 const LISTED = /^(?:[-dlcbps][-rwxsStT]{9}[.+@]?\s|total \d+$|\s*\d[\d.]*[KMGT]?\s+\.{0,2}\/?[\w./@~+-]+$)/;
 const TREE = /^[│|\s]*[├└+`][─-]+[ ┬]/;
-const SOURCE_END = /(?:[{};]|[^.,]\(|=>|\*\/|-->|:\s*#.*|[\w\])"'],)$/;
+const SOURCE_END = /(?:[{};]|[^.,]\(|=>|\*\/|-->|:\s*#.*|[\w\])}"'],)$/;
 const SOURCE_BEGIN =
   /^\s*(?:\/\/(?!\S+:\S)|\/\*|\*\s(?!\[)|\*\/|#include|#define|#if|#endif|#!|<!--|<\/?[a-zA-Z][\w:.-]*(?:\s+[\w:.@-]+=|\s*\/?>)|(?:export |public |private |protected |static |async |pub |abstract |final |unsafe )*(?:import|from|package|using|namespace|def|class|interface|function|const|let|var|return|if \(|for \(|while \(|fn|struct|enum|impl|trait|type|use|mod|func|module|require|include|elif|else:|try:|except|with|raise|assert|yield|await|lambda|SELECT|INSERT|CREATE|UPDATE)\b|@\w+(?:\(|$)|[}\])]+[;,)]*\s*$|end$)/;
-/** An assignment, a call that stands alone, a comment, the quotes of a long string. */
+/** An assignment, a call that stands alone, a comment, the quotes of a long string, a string. */
 const STATEMENT =
-  /^\s*(?:[\w.]+(?:\[[^\]]*\])?(?:, [\w.]+)* [-+*/|&%]?= \S|[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\);?$|[rbuf]?"""|# \S)/;
+  /^\s*(?:[\w.]+(?:\[[^\]]*\])?(?:, [\w.]+)* [-+*/|&%]?= \S|[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\);?$|[rbuf]?(?:"""|'[^']*'$|"[^"]*"$)|# \S)/;
+/** How files of a program begin, and outputs do not. */
+const OPENING =
+  /^(?:#!\/|\/\*|\/\/[ !]|\(\*|<!DOCTYPE|<\?(?:xml|php)|<html|package [\w.:]+;?$|#ifndef |#include |#pragma |# -\*- |=head1 |["']{3})/i;
 const FRAME = /^\s*(?:at |from |File ")/;
 const LOGGED =
-  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|[✓✔√×✗✖]|\{"|<s> \[)/;
+  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b|[✓✔√×✗✖]|\{"[^"]*"\s*:|<s> \[)/;
 
 const share = (lines: readonly string[], isOne: (line: string) => boolean): number =>
   lines.reduce((count, line) => count + (isOne(line) ? 1 : 0), 0) / Math.max(1, lines.length);
@@ -42,10 +45,12 @@ export function findContent(lines: readonly string[], isKnownNoise: () => boolea
   // A sample is enough to tell, and the same for the same text.
   const step = Math.ceil(filled.length / 2000);
   const sample = step === 1 ? filled : filled.filter((_, at) => at % step === 0);
-  if (share(sample, (line) => LOGGED.test(line)) > 0.3) return null;
+  const logged = share(sample, (line) => LOGGED.test(line));
+  if (logged > 0.3) return null;
   if (share(sample, isGrepRow) > 0.7) return 'grep';
   if (share(sample, (line) => isPath(line) || LISTED.test(line) || TREE.test(line)) > 0.75) return 'paths';
   const source = share(sample, isSourceLine);
+  if (OPENING.test(first) && source > 0.2 && logged < 0.1) return 'source';
   if (source > 0.75 || (source > 0.45 && !isKnownNoise())) return 'source';
   return null;
 }

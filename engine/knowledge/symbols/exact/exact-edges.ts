@@ -47,11 +47,9 @@ const COMPILED = "language IN ('typescript', 'tsx', 'javascript') AND state = 'o
 /** The edges that the project's compiler knows, in a graph.db: those of a file stay while it and all that it imports do. */
 export function createExactEdges(db: GraphDatabase) {
   const setState = db.prepare('UPDATE file SET exact = ? WHERE id = ?');
-  const importers = db.prepare(
-    `WITH RECURSIVE changed (id) AS (VALUES (?) UNION SELECT file FROM exact_import JOIN changed ON on_file = changed.id)
-     UPDATE file SET is_dirty = 1 WHERE exact <> 0 AND id IN (SELECT id FROM changed)`,
-  );
-  const all = db.prepare('UPDATE file SET is_dirty = 1 WHERE exact <> 0');
+  const mark = db.prepare('UPDATE file SET is_dirty = 1 WHERE exact <> 0 AND is_dirty = 0 AND id = ?');
+  const takeImporters = db.prepare('DELETE FROM exact_import WHERE on_file = ? RETURNING file').pluck();
+  const all = db.prepare('UPDATE file SET is_dirty = 1 WHERE exact <> 0 AND is_dirty = 0');
   const listSymbols = db.prepare(
     'SELECT id, name, kind, start, end FROM symbol WHERE file = ? ORDER BY start',
   );
@@ -85,6 +83,15 @@ export function createExactEdges(db: GraphDatabase) {
 
   function forgetBegin(): void {
     db.prepare("DELETE FROM fact WHERE name = 'exact_begun'").run();
+  }
+
+  /** Marks files and all that import them; these are read again before they count, so who imports whom is forgotten. */
+  function markImporters(files: Iterable<number>): void {
+    const waiting = [...files];
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      mark.run(file);
+      for (const importer of takeImporters.all(file) as number[]) waiting.push(importer);
+    }
   }
 
   function symbolsOf(file: number): PlacedSymbol[] {
@@ -157,12 +164,12 @@ export function createExactEdges(db: GraphDatabase) {
   }
 
   return {
-    /** What a file says has changed, or it is gone: nothing that was found through it is sure any more. */
-    drop(file: number, path: string): void {
-      changed?.add(file);
+    /** What some files say has changed, or they are gone: nothing that was found through them is sure any more. */
+    drop(files: readonly { id: number; path: string }[]): void {
+      for (const { id } of files) changed?.add(id);
       // What it declares may hold everywhere, without an import.
-      if (path.endsWith('.d.ts')) all.run();
-      else importers.run(file);
+      if (files.some(({ path }) => path.endsWith('.d.ts'))) all.run();
+      markImporters(files.map(({ id }) => id));
     },
     begin(): void {
       changed = new Set();
@@ -182,7 +189,7 @@ export function createExactEdges(db: GraphDatabase) {
     end(run: ExactRun, leftOut: readonly string[]): void {
       db.transaction(() => {
         for (const path of leftOut) setState.run(LEFT_OUT, fileId.get(path));
-        for (const file of changed ?? []) importers.run(file);
+        markImporters(changed ?? []);
         writeFact(db, 'exact', JSON.stringify(run));
         forgetBegin();
       })();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
+import { createSerialQueue } from '../../../base/serial-queue.ts';
 import {
   countSkipped,
   createLanguageTable,
@@ -11,16 +12,14 @@ import {
   type SourceFile,
 } from '../../sources/index.ts';
 import { createExactEdges, type ExactEdges } from '../exact/exact-edges.ts';
-import type { FileFacts } from '../facts.ts';
 import { createEvaluator, type Evaluator } from '../resolve/evaluate.ts';
 import { createNameRules } from '../resolve/name-rules.ts';
-import type { FileView } from '../resolve/project.ts';
 import { createReferenceResolver } from '../resolve/references.ts';
-import { ANY_FILE, ANY_PATH, createStoredProject, MEMBER_KINDS } from '../resolve/stored-project.ts';
-import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
+import { createStoredProject } from '../resolve/stored-project.ts';
 import { type GraphDatabase, openGraphFile, readFact, writeFact } from '../store/graph-file.ts';
 import { unpackFacts } from '../store/pack.ts';
 import { createGraphRows, type FileRow } from '../store/rows.ts';
+import { createDependentMarker } from './mark-dependents.ts';
 import { createParsePool } from './parse-pool.ts';
 import type { ReadFacts } from './read-facts.ts';
 
@@ -78,8 +77,11 @@ export interface Indexer {
   close(): Promise<void>;
 }
 
-/** Between two such many files others have a turn, and what was done is on the disk. */
-const BATCH = 200;
+/** Between two such many files, or after so long, others have a turn, and what was done is on the disk. */
+const BATCH = 100;
+const BATCH_MS = 50;
+/** Of so many files the ids of symbols are held while references are resolved. */
+const MOST_HELD_IDS = 2000;
 const MOST_MANIFEST_BYTES = 1024 * 1024;
 
 /** Keeps a graph.db as the files of a folder are. */
@@ -107,48 +109,46 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
   }
   let skipped: SkipCounts = JSON.parse(readFact(db, 'skipped') ?? '{}');
 
+  const marker = createDependentMarker(rows);
+  /** Files that were written or removed in the transaction that is open. */
+  let changed: { id: number; path: string }[] = [];
+  const enqueue = createSerialQueue();
+
   const takeTurns = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-  function markPath(path: string): void {
-    const parts = path.split('/');
-    const names = [...parts.slice(0, -1), posix.basename(path).replace(/\.[^.]+$/, '')];
-    // An index or __init__ may stand for its folder.
-    for (const name of new Set(names)) rows.markDependents(ANY_PATH, hashName(name));
+  /** Does some work in transactions, each with the marks that it makes necessary; others have a turn between two of them. */
+  async function workInBatches<T>(
+    all: readonly T[],
+    work: (each: T) => void,
+    report: (done: number) => void,
+  ) {
+    for (let done = 0; done < all.length; ) {
+      done += writeBatch(all, done, work);
+      report(done);
+      if (done < all.length) await takeTurns();
+    }
   }
 
-  const describeMembers = (facts: FileFacts | null): Map<string, string> => {
-    const counts = new Map<string, string[]>();
-    for (const { kind, name, parent } of facts?.symbols ?? []) {
-      if (!MEMBER_KINDS.includes(kind)) continue;
-      const known = counts.get(name);
-      const said = `${kind} ${facts?.symbols[parent]?.kind ?? ''}`;
-      if (known === undefined) counts.set(name, [said]);
-      else known.push(said);
-    }
-    return new Map([...counts].map(([name, kinds]) => [name, kinds.sort().join()]));
-  };
-
-  /** Marks what depends on names that mean something else now. */
-  function markChanges(id: number, before: FileFacts | null, after: FileFacts | null): void {
-    const digests = [before, after].map((facts) =>
-      facts === null ? new Map<string, string>() : digestFacts(facts),
-    );
-    for (const name of listChangedNames(digests[0]!, digests[1]!)) rows.markDependents(id, hashName(name));
-    for (const name of listChangedNames(describeMembers(before), describeMembers(after)))
-      rows.markDependents(ANY_FILE, hashName(name));
-    const packages = new Set([before?.packageName, after?.packageName]);
-    const isSame = packages.size === 1 && digests[0]!.size > 0 && digests[1]!.size > 0;
-    // Names that a package gains or loses count for all of it.
-    const names = listChangedNames(digests[0]!, digests[1]!);
-    for (const name of packages)
-      if (name !== undefined && (!isSame || names.length > 0))
-        rows.markDependents(ANY_PATH, hashName(`package ${name}`));
+  /** Works from a place on, for so many and so long as a batch may have; returns how many were done. */
+  function writeBatch<T>(all: readonly T[], from: number, work: (each: T) => void): number {
+    const until = performance.now() + BATCH_MS;
+    let at = from;
+    db.transaction(() => {
+      do {
+        work(all[at]!);
+        at += 1;
+      } while (at < Math.min(all.length, from + BATCH) && performance.now() < until);
+      marker.flush();
+      exact.drop(changed);
+    })();
+    changed = [];
+    return at - from;
   }
 
   function removeFile(row: FileRow): void {
-    markChanges(row.id, rows.readFacts(row.id), null);
-    exact.drop(row.id, row.path);
-    markPath(row.path);
+    marker.addChange(row.id, rows.readFacts(row.id), null);
+    marker.addPath(row.path);
+    changed.push(row);
     rows.removeFile(row.id);
     project.forget(row.id);
     project.removePath(row.path);
@@ -182,9 +182,9 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     if (old === undefined) project.addPath(path, id);
     // In a new index everything is to be resolved anyway.
     if (isFirst) return;
-    exact.drop(id, path);
-    if (old === undefined) markPath(path);
-    markChanges(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
+    changed.push({ id, path });
+    if (old === undefined) marker.addPath(path);
+    marker.addChange(id, before, read.facts === null ? null : unpackFacts(read.facts.facts));
   }
 
   /** Reads the files, in transactions of a batch each. */
@@ -199,10 +199,11 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     let done = 0;
     let read = 0;
     const flush = (): void => {
-      const work = waiting.splice(0);
-      db.transaction(() => {
-        for (const each of work) each();
-      })();
+      while (waiting.length > 0)
+        waiting.splice(
+          0,
+          writeBatch(waiting, 0, (write) => write()),
+        );
       report(done);
     };
     const wanted = files.map(({ path, language }) => {
@@ -228,15 +229,6 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     return read;
   }
 
-  /** A file that nobody has thought of has no edges, and is not the end of all others. */
-  function resolveOrGiveUp(view: FileView): ReturnType<typeof resolver.resolveFile> {
-    try {
-      return resolver.resolveFile(view);
-    } catch {
-      return { edges: [], unresolved: view.facts.references.length };
-    }
-  }
-
   function resolveOne(id: number): void {
     const view = project.view(id);
     if (view === null) {
@@ -246,7 +238,10 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     }
     const uses = project.begin();
     const references = rows.readReferences(id);
-    const { edges, unresolved } = resolveOrGiveUp({ ...view, facts: { ...view.facts, references } });
+    const { edges, unresolved } = resolver.resolveFile({
+      ...view,
+      facts: { ...view.facts, references },
+    });
     rows.writeEdges(id, edges, uses, unresolved, idsOf);
   }
 
@@ -260,17 +255,13 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
   };
 
   async function resolveDirty(report: (done: number, total: number) => void): Promise<number> {
+    marker.reset();
     const dirty = rows.listDirty();
     ids = new Map();
-    for (let at = 0; at < dirty.length; at += BATCH) {
-      const batch = dirty.slice(at, at + BATCH);
-      db.transaction(() => {
-        for (const id of batch) resolveOne(id);
-      })();
-      report(Math.min(dirty.length, at + BATCH), dirty.length);
-      if (ids.size > 2000) ids = new Map();
-      if (dirty.length > BATCH) await takeTurns();
-    }
+    await workInBatches(dirty, resolveOne, (done) => {
+      report(done, dirty.length);
+      if (ids.size > MOST_HELD_IDS) ids = new Map();
+    });
     return dirty.length;
   }
 
@@ -302,13 +293,11 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
       })();
     const paths = new Set(list.files.map(({ path }) => path));
     const gone = [...known.values()].filter(({ path }) => !paths.has(path));
-    if (gone.length > 0)
-      db.transaction(() => {
-        for (const row of gone) removeFile(row);
-      })();
-    const changed = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
-    const read = await readFiles(changed, isFull, (done) =>
-      progress({ phase: 'read', done, total: changed.length }),
+    const wanted = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
+    const total = gone.length + wanted.length;
+    await workInBatches(gone, removeFile, (done) => progress({ phase: 'read', done, total }));
+    const read = await readFiles(wanted, isFull, (done) =>
+      progress({ phase: 'read', done: gone.length + done, total }),
     );
     // The threads hold much, and resolving takes as much again.
     await pool.rest();
@@ -321,33 +310,33 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     return { read, removed: gone.length, resolved, ms: performance.now() - from };
   }
 
+  async function refreshKnown(paths: Iterable<string>): Promise<number> {
+    const wanted: SourceFile[] = [];
+    const gone: FileRow[] = [];
+    for (const path of paths) {
+      const row = known.get(path);
+      if (row === undefined) continue;
+      const stat = lstatSync(join(top, path), { throwIfNoEntry: false });
+      if (stat === undefined || !stat.isFile()) gone.push(row);
+      else if (!isUnchanged(row, stat))
+        wanted.push({ path, language: row.language, size: stat.size, mtimeMs: stat.mtimeMs });
+    }
+    if (gone.length + wanted.length === 0) return 0;
+    await workInBatches(gone, removeFile, () => {});
+    await readFiles(wanted, false, () => {});
+    await resolveDirty(() => {});
+    return gone.length + wanted.length;
+  }
+
   return {
     db,
     root: top,
-    refresh,
+    refresh: (options) => enqueue(() => refresh(options)),
+    refreshKnown: (paths) => enqueue(() => refreshKnown(paths)),
+    resolveMarked: () => enqueue(() => resolveDirty(() => {})),
     exact,
-    resolveMarked: () => resolveDirty(() => {}),
     languageOf,
     skipped: (): SkipCounts => skipped,
-    async refreshKnown(paths: Iterable<string>): Promise<number> {
-      const changed: SourceFile[] = [];
-      const gone: FileRow[] = [];
-      for (const path of paths) {
-        const row = known.get(path);
-        if (row === undefined) continue;
-        const stat = lstatSync(join(top, path), { throwIfNoEntry: false });
-        if (stat === undefined || !stat.isFile()) gone.push(row);
-        else if (!isUnchanged(row, stat))
-          changed.push({ path, language: row.language, size: stat.size, mtimeMs: stat.mtimeMs });
-      }
-      if (gone.length + changed.length === 0) return 0;
-      db.transaction(() => {
-        for (const row of gone) removeFile(row);
-      })();
-      await readFiles(changed, false, () => {});
-      await resolveDirty(() => {});
-      return gone.length + changed.length;
-    },
     hasFile: (path: string): boolean => known.has(path),
     listPaths: (): string[] => [...known.keys()],
     listManifests: () => manifests,

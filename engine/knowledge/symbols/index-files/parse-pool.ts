@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../../base/errors.ts';
 import { locateProgram } from '../../../base/own-package.ts';
+import { trimAllocator } from '../../../base/trim-allocator.ts';
 import type { SourceParser } from '../../sources/parse.ts';
 import type { ParseOrder, ParseResult } from './parse-worker.ts';
 import { type ReadFacts, readBatch, type WantedFile } from './read-facts.ts';
@@ -12,7 +13,7 @@ export interface ParsePool {
     files: readonly WantedFile[],
     done: (file: WantedFile, read: ReadFacts | 'same') => void,
   ): Promise<void>;
-  /** Ends the helping thread; the parser of this one stays. */
+  /** Ends the helping thread and gives back what it held; the parser of this one stays. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +68,9 @@ export function createParsePool(): ParsePool {
   async function rest(): Promise<void> {
     const ending = thread;
     thread = null;
-    await ending?.end();
+    if (ending === null) return;
+    await ending.end();
+    await trimAllocator();
   }
 
   return {

@@ -1,3 +1,5 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
 import { listChangedFiles } from '../../../runner/worktrees/index.ts';
 import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
 import type { Indexer } from '../index-files/indexer.ts';
@@ -77,6 +79,13 @@ export async function answerQuestion(
       if (paths === null)
         return nothing('not_found', `git knows no range ${JSON.stringify(question.range ?? 'HEAD')} here`);
       const impact = findImpact(indexer, paths, question.touched);
+      // Git also names what a change has removed.
+      if (question.paths === null) {
+        const isThere = (path: string): boolean =>
+          lstatSync(join(indexer.root, path), { throwIfNoEntry: false }) !== undefined;
+        impact.removed = impact.unknown.filter((path) => !isThere(path));
+        impact.unknown = impact.unknown.filter(isThere);
+      }
       const reached = impact.reached.map(({ symbol }) => symbol.path);
       const names = new Set([...impact.files, ...impact.unknown, ...reached]);
       return { answer: { impact }, names };

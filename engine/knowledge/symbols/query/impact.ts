@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Indexer } from '../index-files/indexer.ts';
 import { REFERENCE_KINDS, SYMBOL_COLUMNS, type SymbolRow, toEdge, toSymbol } from '../store/rows.ts';
 import { isTestPath, readSymbol, toRelative } from './find.ts';
@@ -19,6 +20,8 @@ export interface Impact {
   /** The files that the index has, and what there is no index of. */
   files: string[];
   unknown: string[];
+  /** Of what is asked about, what is not there any more. */
+  removed: string[];
   /** What is changed there, or all that is declared where that is not known. */
   declared: SymbolRow[];
   /** Of whole files only the outermost, of changed lines the innermost. */
@@ -42,13 +45,15 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
   const { db } = indexer;
   const files = new Set<string>();
   const unknown: string[] = [];
+  let folders: Map<string, string[]> | null = null;
   for (const each of paths) {
     const path = toRelative(indexer, each).replace(/\/+$/, '');
     if (indexer.hasFile(path)) files.add(path);
     else {
-      const below = indexer.listPaths().filter((known) => path === '.' || known.startsWith(`${path}/`));
-      if (below.length === 0) unknown.push(path);
-      for (const known of below) files.add(known);
+      folders ??= groupByFolder(indexer.listPaths());
+      const below = folders.get(path);
+      if (below === undefined) unknown.push(path);
+      for (const known of below ?? []) files.add(known);
     }
   }
   const all = db
@@ -99,7 +104,19 @@ export function findImpact(indexer: Indexer, paths: readonly string[], touched: 
     edge = next;
   }
   const told = declared.filter(({ path, parent }) => parent <= 0 || touched[path] !== undefined);
-  return { files: [...files].sort(), unknown, declared, told, reached: [...reached.values()] };
+  return { files: [...files].sort(), unknown, removed: [], declared, told, reached: [...reached.values()] };
+}
+
+/** Paths by every folder that they lie in; `.` has all of them. */
+function groupByFolder(paths: readonly string[]): Map<string, string[]> {
+  const folders = new Map<string, string[]>([['.', [...paths]]]);
+  for (const path of paths)
+    for (let folder = posix.dirname(path); folder !== '.'; folder = posix.dirname(folder)) {
+      const known = folders.get(folder);
+      if (known === undefined) folders.set(folder, [path]);
+      else known.push(path);
+    }
+  return folders;
 }
 
 /** Of the symbols of files, those whose own lines have changed: the innermost around each line. */

@@ -6,7 +6,7 @@ const COLLECTIONS = new Set(
     ' ',
   ),
 );
-const MAPS = new Set('Map ReadonlyMap WeakMap Record HashMap BTreeMap Dict dict Dictionary'.split(' '));
+const MAPS = new Set('Map ReadonlyMap WeakMap HashMap BTreeMap Dict dict Dictionary'.split(' '));
 const SAME = new Set(
   'Readonly Partial Required NonNullable Pick Omit Awaited Extract Exclude NoInfer InstanceType DeepReadonly Box Rc Arc Final ClassVar Annotated'.split(
     ' ',
@@ -25,6 +25,8 @@ export function findBuiltInType(
   if (language === 'python' && (name === 'Optional' || name === 'Union')) return joinValues(types);
   if (COLLECTIONS.has(name)) return { is: 'many', of: first, isMap: false };
   if (MAPS.has(name)) return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: true };
+  // Its members are what it holds, by any name.
+  if (name === 'Record') return { is: 'many', of: types[1] ?? UNKNOWN_VALUE, isMap: false, isRecord: true };
   if (PROMISES.has(name)) return { is: 'promise', of: first };
   if (SAME.has(name)) return first;
   return name === 'ReturnType' ? 'called' : null;
@@ -42,7 +44,8 @@ export function callBuiltIn({ of, name }: Extract<Value, { is: 'method' }>): Val
   if (of.is === 'promise') return name === 'catch' || name === 'finally' ? of : UNKNOWN_VALUE;
   const element = of.is === 'many' ? of.of : of.is === 'list' ? joinValues(of.items) : UNKNOWN_VALUE;
   if (name === 'values') return { is: 'many', of: element, isMap: false };
-  if (name === 'entries' && of.is === 'many') return of.isMap ? of : { is: 'many', of: element, isMap: true };
+  if ((name === 'entries' || name === 'items') && of.is === 'many')
+    return of.isMap ? of : { is: 'many', of: element, isMap: true };
   if (GIVES_ELEMENT.has(name)) return element;
   if (GIVES_SAME.has(name)) return of;
   return name === 'map' || name === 'flatMap' || name === 'reduce' ? UNKNOWN_VALUE : OUTSIDE_VALUE;

@@ -1,4 +1,4 @@
-import type { Expr, SymbolFact, TypeExpr } from '../facts.ts';
+import { ANY_KEY, type Expr, type SymbolFact, type TypeExpr } from '../facts.ts';
 import { callBuiltIn, findBuiltInType, parameterOfBuiltIn } from './built-in.ts';
 import type { NameRules, Space } from './language-rules.ts';
 import { createMemberFinder, HOLDS } from './members.ts';
@@ -17,6 +17,13 @@ export type Evaluator = ReturnType<typeof createEvaluator>;
 /** Further than this nothing is followed: code that refers to itself would have no end. */
 const MOST_STEPS = 60;
 
+/**
+ * Evaluations for one reference, and for all of a file. Where each of many names is said by the one before it twice over, there
+ * would be no end either. What people write takes a thousand at most, and thirty thousand in a file.
+ */
+const MOST_WORK = 10_000;
+const MOST_WORK_OF_FILE = 1_000_000;
+
 /** Variables that are said to be what another one is, one after another. */
 const MOST_ALIASES = 8;
 
@@ -26,15 +33,24 @@ const IS_ECMA: ReadonlySet<string> = new Set(['typescript', 'tsx', 'javascript']
 /** Finds out what expressions and types are, across files. */
 export function createEvaluator(project: Project, rulesOf: (file: FileView) => NameRules) {
   let steps = 0;
+  const work = { ofReference: 0, ofFile: 0 };
   const running = new Set<string>();
 
+  /** Counts what is done for one reference, and for all of a file; throws a RangeError where that is out of proportion. */
+  function spendWork(): void {
+    work.ofReference += 1;
+    work.ofFile += 1;
+    if (work.ofReference > MOST_WORK || work.ofFile > MOST_WORK_OF_FILE)
+      throw new RangeError('there is too much to follow');
+  }
+
   /** Follows one step further; what leads back to where it began is unknown. */
-  function guard(key: string, work: () => Value): Value {
+  function guard(key: string, follow: () => Value): Value {
     if (steps >= MOST_STEPS || running.has(key)) return UNKNOWN_VALUE;
     steps += 1;
     running.add(key);
     try {
-      return work();
+      return follow();
     } finally {
       steps -= 1;
       running.delete(key);
@@ -53,6 +69,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     guard(`i${file.id}:${index}:${space}`, () => rulesOf(file).importValue(file, index, space));
 
   function evaluate(file: FileView, expr: Expr, owner: Substitution | null = null): Value {
+    spendWork();
     switch (expr[0]) {
       case 's':
         return symbolValue(file, expr[1], owner);
@@ -67,7 +84,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
       case 'o':
         return { is: 'object', file, index: expr[1] };
       case 'm':
-        return findMember(evaluate(file, expr[1], owner), expr[2])?.value ?? missingMember(file, expr, owner);
+        return memberOf(evaluate(file, expr[1], owner), expr[2]);
       case 'c':
         return guard(`c${file.id}:${JSON.stringify(expr)}`, () => callValue(evaluate(file, expr[1], owner)));
       case 'n': {
@@ -107,13 +124,8 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   /** What is no member of a value that is known is nothing of the project's; of an unknown one it is unknown. */
-  function missingMember(
-    file: FileView,
-    [, object]: Extract<Expr, readonly ['m', ...unknown[]]>,
-    owner: Substitution | null,
-  ): Value {
-    return evaluate(file, object, owner).is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
-  }
+  const memberOf = (object: Value, name: string): Value =>
+    findMember(object, name)?.value ?? (object.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE);
 
   function baseOf(file: FileView, index: number): Value {
     const [base] = symbolAt(file, index).bases ?? [];
@@ -121,6 +133,7 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
   }
 
   function evaluateType(file: FileView, type: TypeExpr, owner: Substitution | null = null): Value {
+    spendWork();
     switch (type[0]) {
       case 'r': {
         const [, named, ...types] = type;
@@ -267,9 +280,10 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
 
   function elementOf(value: Value, at?: number): Value {
     const held = value.is === 'symbol' ? settle(value) : value;
+    if (held.is === 'many' && at === ANY_KEY) return held.of;
     if (held.is === 'many') return held.isMap && at !== undefined ? OUTSIDE_VALUE : elementOfEntry(held);
     if (held.is === 'list')
-      return at === undefined ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
+      return at === undefined || at === ANY_KEY ? joinValues(held.items) : (held.items[at] ?? UNKNOWN_VALUE);
     if (held.is === 'either') return joinValues(held.values.map((each) => elementOf(each, at)));
     return held.is === 'outside' ? OUTSIDE_VALUE : UNKNOWN_VALUE;
   }
@@ -332,7 +346,22 @@ export function createEvaluator(project: Project, rulesOf: (file: FileView) => N
     lookUpType,
     settle,
     guard,
+    spendWork,
   });
 
-  return { evaluate, readImport, lookUpType, findMember, findExport, settle };
+  return {
+    /** Begins to count anew: for a file, or for one reference of it. */
+    beginFile(): void {
+      work.ofFile = 0;
+    },
+    beginReference(): void {
+      work.ofReference = 0;
+    },
+    evaluate,
+    readImport,
+    lookUpType,
+    findMember,
+    findExport,
+    settle,
+  };
 }

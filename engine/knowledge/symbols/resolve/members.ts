@@ -18,7 +18,8 @@ interface MemberDeps {
   evaluateType(file: FileView, type: TypeExpr, owner?: Substitution | null): Value;
   lookUpType(file: FileView, named: Expr): Value;
   settle(value: SymbolValue): Value;
-  guard(key: string, work: () => Value): Value;
+  guard(key: string, follow: () => Value): Value;
+  spendWork(): void;
 }
 
 /** Symbols that stand for what they hold. */
@@ -35,11 +36,13 @@ export function createMemberFinder({
   lookUpType,
   settle,
   guard,
+  spendWork,
 }: MemberDeps) {
   const symbolAt = (file: FileView, index: number): SymbolFact => file.facts.symbols[index]!;
 
   /** Finds what a value has under a name; null when nothing of the project's is known to be there. */
   function findMember(value: Value, name: string, space: Space = 'value'): FoundMember | null {
+    spendWork();
     switch (value.is) {
       case 'symbol':
         return findStatic(value, name);
@@ -56,6 +59,8 @@ export function createMemberFinder({
       case 'object':
         return findInObject(value.file, value.index, name);
       case 'many':
+        if (value.isRecord) return { value: value.of, isOwn: false };
+        return { value: { is: 'method', of: value, name }, isOwn: false };
       case 'list':
       case 'promise':
         return { value: { is: 'method', of: value, name }, isOwn: false };
@@ -171,11 +176,14 @@ export function createMemberFinder({
     const { members, spreads } = file.facts.objects[index]!;
     const member = Object.hasOwn(members, name) ? members[name] : undefined;
     if (member !== undefined) return { value: evaluate(file, member), isOwn: true };
-    for (const spread of spreads) {
-      const found = findMember(evaluate(file, spread), name);
-      if (found !== null) return found;
-    }
-    return null;
+    // `next = { ...next, more }`: an object may be spread into what is assigned to the same variable.
+    return guardMember(`O${file.id}:${index}:${name}`, () => {
+      for (const spread of spreads) {
+        const found = findMember(evaluate(file, spread), name);
+        if (found !== null) return found;
+      }
+      return null;
+    });
   }
 
   const TYPES = new Set(['class', 'interface', 'type', 'enum', 'namespace']);

@@ -136,13 +136,24 @@ export function createReferenceResolver(project: Project, evaluator: Evaluator) 
     }
   }
 
+  /** Code that nobody has thought of leads nowhere, and is not the end of all else that a file refers to. */
+  function resolveOrGiveUp(file: FileView, expr: Expr, kind: ReferenceKind): Found | null {
+    evaluator.beginReference();
+    try {
+      return resolveExpression(file, expr, kind);
+    } catch {
+      return null;
+    }
+  }
+
   return {
     /** The edges that begin in a file; references that lead nowhere, or to more than one place, are counted. */
     resolveFile(file: FileView): { edges: Edge[]; unresolved: number } {
       const edges = new Map<string, Edge>();
       let unresolved = 0;
+      evaluator.beginFile();
       for (const [kind, expr, line, from] of file.facts.references as Reference[]) {
-        const way = resolveExpression(file, expr, kind);
+        const way = resolveOrGiveUp(file, expr, kind);
         if (way === null) {
           unresolved += 1;
           continue;

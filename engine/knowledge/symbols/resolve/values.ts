@@ -10,7 +10,7 @@ export interface Substitution {
 
 /**
  * What an expression is found to be: a symbol itself, an object of a class or interface, a module, an object literal, a
- * collection, a list with known places, a promise, a function type, a method of a collection or promise, a package or another
+ * collection or record, a list with known places, a promise, a function type, a method of a collection or promise, a package or another
  * space of names, or one of several.
  */
 export type Value =
@@ -18,7 +18,7 @@ export type Value =
   | { is: 'instance'; file: FileView; index: number; types: readonly Value[] }
   | { is: 'module'; file: FileView }
   | { is: 'object'; file: FileView; index: number }
-  | { is: 'many'; of: Value; isMap: boolean }
+  | { is: 'many'; of: Value; isMap: boolean; isRecord?: true }
   | { is: 'list'; items: readonly Value[] }
   | { is: 'promise'; of: Value }
   | {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** What a graph.db must say of itself; another one is made anew. Raise it with the tables, the facts or the resolution. */
-export const GRAPH_VERSION = 3;
+export const GRAPH_VERSION = 4;
 
 export type GraphDatabase = Database.Database;
 
@@ -93,6 +93,8 @@ function openCurrent(path: string, config: string): GraphDatabase {
     // What a crash takes away is indexed again.
     db.pragma('synchronous = NORMAL');
     db.pragma('cache_size = -16000');
+    // A checkpoint waits for the disk: a large change makes one in about a second.
+    db.pragma('wal_autocheckpoint = 4000');
     const version = db.pragma('user_version', { simple: true });
     const isOurs = version === GRAPH_VERSION && readFact(db, 'config') === config;
     if (version !== 0 && !isOurs) throw new Error('another version');

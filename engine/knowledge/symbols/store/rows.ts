@@ -107,7 +107,7 @@ export function createGraphRows(db: GraphDatabase) {
     'INSERT OR IGNORE INTO dependency (on_file, name, file) VALUES (?, ?, ?)',
   );
   const dependents = db.prepare(
-    'UPDATE file SET is_dirty = 1 WHERE id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
+    'UPDATE file SET is_dirty = 1 WHERE is_dirty = 0 AND id IN (SELECT file FROM dependency WHERE on_file = ? AND name = ?)',
   );
   const resolved = db.prepare('UPDATE file SET is_dirty = 0, exact = 0, unresolved = ? WHERE id = ?');
   const idsByPlace = db.prepare('SELECT id FROM symbol WHERE file = ? ORDER BY place').pluck();
@@ -115,7 +115,8 @@ export function createGraphRows(db: GraphDatabase) {
   const readRefs = db.prepare('SELECT refs FROM file WHERE id = ?').pluck();
   const insertPackage = db.prepare('INSERT OR IGNORE INTO package (name, file) VALUES (?, ?)');
   const deletePackage = db.prepare('DELETE FROM package WHERE file = ?');
-  const forgetImports = db.prepare('DELETE FROM exact_import WHERE file = ? OR on_file = ?');
+  const forgetImports = db.prepare('DELETE FROM exact_import WHERE file = ?');
+  const deleteFile = db.prepare('DELETE FROM file WHERE id = ?');
   const touch = db.prepare('UPDATE file SET size = ?, mtime = ? WHERE id = ?');
 
   function removeSymbol(id: number): void {
@@ -167,8 +168,8 @@ export function createGraphRows(db: GraphDatabase) {
       deleteEdgesFrom.run(id);
       deleteDependencies.run(id);
       deletePackage.run(id);
-      forgetImports.run(id, id);
-      db.prepare('DELETE FROM file WHERE id = ?').run(id);
+      forgetImports.run(id);
+      deleteFile.run(id);
     },
     readFacts(id: number): FileFacts | null {
       const bytes = readFacts.get(id) as Buffer | null | undefined;
@@ -208,7 +209,7 @@ export function createGraphRows(db: GraphDatabase) {
     },
     /** Marks the files whose edges depend on a name of a file as to be resolved. */
     markDependents: (on: number, name: number) => void dependents.run(on, name),
-    markAll: () => void db.prepare('UPDATE file SET is_dirty = 1').run(),
+    markAll: () => void db.prepare('UPDATE file SET is_dirty = 1 WHERE is_dirty = 0').run(),
     listDirty: (): number[] =>
       db.prepare('SELECT id FROM file WHERE is_dirty = 1 ORDER BY +id').pluck().all() as number[],
   };

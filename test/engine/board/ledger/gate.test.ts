@@ -26,6 +26,7 @@ describe('a task that its ledger holds', () => {
     const { storage, tasks, decisions, sessions, events, races } = spine;
     const dispatch: Dispatch = {
       settings: fakeSettings,
+      findLock: () => null,
       enqueue: (of, decision, options) =>
         sessions.create({
           taskId: of.taskId,

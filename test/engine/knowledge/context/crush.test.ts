@@ -192,6 +192,54 @@ describe('crush', () => {
     }
   });
 
+  it('leaves files as they are whose lines repeat, by how they begin', () => {
+    const rows = (count: number, line: (at: number) => string) =>
+      Array.from({ length: count }, (_, at) => line(at));
+    const files = {
+      'a table of structures': [
+        'package limits',
+        '',
+        'var known = []limit{',
+        ...rows(60, (at) => `\t{"net.queue.${at % 4}", []int{${at}, 6}},`),
+        '}',
+      ],
+      'a table of strings': [
+        '""" Which character a byte stands for.',
+        '"""',
+        'TABLE = (',
+        ...rows(90, () => "    '\\ufffe'"),
+        ')',
+      ],
+      'a header': [
+        '#ifndef SHELF_H',
+        '#define SHELF_H',
+        ...rows(
+          40,
+          (at) => `#ifdef WITH_${at}\nBuilding file ${at} of the shelf takes what it says.\n#endif`,
+        ),
+        '#endif',
+      ],
+      'a page': [
+        '<!DOCTYPE html>',
+        '<html>',
+        ...rows(40, (at) => `<div class="row">\nCompiling object ${at}\n<pre>\nok ${at}\n</pre>\n</div>`),
+        '</html>',
+      ],
+      'a module with its manual': [
+        'package Shelf::Row;',
+        ...rows(
+          30,
+          (at) =>
+            `=item row_${at}\n\nok ${at} - is what it prints\n\n=cut\n\nsub row_${at} {\n    my $row = shift;\n}`,
+        ),
+      ],
+    };
+    for (const [what, lines] of Object.entries(files)) {
+      const text = `${lines.join('\n')}\n`;
+      assert.equal(crush(text).text, text, what);
+    }
+  });
+
   it('removes colours, and of lines that are drawn again keeps the last state and what was no progress', () => {
     const states = Array.from(
       { length: 101 },

@@ -15,6 +15,7 @@ import type { ExactRun } from '../../../../engine/knowledge/symbols/exact/exact-
 import { runExactTier } from '../../../../engine/knowledge/symbols/exact/exact-tier.ts';
 import { findTypescript } from '../../../../engine/knowledge/symbols/exact/find-typescript.ts';
 import { buildCompilerStart } from '../../../../engine/knowledge/symbols/exact/start-compiler.ts';
+import { createGraph } from '../../../../engine/knowledge/symbols/index.ts';
 import { gitEnvironment } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
 import { type Files, type IndexedProject, listEdges, makeProject } from './graph-rig.ts';
@@ -118,6 +119,51 @@ describe("the edges of the project's own compiler", () => {
     await indexer.refresh();
     assert.deepEqual(indexer.exact.count(), { files: 2, lacking: 2 });
     await project.close();
+  });
+
+  test('are made again by themselves, after an answer that lacked them', async () => {
+    const project = makeProject(FILES);
+    installTypescript(project.root);
+    const graph = createGraph({
+      data: join(project.root, '..'),
+      env: gitEnvironment(),
+      settings: () => ({
+        parsers: {},
+        without: [],
+        exact: { isOn: true, mustConfine: false },
+        shared: new Map(),
+      }),
+      folder: () => project.root,
+      sessionOf: () => null,
+      leastPauseMs: 0,
+    });
+    const readCallers = async (symbol: string) => {
+      const asked = await graph.ask(
+        { project: null },
+        { ask: 'trace', symbol, depth: 1, direction: 'callers' },
+        { freshMs: 0 },
+      );
+      assert.ok('trace' in asked.answer);
+      const { steps, symbols } = asked.answer.trace;
+      const callers = steps.map(
+        ({ fromSymbol, confidence, strategy }) =>
+          `${symbols.get(fromSymbol)?.name} ${confidence} ${strategy}`,
+      );
+      return { callers, exact: asked.exact };
+    };
+    try {
+      assert.deepEqual(await readCallers('Item.use'), { callers: [], exact: 'not made yet' });
+      await until(async () => (await readCallers('Item.use')).exact === null, 'the compiler', 120_000);
+      assert.deepEqual((await readCallers('Item.use')).callers, ['run 1 exact']);
+      project.write({ 'src/app.ts': FILES['src/app.ts']!.replaceAll('run(', 'walk(') });
+      const changed = await readCallers('Item.use');
+      assert.deepEqual(changed, { callers: [], exact: 'stale: 2 of 3 files' });
+      await until(async () => (await readCallers('Item.use')).exact === null, 'the compiler', 120_000);
+      assert.deepEqual((await readCallers('Item.use')).callers, ['walk 1 exact']);
+    } finally {
+      await graph.close();
+      await project.close();
+    }
   });
 
   test('are none without a typescript of the project itself', async () => {

@@ -50,6 +50,28 @@ describe('an index of what somebody has prepared', () => {
     rmSync(outside, { recursive: true });
   });
 
+  test('gives up a reference that has no end, and no other', async () => {
+    const many = (line: (at: number) => string): string =>
+      Array.from({ length: 40 }, (_, at) => line(at + 1)).join('\n');
+    const well = 'export function well() { fine(); }\nfunction fine() {}\n';
+    const project = makeProject({
+      // An object that is spread into itself.
+      'spread.ts': `${well}export function update(next = { a: 1 }) { next = { ...next, b: 2 }; let more; more = { ...more, c: 3 }; more.d(); }`,
+      // What is said twice over by the one before, forty times.
+      'locals.ts': `${well}function f() { let a0 = new Date();\n${many((at) => `const a${at} = a${at - 1}.x || a${at - 1};`)}\na40.go(); }`,
+      'objects.ts': `${well}let p0 = {};\n${many((at) => `const p${at} = { ...p${at - 1}, ...p${at - 1} };`)}\np40.go();`,
+      'types.ts': `${well}type T0 = { x: T0 };\n${many((at) => `type T${at} = T${at - 1} | T${at - 1}['x'];`)}\nfunction g(t: T40) { t.go(); }`,
+      'results.ts': `${well}function f0() { return new Date(); }\n${many((at) => `function f${at}() { if (1) return f${at - 1}(); return f${at - 1}().x; }`)}\nf40().go();`,
+      'bases.ts': `${well}interface B0 {}\n${many((at) => `interface B${at} extends B${at - 1}, B${at - 1} {}`)}\nfunction h(b: B40) { b.go(); }`,
+      'chain.ts': `${well}import outside from 'outside';\noutside${'.option((x) => x)'.repeat(60)};\nclass C { m() { this${'.a.b()'.repeat(40)}; } a = new C(); }`,
+    });
+    const { ms } = await project.indexer.refresh();
+    assert.ok(ms < 60_000, `${ms} ms`);
+    const found = listEdges(project.indexer).filter((edge) => edge.includes(':well -> '));
+    assert.equal(found.length, 7, found.join('\n'));
+    await project.close();
+  });
+
   test('has one of hundreds of the same name by its file and by its class', async () => {
     const many = Array.from({ length: 450 }, (_, at) => `export class C${at} {\n  same() {}\n}`);
     const project = makeProject({

@@ -137,6 +137,60 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
+  test('know `this` by what a function says, and in an object literal by its type, else by the literal', async () => {
+    const calls = await listCalls({
+      'a.ts': [
+        'export class Reader { peek() {} }',
+        'export class Writer { put(this: Both, at: Reader) { this.peek(); at.peek(); [1].map(() => this.peek()); } }',
+        'export type Both = Reader & Writer;',
+        'export function free(this: Reader, other: Writer) { this.peek(); function inner(this: unknown) { this.peek(); } }',
+        'export const api = { run() { this.help(); }, help() {}, arrow: () => this.help() };',
+        'interface Shape { area(): number; draw(): void }',
+        'export const square: Shape = { area() { return 1; }, draw() { this.area(); } };',
+        'export function use(f: (this: Writer, r: Reader) => void) { f((r) => 1); }',
+        'export function pass() { use((r) => r.peek()); }',
+      ].join('\n'),
+    });
+    assert.deepEqual(calls, [
+      'a.ts:Writer.put -> a.ts:Reader.peek call 0.7',
+      'a.ts:api.run -> a.ts:api.help call 0.7',
+      'a.ts:free -> a.ts:Reader.peek call 0.7',
+      'a.ts:pass -> a.ts:Reader.peek call 0.7',
+      'a.ts:pass -> a.ts:use call 1.0',
+      'a.ts:square.draw -> a.ts:Shape.area call 0.7',
+    ]);
+  });
+
+  test('know what a record holds, and what Object and Array make of it', async () => {
+    const calls = await listCalls({
+      'a.ts': [
+        'class One { go() {} }',
+        'class Two { go() {} }',
+        'declare const all: Record<string, One>;',
+        'declare const sig: { [key: string]: Two };',
+        'export function byKey(k: string) { all[k]!.go(); all.x.go(); all["y"].go(); }',
+        'export function bySignature(k: string) { sig[k].go(); }',
+        'export function values() { Object.values(all).forEach((one) => one.go()); }',
+        'export function entries() { for (const [k, two] of Object.entries(sig)) two.go(); }',
+        'export function from(map: Map<string, Two>) { for (const two of Array.from(map.values())) two.go(); }',
+        'export function frozen() { Object.freeze(new One()).go(); }',
+        'export function shadowed(Object: { values(x: unknown): Two[] }) { Object.values(all)[0].go(); }',
+      ].join('\n'),
+    });
+    assert.deepEqual(
+      calls.filter((call) => call.includes('.go ')),
+      [
+        'a.ts:byKey -> a.ts:One.go call 0.7',
+        'a.ts:bySignature -> a.ts:Two.go call 0.7',
+        'a.ts:entries -> a.ts:Two.go call 0.7',
+        'a.ts:from -> a.ts:Two.go call 0.7',
+        'a.ts:frozen -> a.ts:One.go call 0.7',
+        'a.ts:shadowed -> a.ts:Two.go call 0.7',
+        'a.ts:values -> a.ts:One.go call 0.7',
+      ],
+    );
+  });
+
   test('a member of something unknown is bound by its name only where one symbol has it', async () => {
     const project = makeProject({
       'a.js': 'class A { renderRow() {} paint() {} }\nclass B { paint() {} }\n',

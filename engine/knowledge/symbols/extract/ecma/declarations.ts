@@ -102,8 +102,13 @@ export function createDeclarationReader(
       walk.readGenerics(node, -1, inner);
     const single = nodes.childIn(node, 'parameter');
     const list = single >= 0 ? [single] : nodes.childrenOf(nodes.childIn(node, 'parameters'));
+    const isThis = (param: NodeId): boolean => nodes.kindOf(nodes.childIn(param, 'pattern')) === 'this';
+    for (const param of list.filter(isThis)) {
+      const type = readParameter(param, inner, UNKNOWN);
+      if (type[0] !== '?' && type[0] !== 'x') inner.thisValue = ['t', type];
+    }
     const params = list
-      .filter((param) => nodes.kindOf(param) !== 'comment')
+      .filter((param) => nodes.kindOf(param) !== 'comment' && !isThis(param))
       .map((param, index) => readParameter(param, inner, argument(index)));
     const annotation = nodes.childIn(node, 'return_type');
     const returnType = annotation < 0 ? undefined : walk.readType(annotation, inner);
@@ -173,7 +178,13 @@ export function createDeclarationReader(
     });
     const fact = collector.symbols[symbol]!;
     if (isStatic) fact.isStatic = true;
-    const inner: Place = { ...place, symbol: isFunction ? symbol : owner, self: owner, isStatic };
+    const inner: Place = {
+      ...place,
+      symbol: isFunction ? symbol : owner,
+      self: owner,
+      isStatic,
+      thisValue: null,
+    };
     const type = annotation < 0 ? undefined : walk.readType(annotation, inner);
     if (type !== undefined) fact.type = type;
     if (isFunction) {
@@ -203,7 +214,7 @@ export function createDeclarationReader(
     const fact = collector.symbols[symbol]!;
     if (isStatic) fact.isStatic = true;
     const scope = createScope(place.scope);
-    const inner: Place = { ...place, symbol, self: owner, isStatic, scope };
+    const inner: Place = { ...place, symbol, self: owner, isStatic, thisValue: null, scope };
     const generics = walk.readGenerics(member, symbol, inner);
     if (generics.length > 0) fact.generics = generics;
     for (const decorator of nodes.childrenIn(member, 'decorator')) walk.readValue(decorator, inner);
@@ -254,6 +265,7 @@ export function createDeclarationReader(
         symbol,
         self: symbol,
         isStatic: true,
+        thisValue: null,
         scope: createScope(place.scope),
       };
       const name = nodes.childIn(node, 'name');

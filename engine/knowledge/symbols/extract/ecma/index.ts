@@ -38,6 +38,7 @@ export function extractEcma(tree: SyntaxTree, path: string): FileFacts {
     symbol: 0,
     self: -1,
     isStatic: false,
+    thisValue: null,
     returns: [],
   });
   return collector.finish(tree.errors);

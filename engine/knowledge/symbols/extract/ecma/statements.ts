@@ -185,6 +185,7 @@ export function createStatementReader(
       scope: createScope(place.scope),
       self: isArrow ? place.self : -1,
       isStatic: isArrow && place.isStatic,
+      thisValue: isArrow ? place.thisValue : null,
     };
     const generics = walk.readGenerics(node, symbol, inner);
     const known = type[0] === '?' ? undefined : (index: number): Expr => ['B', type, index];
@@ -206,7 +207,13 @@ export function createStatementReader(
 
   function readInterface(node: NodeId, place: Place): void {
     const symbol = declared.get(node)!;
-    const inner: Place = { ...place, symbol, self: symbol, scope: createScope(place.scope) };
+    const inner: Place = {
+      ...place,
+      symbol,
+      self: symbol,
+      thisValue: null,
+      scope: createScope(place.scope),
+    };
     const generics = walk.readGenerics(node, symbol, inner);
     const fact = collector.symbols[symbol]!;
     if (generics.length > 0) fact.generics = generics;

@@ -40,9 +40,10 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
   function readFunctionType(node: NodeId, place: Place): TypeExpr {
     const inner = { ...place, scope: { names: new Map(), parent: place.scope } };
     walk.readGenerics(node, -1, inner);
-    const params = nodes.childrenOf(nodes.childIn(node, 'parameters')).map((param) => {
-      const type = nodes.childIn(param, 'type');
-      return type < 0 ? UNKNOWN_TYPE : readType(type, inner);
+    const params = nodes.childrenOf(nodes.childIn(node, 'parameters')).flatMap((param) => {
+      const annotation = nodes.childIn(param, 'type');
+      const type = annotation < 0 ? UNKNOWN_TYPE : readType(annotation, inner);
+      return nodes.kindOf(nodes.childIn(param, 'pattern')) === 'this' ? [] : [type];
     });
     const returned = nodes.childIn(node, 'return_type');
     return ['f', returned < 0 ? UNKNOWN_TYPE : readType(returned, inner), ...params];
@@ -84,6 +85,13 @@ export function createTypeReader(walk: Walk): Pick<Walk, 'readType' | 'readMembe
         const symbol = place.symbol;
         const members = nodes.childrenOf(node);
         if (members.length === 0) return OUTSIDE_TYPE;
+        const [only] = members;
+        // `{ [key: string]: T }` is another way to write a record.
+        if (members.length === 1 && nodes.kindOf(only!) === 'index_signature') {
+          const type = nodes.childIn(only!, 'type');
+          for (const child of nodes.childrenOf(only!)) if (child !== type) readType(child, place);
+          return ['r', ['g', 'Record'], OUTSIDE_TYPE, readType(type, place)];
+        }
         const literal = collector.addSymbol({ name: '{}', kind: 'type', parent: symbol, node });
         readMembers(node, literal, place);
         return ['l', literal];

@@ -56,24 +56,46 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     return ['m', object, nodes.textOf(nodes.childIn(node, 'property'))];
   }
 
-  function readArguments(node: NodeId, callee: Expr, place: Place): void {
+  /** Reads the arguments of a call; what they are, where a function is unknown. */
+  function readArguments(node: NodeId, callee: Expr, place: Place): Expr[] {
     const list = nodes.childrenOf(node).filter((each) => nodes.kindOf(each) !== 'comment');
-    for (const [index, argument] of list.entries()) {
-      if (isFunctionKind(nodes.kindOf(argument)))
-        walk.readFunction(
-          argument,
-          { ...place, scope: createScope(place.scope), ...rebindThis(argument, place) },
-          (param) => ['b', callee, index, param],
-        );
-      else readValue(argument, place);
+    return list.map((argument, index) => {
+      if (!isFunctionKind(nodes.kindOf(argument))) return readValue(argument, place);
+      walk.readFunction(
+        argument,
+        { ...place, scope: createScope(place.scope), ...rebindThis(argument, place) },
+        (param) => ['b', callee, index, param],
+      );
+      return UNKNOWN;
+    });
+  }
+
+  /** What functions of the language make of an argument; null for others. */
+  function applyBuiltIn(name: string, given: readonly Expr[], place: Place): Expr | null {
+    const [whole, owner] = /^(Object|Array)\s*\.\s*\w+$|^structuredClone$/.exec(name) ?? [];
+    const [first] = given;
+    if (whole === undefined || first === undefined || given.length > 1) return null;
+    if (findValue(place.scope, owner ?? whole) !== null) return null;
+    switch (whole.replace(/\s/g, '')) {
+      case 'Object.values':
+      case 'Array.from':
+        return ['y', ['e', first]];
+      case 'Object.entries':
+        return ['y', ['y', OUTSIDE, ['e', first]]];
+      case 'Object.freeze':
+      case 'Object.seal':
+      case 'structuredClone':
+        return first;
+      default:
+        return null;
     }
   }
 
   /** Only an arrow function has the `this` of what is around it. */
-  const rebindThis = (node: NodeId, place: Place): Pick<Place, 'self' | 'isStatic'> =>
+  const rebindThis = (node: NodeId, place: Place): Pick<Place, 'self' | 'isStatic' | 'thisValue'> =>
     nodes.kindOf(node) === 'arrow_function'
-      ? { self: place.self, isStatic: place.isStatic }
-      : { self: -1, isStatic: false };
+      ? { self: place.self, isStatic: place.isStatic, thisValue: place.thisValue }
+      : { self: -1, isStatic: false, thisValue: null };
 
   function readTypeArguments(node: NodeId, place: Place): TypeExpr[] {
     const list = nodes.childIn(node, 'type_arguments');
@@ -103,8 +125,9 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
       const values = nodes.childrenOf(all).map((each): Expr => ['w', readValue(each, place)]);
       return ['y', ...values.slice(0, MOST_ITEMS)];
     }
-    if (nodes.kindOf(list) === 'template_string') readAll(list, place);
-    else readArguments(list, callee, place);
+    if (nodes.kindOf(list) !== 'template_string')
+      return applyBuiltIn(name, readArguments(list, callee, place), place) ?? ['c', callee];
+    readAll(list, place);
     return ['c', callee];
   }
 
@@ -132,6 +155,8 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
   function readObject(node: NodeId, place: Place, expected: TypeExpr | undefined): Expr {
     const members: Record<string, Expr> = Object.create(null);
     const spreads: Expr[] = [];
+    const object: Expr = ['o', collector.objects.push({ members, spreads }) - 1];
+    const self: Expr = expected === undefined || expected[0] === '?' ? object : ['t', expected];
     for (const entry of nodes.childrenOf(node)) {
       switch (nodes.kindOf(entry)) {
         case 'pair': {
@@ -141,7 +166,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
           const name = stripQuotes(nodes.textOf(key));
           const type: TypeExpr | undefined = expected === undefined ? undefined : ['k', expected, name];
           members[name] = isFunctionKind(nodes.kindOf(value))
-            ? nameFunction(value, entry, name, place, type)
+            ? nameFunction(value, entry, name, self, place, type)
             : readValue(value, place, type);
           break;
         }
@@ -154,7 +179,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
         case 'method_definition': {
           const name = stripQuotes(nodes.textOf(nodes.childIn(entry, 'name')));
           const type: TypeExpr | undefined = expected === undefined ? undefined : ['k', expected, name];
-          members[name] = nameFunction(entry, entry, name, place, type);
+          members[name] = nameFunction(entry, entry, name, self, place, type);
           break;
         }
         case 'spread_element':
@@ -164,7 +189,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
           readAll(entry, place);
       }
     }
-    return ['o', collector.objects.push({ members, spreads }) - 1];
+    return object;
   }
 
   /** A function that is a member of an object literal is a symbol. */
@@ -172,6 +197,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     node: NodeId,
     outer: NodeId,
     name: string,
+    self: Expr,
     place: Place,
     type: TypeExpr | undefined,
   ): Expr {
@@ -179,6 +205,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
     const symbol = collector.addSymbol({ name, kind: 'method', parent: place.symbol, node: outer, body });
     const scope = createScope(place.scope);
     const inner = { ...place, scope, symbol, ...rebindThis(node, place) };
+    if (nodes.kindOf(node) !== 'arrow_function') inner.thisValue = self;
     const generics = walk.readGenerics(node, symbol, inner);
     const { isAsync, ...parts } = walk.readFunction(
       node,
@@ -256,6 +283,7 @@ export function createValueReader(walk: Walk): Pick<Walk, 'readValue'> {
         return value;
       }
       case 'this':
+        if (place.thisValue !== null) return place.thisValue;
         if (place.self < 0) return UNKNOWN;
         return place.isStatic ? ['s', place.self] : ['self', place.self];
       case 'super':

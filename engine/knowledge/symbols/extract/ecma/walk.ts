@@ -12,6 +12,8 @@ export interface Place {
   self: number;
   /** Whether `this` is the class itself. */
   isStatic: boolean;
+  /** What `this` is where a function says so, or is a member of an object literal; null where the class says it. */
+  thisValue: Expr | null;
   /** What the function around returns is gathered here. */
   returns: Expr[];
 }

@@ -1,7 +1,7 @@
 import { type Expr, type TypeExpr, UNKNOWN, UNKNOWN_TYPE } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { bindName, createScope, type Scope } from '../scope.ts';
-import { NAMES } from './kinds.ts';
+import { LAMBDAS, NAMES } from './kinds.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 const MOST_RETURNS = 4;
@@ -9,7 +9,10 @@ const MOST_RETURNS = 4;
 /** Reads variables, functions and classes, and binds their names. */
 export function createTableDeclarationReader(
   walk: TableWalk,
-): Pick<TableWalk, 'bindLocal' | 'declareVariable' | 'readFunction' | 'readClass' | 'readLoop'> {
+): Pick<
+  TableWalk,
+  'bindLocal' | 'declareVariable' | 'readFunction' | 'readLambda' | 'readClass' | 'readLoop'
+> {
   const { nodes, language, collector, symbols, types } = walk;
 
   function bindLocal(pattern: NodeId, value: Expr, place: TablePlace): void {
@@ -96,7 +99,9 @@ export function createTableDeclarationReader(
     const params =
       list < 0
         ? nodes.childrenOf(node).filter((each) => nodes.kindOf(each) === 'parameter')
-        : nodes.childrenOf(list);
+        : NAMES.has(nodes.kindOf(list))
+          ? [list]
+          : nodes.childrenOf(list);
     return params.flatMap((param, index): TypeExpr[] => {
       const kind = nodes.kindOf(param);
       if (kind === 'comment' || kind === 'self_parameter') return [];
@@ -104,7 +109,8 @@ export function createTableDeclarationReader(
         nodes.childIn(param, 'type') >= 0
           ? nodes.childIn(param, 'type')
           : nodes.childOfKind(param, 'user_type', 'nullable_type');
-      const type = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
+      const one = typeNode < 0 ? UNKNOWN_TYPE : types.readType(typeNode, place);
+      const type: TypeExpr = kind === 'variadic_parameter_declaration' ? ['a', one] : one;
       const usual = nodes.childIn(param, 'value');
       const begin = usual < 0 ? UNKNOWN : walk.readValue(usual, place);
       let names = nodes.childrenIn(param, 'name');
@@ -117,7 +123,11 @@ export function createTableDeclarationReader(
       if (names.length === 0)
         names = NAMES.has(kind) ? [param] : [nodes.childOfKind(param, ...NAMES)].filter((each) => each >= 0);
       const isOwn =
-        language === 'python' && index === 0 && typeNode < 0 && symbols[place.symbol]?.kind === 'method';
+        language === 'python' &&
+        index === 0 &&
+        typeNode < 0 &&
+        !LAMBDAS.has(nodes.kindOf(node)) &&
+        symbols[place.symbol]?.kind === 'method';
       if (isOwn && isClassMethod(node)) {
         bindName(place.scope, nodes.textOf(param), { value: ['s', place.self] });
         return [];
@@ -172,6 +182,14 @@ export function createTableDeclarationReader(
       if (last[0] !== '?' && inner.returns.length === 0 && language === 'rust') inner.returns.push(last);
     }
     if (fact.returnType === undefined) fact.returns = inner.returns.slice(0, MOST_RETURNS);
+  }
+
+  /** A function without a name: what it takes hides what is around it. */
+  function readLambda(node: NodeId, place: TablePlace): void {
+    const inner: TablePlace = { ...place, scope: createScope(place.scope), returns: [] };
+    const list = nodes.childIn(node, 'parameters');
+    if (list >= 0) readParameters(node, inner);
+    for (const child of nodes.childrenOf(node)) if (child !== list) walk.readValue(child, inner);
   }
 
   /** Kotlin and Swift have no field for it. */
@@ -240,5 +258,5 @@ export function createTableDeclarationReader(
     return UNKNOWN;
   }
 
-  return { bindLocal, declareVariable, readFunction, readClass, readLoop };
+  return { bindLocal, declareVariable, readFunction, readLambda, readClass, readLoop };
 }

@@ -56,10 +56,26 @@ export const MEMBERS: Readonly<Record<string, readonly [object: string, name: st
 };
 
 export const LITERALS: ReadonlySet<string> = new Set(
-  'string string_literal raw_string_literal interpreted_string_literal integer float integer_literal int_literal float_literal real_literal decimal_integer_literal decimal_floating_point_literal true false none null nil null_literal boolean_literal character_literal char_literal rune_literal number_literal line_string_literal list_comprehension set_comprehension dictionary_comprehension comparison_operator boolean_operator not_operator'.split(
+  'string string_literal raw_string_literal interpreted_string_literal integer float integer_literal int_literal float_literal real_literal decimal_integer_literal decimal_floating_point_literal true false none null nil null_literal boolean_literal character_literal char_literal rune_literal number_literal line_string_literal comparison_operator boolean_operator not_operator'.split(
     ' ',
   ),
 );
+
+/** Functions without a name. */
+export const LAMBDAS: ReadonlySet<string> = new Set([
+  'func_literal',
+  'lambda',
+  'lambda_expression',
+  'closure_expression',
+]);
+
+/** What says what is gathered before it says from where. */
+export const COMPREHENSIONS: ReadonlySet<string> = new Set([
+  'list_comprehension',
+  'set_comprehension',
+  'dictionary_comprehension',
+  'generator_expression',
+]);
 
 export const PRIMITIVES: ReadonlySet<string> = new Set(
   'integral_type floating_point_type boolean_type void_type primitive_type predefined_type unit_type none sized_type_specifier'.split(

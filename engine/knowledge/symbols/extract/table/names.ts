@@ -128,6 +128,13 @@ export function createTableNameReader(
         : (nodes.childrenOf(node)[0] ?? -1);
     if (language === 'python' && nodes.textOf(target) === 'super' && place.self >= 0)
       return ['super', place.self];
+    // `new(T)` and `make(T)` of Go take a type.
+    const [type] = nodes.childrenOf(list);
+    if (language === 'go' && type !== undefined && /^(?:new|make)$/.test(nodes.textOf(target)))
+      if (findValue(place.scope, nodes.textOf(target)) === null) {
+        for (const child of nodes.childrenOf(list).slice(1)) walk.readValue(child, place);
+        return ['t', types.readType(type, place)];
+      }
     const callee = readTarget(target, place);
     if (list < 0)
       for (const child of nodes.childrenOf(node)) if (child !== target) walk.readValue(child, place);

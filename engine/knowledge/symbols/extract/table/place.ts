@@ -68,6 +68,8 @@ export interface TableWalk {
   /** Bases and body. */
   readClass(node: NodeId, symbol: number, place: TablePlace): void;
   /** A loop over a collection, with what it binds. */
+  /** Reads a function without a name, for the references in it. */
+  readLambda(node: NodeId, place: TablePlace): void;
   readLoop(node: NodeId, place: TablePlace): Expr;
   /** Reads a node for the references in it, and says what it is. */
   readValue(node: NodeId, place: TablePlace): Expr;

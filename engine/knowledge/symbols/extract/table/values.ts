@@ -1,7 +1,7 @@
-import { type Expr, OUTSIDE, UNKNOWN } from '../../facts.ts';
+import { ANY_KEY, type Expr, OUTSIDE, UNKNOWN } from '../../facts.ts';
 import type { NodeId } from '../nodes.ts';
 import { createScope, findType, findValue } from '../scope.ts';
-import { CALLS, LITERALS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
+import { CALLS, COMPREHENSIONS, LAMBDAS, LITERALS, NAMES, SELF_WORDS, SUPER_WORDS } from './kinds.ts';
 import type { TablePlace, TableWalk } from './place.ts';
 
 /** Reads expressions and statements for the references in them. */
@@ -27,6 +27,11 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
       return value;
     }
     if (CALLS.has(kind)) return walk.readCall(node, place);
+    if (LAMBDAS.has(kind)) {
+      walk.readLambda(node, place);
+      return UNKNOWN;
+    }
+    if (COMPREHENSIONS.has(kind)) return readComprehension(node, place);
     if (walk.memberOf(node) !== null) return walk.readTarget(node, place);
     if (LITERALS.has(kind)) {
       for (const child of nodes.childrenOf(node)) readValue(child, place);
@@ -214,7 +219,7 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
         const [object, ...rest] = nodes.childrenOf(node);
         const value = walk.readTarget(object ?? -1, place);
         for (const each of rest) readValue(each, place);
-        return ['e', value];
+        return ['e', value, ANY_KEY];
       }
       case 'conditional_expression': {
         const values = nodes.childrenOf(node).map((each) => readValue(each, place));
@@ -274,6 +279,16 @@ export function createTableValueReader(walk: TableWalk): Pick<TableWalk, 'readVa
     let last: Expr = UNKNOWN;
     for (const child of nodes.childrenOf(node)) last = readValue(child, inner);
     return isBlock && language === 'rust' && !nodes.textOf(node).trimEnd().endsWith(';}') ? last : UNKNOWN;
+  }
+
+  /** Its names are its own, and are said at its end. */
+  function readComprehension(node: NodeId, place: TablePlace): Expr {
+    const inner: TablePlace = { ...place, scope: createScope(place.scope) };
+    const children = nodes.childrenOf(node);
+    const isLoop = (child: NodeId): boolean => nodes.kindOf(child) === 'for_in_clause';
+    for (const child of children.filter(isLoop)) readValue(child, inner);
+    for (const child of children.filter((each) => !isLoop(each))) readValue(child, inner);
+    return UNKNOWN;
   }
 
   const findOwn = (place: TablePlace, name: string): Expr | null =>

@@ -219,4 +219,22 @@ package a
 func g[T any](x T) T { return x }
 func f() { g[int](1) }
 -> f>g
+# parameters of a function without a name
+package a
+type T struct{}
+type U struct{}
+func (t T) g() {}
+func (u U) g() {}
+func each(do func(t *T)) {}
+func f(x *U) { each(func(x *T) { x.g() }) }
+-> f>each f>T.g
+# new, make and a variable number of parameters
+package a
+type T struct{}
+type U struct{}
+func (t T) g() {}
+func (u U) g() {}
+func f(all ...*U) { t := new(T); t.g(); all[0].g() }
+func h() { all := make(map[string]*T); all["a"].g() }
+-> f>T.g f>U.g h>T.g
 `;

@@ -354,4 +354,46 @@ class B:
     def f(self):
         self.a.g()
 -> B.f>A.g
+# a comprehension says its names at its end
+class A:
+    def g(self):
+        pass
+class B:
+    def g(self):
+        pass
+def f(all: list[A], x: B):
+    return [x.g() for x in all]
+-> f>A.g
+# a parameter of a lambda hides what is around it
+class A:
+    def g(self):
+        pass
+class B:
+    def g(self):
+        pass
+def f(x: A):
+    return lambda x: x.g()
+->
+# a lambda in a method has no object of its own
+class A:
+    def g(self):
+        pass
+    def f(self):
+        return lambda x: x.g()
+    def h(self):
+        return lambda: self.g()
+-> A.f>A.g A.h>A.g
+# what a dict has under a key, and with it
+class A:
+    def g(self):
+        pass
+class B:
+    def g(self):
+        pass
+def f(all: dict[str, A], k):
+    all[k].g()
+def h(all: dict[str, B]):
+    for k, v in all.items():
+        v.g()
+-> f>A.g h>B.g
 `;

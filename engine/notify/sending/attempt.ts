@@ -1,17 +1,17 @@
-import { backoffMs } from '../base/backoff.ts';
-import { signedHeaders } from './signing.ts';
+import { backoffMs } from '../../base/backoff.ts';
+import { type Secrets, signedHeaders } from './signing.ts';
 
 const TRY_MS = 10_000;
 const FIRST_BACKOFF_MS = 5000;
 const LONGEST_MS = 3_600_000;
 const SHORTEST_MS = 1000;
-/** How long a delivery is retried before it counts as dead. */
+/** How long a delivery is tried again before it counts as dead, ms. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 
 /** The outcome of one attempt. `error` never quotes fetch, whose message may contain the address with credentials. */
 export interface Outcome {
   ok: boolean;
-  /** Whether the target is gone and asked for no more attempts (410). */
+  /** Whether the target says that it is gone (410). Make says so of a scenario that is only switched off. */
   gone: boolean;
   status: number | null;
   error: string | null;
@@ -19,9 +19,12 @@ export interface Outcome {
   retryAfterMs: number | null;
 }
 
-/** Sends one POST. Null when `signal` aborted it, since the outcome is then unknown. */
+/**
+ * Sends one POST, signed with each of the secrets, the newest first. Null when `signal` aborted it, since the outcome is then
+ * unknown.
+ */
 export async function attemptDelivery(
-  { url, body, messageId, secret }: { url: string; body: string; messageId: string; secret: string },
+  { url, body, messageId, secrets }: { url: string; body: string; messageId: string; secrets: Secrets },
   { fetch, now, signal }: { fetch: typeof globalThis.fetch; now: number; signal: AbortSignal },
 ): Promise<Outcome | null> {
   // Not AbortSignal.any: `signal` lives as long as the engine and would accumulate dependents.
@@ -34,7 +37,7 @@ export async function attemptDelivery(
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       'user-agent': 'svc',
-      ...signedHeaders({ secret, messageId, body, now }),
+      ...signedHeaders({ secrets, messageId, body, now }),
     };
     if (target.username !== '' || target.password !== '') {
       // fetch rejects an address with credentials, and its message repeats them.

@@ -1,33 +1,37 @@
 import { createHmac } from 'node:crypto';
 
+/** Of one target: the newest first, then those that are still valid while it is changed. */
+export type Secrets = readonly [string, ...string[]];
+
 /**
  * Builds the headers of one attempt with a fresh signature in both schemes: svc's own, as on /task (hex HMAC-SHA256 of
  * `<timestamp>.<body>`), and Standard Webhooks (base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`,
- * https://www.standardwebhooks.com).
+ * https://www.standardwebhooks.com). Only the latter has room for several signatures; svc's own is made with the newest secret.
  */
 export function signedHeaders({
-  secret,
+  secrets,
   messageId,
   body,
   now,
 }: {
-  secret: string;
+  secrets: Secrets;
   messageId: string;
   body: string;
   /** Unix milliseconds. */
   now: number;
 }): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
-  const own = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-  const standard = createHmac('sha256', standardKey(secret))
-    .update(`${messageId}.${timestamp}.${body}`)
-    .digest('base64');
+  const own = createHmac('sha256', secrets[0]).update(`${timestamp}.${body}`).digest('hex');
+  const standard = secrets.map((secret) => {
+    const signed = createHmac('sha256', standardKey(secret)).update(`${messageId}.${timestamp}.${body}`);
+    return `v1,${signed.digest('base64')}`;
+  });
   return {
     'x-svc-timestamp': timestamp,
     'x-svc-signature': own,
     'webhook-id': messageId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${standard}`,
+    'webhook-signature': standard.join(' '),
   };
 }
 

@@ -1,0 +1,128 @@
+import { text as readAll } from 'node:stream/consumers';
+import { describeLink, formatLocalTime, type LinkStatus, SvcError, type Wire } from '../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatFacts } from '../print.ts';
+
+/** What a linked server is told, in the order of docs/link-security.md. */
+async function describeOutgoing({ cwd, env }: Context): Promise<[string, string][]> {
+  const { configuration } = await import('../../engine/index.ts');
+  const { findWorkspace, loadConfig } = await configuration();
+  const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
+  const titles = {
+    given: 'those that a person or an issue gave; else the template or agent',
+    all: 'all, also those made of a prompt',
+    none: 'none; the template or agent stands for them',
+  }[server.titles || 'given'];
+  const deciders = Object.entries(server.decide).map(([name, ways]) => `${name} (${ways.join(', ')})`);
+  return [
+    ['events', server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')],
+    ['titles', titles],
+    ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
+    [
+      'decides',
+      deciders.length === 0
+        ? 'nobody from outside; server.decide names people and channels'
+        : `${deciders.join(', ')}, ${server.decide_code ? 'approving with a one-time code' : 'without a code: a stolen server can speak for them'}`,
+    ],
+  ];
+}
+
+const formatLink = (link: Wire<LinkStatus>, outgoing: readonly [string, string][]): string =>
+  formatFacts([
+    ['link', describeLink(link) ?? 'none'],
+    ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
+    ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
+    ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
+    ...(link.server === null ? [] : outgoing),
+  ]);
+
+const link = defineCommand({
+  name: 'link',
+  about: 'link this workspace to the server that this machine is logged in at, and say what that is told',
+  flags: {
+    token: {
+      type: 'string',
+      value: '-',
+      about: 'the token of a machine, from standard input: for a machine that has no svc login of its own',
+    },
+    server: { type: 'string', value: 'url', about: 'the server that the token is of' },
+  },
+  examples: ['link', 'link --server https://svc.example.org --token - < token'],
+  async run(context) {
+    const { token: from, server } = context.flags;
+    if (from !== undefined && from !== '-')
+      throw new SvcError('usage', '--token takes - and reads the token from standard input', {
+        hint: 'what stands in a command line can be read by others',
+      });
+    const token = from === undefined ? undefined : (await readAll(context.stdin)).trim();
+    if (token === '') throw new SvcError('usage', 'standard input has no token');
+    const client = await context.engine();
+    const state = await client.call('link.start', {
+      ...(token === undefined ? {} : { token }),
+      ...(server === undefined ? {} : { server }),
+    });
+    const outgoing = await describeOutgoing(context);
+    context.result(state, (it) => formatLink(it, outgoing));
+    return 0;
+  },
+});
+
+const status = defineCommand({
+  name: 'link status',
+  about: 'which server this workspace is linked to, how that stands, and what it is told',
+  examples: ['link status', 'link status --json'],
+  async run(context) {
+    const client = await context.engine();
+    const state = await client.call('link.status', {});
+    const outgoing = await describeOutgoing(context);
+    context.result(state, (it) =>
+      it.server === null
+        ? 'this workspace is linked to no server; svc login URL, then svc link'
+        : formatLink(it, outgoing),
+    );
+    return 0;
+  },
+});
+
+const code = defineCommand({
+  name: 'link code',
+  about:
+    'make the secret of the one-time codes that approving from outside takes with server.decide_code, and show it once',
+  flags: { new: { type: 'boolean', about: 'take the place of one that there is, which counts no longer' } },
+  examples: ['link code', 'link code --new'],
+  async run(context) {
+    const client = await context.engine();
+    const made = await client.call('link.code', { new: context.flags.new });
+    const { renderUnicodeCompact } = await import('uqr');
+    const secret = new URL(made.address).searchParams.get('secret') ?? '';
+    context.result(made, ({ address }) =>
+      [
+        renderUnicodeCompact(address, { border: 2 }),
+        formatFacts([
+          ['scan it', 'with an authenticator app; it is not shown again'],
+          ['or type', secret.replace(/(.{4})(?=.)/g, '$1 ')],
+          ['then', 'svc config set server.decide_code true'],
+        ]),
+      ].join('\n'),
+    );
+    return 0;
+  },
+});
+
+const unlink = defineCommand({
+  name: 'unlink',
+  about: 'unlink this workspace: on the server first, then here in any case',
+  examples: ['unlink'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('link.stop', {});
+    context.result(done, ({ server }) =>
+      server === null ? 'this workspace was linked to no server' : `unlinked from ${server}`,
+    );
+    if (done.server !== null && !done.is_told)
+      context.note(`${done.server} could not be told: unlink the workspace there as well`);
+    return 0;
+  },
+});
+
+export const linkCommands: readonly Command[] = [link, status, code, unlink];

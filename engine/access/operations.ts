@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { tool } from '../api/tool.ts';
+import type { EntitlementsReader } from './entitlements.ts';
+
+/** What an account may do, as agents and people are told. */
+export const entitlementsOperations = ({ entitlements }: { entitlements: EntitlementsReader }) => [
+  tool({
+    name: 'entitlements.status',
+    about:
+      'Plan, lease, quotas with their use, and every capability, allowed or locked, with the reason and what to do. From memory; a workspace without a linked server has no quota.',
+    seat: 'any',
+    changes: false,
+    input: z.strictObject({}),
+    output: z.looseObject({
+      linked: z.boolean(),
+      plan: z.string().nullable(),
+      quotas: z.array(z.looseObject({ name: z.string(), limit: z.int().nullable() })),
+      capabilities: z.array(z.looseObject({ name: z.string(), allowed: z.boolean() })),
+    }),
+    run: () => ({ ...entitlements.status() }),
+  }),
+];

@@ -1,0 +1,66 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Session } from '../../sessions/index.ts';
+import type { Decision, Decisions } from '../decisions/index.ts';
+import type { RunInputs } from '../decisions/inputs.ts';
+import type { DispatchOptions } from '../dispatch-options.ts';
+import type { Races } from '../races/index.ts';
+import type { Task, Tasks } from '../tasks/index.ts';
+import type { Dispatch, Submitted } from './dispatch.ts';
+
+/** The task as each agent gets it that works on it. */
+export const listRunners = (task: Task, { race }: DispatchOptions): Task[] =>
+  race === undefined ? [task] : race.map((agent) => ({ ...task, agent }));
+
+/** Turns the decision of a race into its sessions, inside `storage.write`. Part of the workflow's one path to a start. */
+export function createRaceStart({
+  tasks,
+  decisions,
+  dispatch,
+  races,
+  inputsOf,
+}: {
+  tasks: Tasks;
+  decisions: Decisions;
+  dispatch: Pick<Dispatch, 'enqueue'>;
+  races: Races;
+  inputsOf(task: Task, options: DispatchOptions): RunInputs;
+}): {
+  /** A session for each agent, all in one transaction: a race begins whole or not at all. */
+  startRace(task: Task, decision: Decision, options: DispatchOptions): Submitted & { decision: Decision };
+  /** One agent more in the open race of a task, under its decision. */
+  joinRace(task: Task, race: number, agent: string, options: DispatchOptions): Submitted;
+} {
+  const describeStart = (task: Task, decisionId: string, sessions: readonly Session[], session: Session) => ({
+    task: tasks.get(task.taskId),
+    decision: decisions.get(decisionId),
+    session,
+    sessions: [...sessions],
+  });
+
+  return {
+    startRace(task, decision, options) {
+      const { id } = races.begin(task.taskId);
+      const sessions = listRunners(task, options).map((each) =>
+        dispatch.enqueue(each, decision, options, id),
+      );
+      const [session] = sessions;
+      if (session === undefined) throw new SvcError('usage', 'a race needs an agent');
+      decisions.consume(decision.decisionId, session.sessionId);
+      return describeStart(task, decision.decisionId, sessions, session);
+    },
+
+    joinRace(task, race, agent, options) {
+      const { decisionId } = races.firstOf(race);
+      const { inputs, options: before } = decisions.boundTo(decisionId);
+      const joined = { ...before, race: [...(before.race ?? []), agent] };
+      const now = inputsOf(task, joined);
+      // What was approved of the others stays as it was approved.
+      const added = now.race?.at(-1);
+      const agents = [...(inputs?.race ?? []), ...(added === undefined ? [] : [added])];
+      decisions.bindTo(decisionId, { inputs: { ...(inputs ?? now), race: agents }, options: joined });
+      const asked = { ...joined, parent: options.parent };
+      const session = dispatch.enqueue({ ...task, agent }, decisions.get(decisionId), asked, race);
+      return describeStart(task, decisionId, [session], session);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { posix } from 'node:path';
+import type { FileFacts } from '../facts.ts';
+import { ANY_FILE, ANY_PATH, MEMBER_KINDS } from '../resolve/stored-project.ts';
+import { digestFacts, hashName, listChangedNames } from '../store/digest.ts';
+import type { GraphRows } from '../store/rows.ts';
+
+export interface DependentMarker {
+  /** A file has come or gone: what was imported from there may lead elsewhere. */
+  addPath(path: string): void;
+  /** A file says something else now; null for nothing. */
+  addChange(id: number, before: FileFacts | null, after: FileFacts | null): void;
+  /** Marks what depends on all that was added. Belongs into the transaction in which the files were written. */
+  flush(): void;
+  /** References were resolved again: what depends on a name may be another file now. */
+  reset(): void;
+}
+
+/**
+ * Marks the files whose edges depend on names that mean something else now. Names of folders and of packages come with
+ * every file of a large change, and much of a project depends on them: each of those is marked once.
+ */
+export function createDependentMarker(rows: Pick<GraphRows, 'markDependents'>): DependentMarker {
+  /** Names that are not those of one file, and were marked since references were resolved. */
+  const marked = { [ANY_FILE]: new Set<number>(), [ANY_PATH]: new Set<number>() };
+  const waiting: (readonly [on: number, name: number])[] = [];
+
+  function add(on: keyof typeof marked, name: string): void {
+    const hash = hashName(name);
+    if (marked[on].has(hash)) return;
+    marked[on].add(hash);
+    waiting.push([on, hash]);
+  }
+
+  return {
+    addPath(path) {
+      // An index or __init__ may stand for its folder.
+      for (const part of path.split('/').slice(0, -1)) add(ANY_PATH, part);
+      add(ANY_PATH, posix.basename(path).replace(/\.[^.]+$/, ''));
+    },
+    addChange(id, before, after) {
+      const [old, now] = [before, after].map((facts) =>
+        facts === null ? new Map<string, string>() : digestFacts(facts),
+      ) as [Map<string, string>, Map<string, string>];
+      const names = listChangedNames(old, now);
+      for (const name of names) waiting.push([id, hashName(name)]);
+      for (const name of listChangedNames(describeMembers(before), describeMembers(after)))
+        add(ANY_FILE, name);
+      const packages = new Set([before?.packageName, after?.packageName]);
+      const isSame = packages.size === 1 && old.size > 0 && now.size > 0;
+      // Names that a package gains or loses count for all of it.
+      for (const name of packages)
+        if (name !== undefined && (!isSame || names.length > 0)) add(ANY_PATH, `package ${name}`);
+    },
+    flush() {
+      for (const [on, name] of waiting.splice(0)) rows.markDependents(on, name);
+    },
+    reset() {
+      for (const names of Object.values(marked)) names.clear();
+    },
+  };
+}
+
+/** Members by name, as who calls one of something unknown sees them. */
+function describeMembers(facts: FileFacts | null): Map<string, string> {
+  const members = new Map<string, string[]>();
+  for (const { kind, name, parent } of facts?.symbols ?? []) {
+    if (!MEMBER_KINDS.includes(kind)) continue;
+    const known = members.get(name);
+    const said = `${kind} ${facts?.symbols[parent]?.kind ?? ''}`;
+    if (known === undefined) members.set(name, [said]);
+    else known.push(said);
+  }
+  return new Map([...members].map(([name, kinds]) => [name, kinds.sort().join()]));
+}

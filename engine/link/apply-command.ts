@@ -1,0 +1,161 @@
+import { type By, mayAct, type Policy } from '../api/operation.ts';
+import { CHANNELS, type Channel } from '../base/channels.ts';
+import type { Clock } from '../base/clock.ts';
+import { asSvcError } from '../base/errors.ts';
+import type { Decision, Decisions } from '../board/decisions/index.ts';
+import type { Tasks } from '../board/tasks/index.ts';
+import type { Workflow } from '../board/workflow/index.ts';
+import {
+  COMMAND_LIFE_MS,
+  type CommandOutcome,
+  type LinkCommand,
+  type OutcomeWord,
+} from '../http/link-protocol.ts';
+import { createSavepoint, type EventLog, type Storage } from '../storage/index.ts';
+import type { ServerConfig } from './config.ts';
+import { findCodeStep } from './decide-code.ts';
+import { isVouchedFor } from './outgoing.ts';
+import type { LinkRows } from './rows.ts';
+
+/** So many wrong codes close approving from outside for so long. */
+const MOST_FAILURES = 5;
+const CLOSED_MS = 15 * 60_000;
+/** A server's clock may be ahead of what it told last. */
+const AHEAD_MS = 5 * 60_000;
+
+export interface ApplyDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  rows: LinkRows;
+  tasks: Tasks;
+  decisions: Decisions;
+  workflow: Workflow;
+  config(): { server: ServerConfig; policy: Policy };
+  /** Throws `consent_missing` while nobody has agreed to svc.yaml. */
+  requireConsent(): void;
+}
+
+const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
+  outcome,
+  session_id: null,
+  decided_by: null,
+  state: null,
+  code: null,
+  ...more,
+});
+
+const isChannel = (word: string | null): word is Channel => CHANNELS.some((each) => each === word);
+
+/**
+ * Applies a command of the linked server, or refuses it, once: its id, the decision and the dispatch are one transaction.
+ * The server only carries wishes; everything is checked here.
+ */
+export function createCommandApplier(deps: ApplyDeps) {
+  const { storage, events, clock, rows, tasks, decisions, workflow } = deps;
+  const savepoint = createSavepoint(storage.db);
+
+  /** Whether the one-time code is right; what was refused otherwise. Counts, so it is called once for a command. */
+  function checkCode(typed: string | null, by: By): OutcomeWord | null {
+    const now = clock.now();
+    const row = rows.readCode();
+    if (row === null) return 'code_missing';
+    if (row.closed_until > now) return 'code_closed';
+    const step = findCodeStep(row.secret, typed ?? '', row.last_step, now);
+    if (step !== null) {
+      rows.markCodeUsed(step);
+      return null;
+    }
+    // Whoever sends none has guessed nothing.
+    if (typed === null) return 'code_invalid';
+    const failures = row.failures + 1;
+    if (failures < MOST_FAILURES) {
+      rows.failCode(failures, 0);
+      return 'code_invalid';
+    }
+    rows.failCode(0, now + CLOSED_MS);
+    events.append({
+      kind: 'alert',
+      ...by,
+      data: {
+        code: 'code_closed',
+        title: 'wrong one-time codes',
+        reason: 'five wrong codes: approving from outside is closed for 15 minutes',
+      },
+    });
+    return 'code_closed';
+  }
+
+  function findDecision(id: string | null): Decision | null {
+    if (id === null || !/^d-[1-9]\d{0,14}$/.test(id)) return null;
+    try {
+      return decisions.get(id);
+    } catch {
+      return null;
+    }
+  }
+
+  function decide(command: LinkCommand, offsetMs: number): CommandOutcome {
+    const { verb, person, channel } = command;
+    if (verb !== 'approve' && verb !== 'deny') return say('unknown_verb');
+    const age = clock.now() + offsetMs - Date.parse(command.at);
+    if (!(age < COMMAND_LIFE_MS && age > -AHEAD_MS)) return say('too_old');
+    const { server, policy } = deps.config();
+    const may =
+      person !== null &&
+      isChannel(channel) &&
+      Object.hasOwn(server.decide, person) &&
+      server.decide[person]?.includes(channel) === true;
+    if (!may) return say('not_allowed');
+    const by: By = { actor: `${person}@${channel}`, via: 'link' };
+    if (!mayAct(policy, by.actor)) return say('actor_denied');
+    const decision = findDecision(command.decision_id);
+    if (decision === null) return say('unknown_decision');
+    const { decisionId, state, decidedBy, sessionId } = decision;
+    if (state !== 'pending')
+      return say('already_decided', { state, decided_by: decidedBy, session_id: sessionId });
+    if (decision.hash !== command.hash) return say('changed', { state });
+    if (verb === 'deny') {
+      workflow.deny(decisionId, `denied by ${by.actor}`, by);
+      return say('denied', { state: 'denied' });
+    }
+    const task = tasks.get(decision.taskId);
+    if (!isVouchedFor(task, tasks.readOrigin(task.taskId))) return say('remote_untrusted', { state });
+    deps.requireConsent();
+    const refused = server.decide_code ? checkCode(command.code, by) : null;
+    if (refused !== null) return say(refused, { state });
+    const approved = savepoint(() => workflow.approve(decisionId, by));
+    if (approved.replaced !== undefined) return say('changed', { state: 'expired' });
+    return say('started', { state: 'approved', session_id: approved.decision.sessionId });
+  }
+
+  return {
+    /**
+     * Resolves with the outcome, of the first time when the command was known.
+     * @param offsetMs how far the server's clock is ahead
+     */
+    applyCommand: (command: LinkCommand, offsetMs: number): Promise<CommandOutcome> =>
+      storage.write(() => {
+        const known = rows.findOutcome(command.id);
+        if (known !== null) return known;
+        let outcome: CommandOutcome;
+        try {
+          outcome = decide(command, offsetMs);
+        } catch (thrown) {
+          const { code } = asSvcError(thrown);
+          // A full disk is no answer to a person: nothing was changed, and the command comes again.
+          if (code.startsWith('storage_') || code === 'internal' || !storage.db.inTransaction) throw thrown;
+          outcome = say('refused', { code, state: 'pending' });
+        }
+        rows.keepOutcome(command.id, outcome, clock.now());
+        return outcome;
+      }),
+    /** Records how a command ended that decides nothing. */
+    keepOutcome: (id: string, outcome: OutcomeWord): Promise<CommandOutcome> =>
+      storage.write(() => {
+        const known = rows.findOutcome(id) ?? say(outcome);
+        if (rows.findOutcome(id) === null) rows.keepOutcome(id, known, clock.now());
+        return known;
+      }),
+  };
+}

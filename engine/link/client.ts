@@ -1,0 +1,315 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { asSvcError, type SvcError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import {
+  type CommandOutcome,
+  commandsAnswer,
+  type DecisionsRequest,
+  eventsAnswer,
+  LARGEST_EVENTS_BYTES,
+  type LinkCommand,
+  LONGEST_POLL_S,
+  MOST_EVENTS,
+  timeAnswer,
+} from '../http/link-protocol.ts';
+import type { WaitingEvent } from './rows.ts';
+import { nothing, type ServerCalls } from './server-calls.ts';
+
+const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
+/** A displaced engine looks again so often, ms: while two alternate, neither is given a command. */
+const DISPLACED_MS = 30_000;
+/** An answer to a long poll that came at once and has nothing is no reason to ask at once again. */
+const SHORTEST_POLL_MS = 500;
+/** Room for the frame around the events of a call, bytes. */
+const FRAME_BYTES = 4096;
+
+/** How the link stands. */
+export type LinkState = 'connecting' | 'connected' | 'unreachable' | 'displaced' | 'outdated' | 'revoked';
+
+export interface LinkStanding {
+  state: LinkState;
+  /** Since when, Unix ms. */
+  since: number;
+  /** What the server, or the way to it, said last; null while all is well. */
+  problem: string | null;
+  /** How far the server's clock is ahead, ms; null before it was reached. */
+  offsetMs: number | null;
+}
+
+export interface ClientDeps {
+  calls: ServerCalls;
+  clock: Clock;
+  log: Pick<Log, 'warn' | 'info'>;
+  /** Names this engine, so that a second one with the same token is noticed. */
+  instance: string;
+  workspaceName(): string;
+  listPending(): DecisionsRequest;
+  /** What waits to be told, oldest first. */
+  nextEvents(limit: number): WaitingEvent[];
+  /** They were told, or will never be. */
+  settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
+  apply(command: LinkCommand, offsetMs: number): Promise<CommandOutcome>;
+  /** Called before each poll; replaces the token when it is old. */
+  rotateIfDue(): Promise<void>;
+  onRevoked(): void;
+  random?(): number;
+}
+
+/** Tells the server what happens here and asks it for commands, for as long as it is open. */
+export interface LinkClient {
+  standing(): LinkStanding;
+  /** There may be events to tell, and with `hasDecisions` another list of what waits. */
+  wake(hasDecisions: boolean): void;
+  close(): Promise<void>;
+}
+
+export function createLinkClient(deps: ClientDeps): LinkClient {
+  const { calls, clock, log } = deps;
+  const random = deps.random ?? Math.random;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let standing: LinkStanding = {
+    state: 'connecting',
+    since: clock.now(),
+    problem: null,
+    offsetMs: null,
+  };
+  let isPendingDue = true;
+  /** The list that the server has, as text; null when that is not known. */
+  let told: string | null = null;
+  let sending: Promise<void> | null = null;
+  let failures = 0;
+  let retryTimer: NodeJS.Timeout | null = null;
+  /** Ends the pause of the poll. */
+  let endPause: (() => void) | null = null;
+
+  function setState(state: LinkState, problem: string | null = null): void {
+    if (state !== standing.state) {
+      log.info({ state, problem }, 'the link has changed');
+      standing = { ...standing, state, since: clock.now(), problem };
+    } else standing = { ...standing, problem };
+  }
+
+  function noteTime(serverTime: string, askedAt: number): void {
+    standing = { ...standing, offsetMs: Math.round(Date.parse(serverTime) - (askedAt + clock.now()) / 2) };
+  }
+
+  /** What a failed call means for the link. Returns how long to wait, or null for ever. */
+  function judgeFailure(error: SvcError, tries: number): number | null {
+    if (error.code === 'revoked') {
+      setState('revoked', error.message);
+      deps.onRevoked();
+      closing.abort();
+      return null;
+    }
+    if (error.code === 'displaced') {
+      setState('displaced', error.message);
+      return DISPLACED_MS;
+    }
+    if (error.code === 'protocol_mismatch') {
+      setState('outdated', error.message);
+      return BACKOFF.longestMs;
+    }
+    setState('unreachable', error.message);
+    const asked = error.data.retry_after_ms;
+    return typeof asked === 'number' ? Math.max(1000, asked) : backoffMs(tries, { ...BACKOFF, random });
+  }
+
+  async function sendPending(): Promise<void> {
+    isPendingDue = false;
+    const list = deps.listPending();
+    const text = JSON.stringify(list);
+    if (text === told) return;
+    told = null;
+    const askedAt = clock.now();
+    const { server_time } = await calls.call('/v1/decisions', {
+      method: 'PUT',
+      body: list,
+      answer: timeAnswer,
+      signal,
+    });
+    noteTime(server_time, askedAt);
+    told = text;
+  }
+
+  /** As many as one call takes. */
+  function pickBatch(limit: number): WaitingEvent[] {
+    const batch: WaitingEvent[] = [];
+    let bytes = FRAME_BYTES;
+    for (const event of deps.nextEvents(limit)) {
+      bytes += Buffer.byteLength(event.body) + 1;
+      if (bytes > LARGEST_EVENTS_BYTES && batch.length > 0) break;
+      batch.push(event);
+    }
+    return batch;
+  }
+
+  async function sendEvents(limit: number): Promise<number> {
+    const batch = pickBatch(limit);
+    if (batch.length === 0) return 0;
+    const ids = batch.map(({ id }) => id);
+    const askedAt = clock.now();
+    try {
+      const { server_time } = await calls.call('/v1/events', {
+        method: 'POST',
+        body: {
+          workspace: deps.workspaceName(),
+          events: batch.map(({ body }) => JSON.parse(body) as unknown),
+        },
+        answer: eventsAnswer,
+        signal,
+      });
+      noteTime(server_time, askedAt);
+      await deps.settleEvents(ids, null);
+    } catch (thrown) {
+      const { code, message } = asSvcError(thrown);
+      // One that the server does not take must not hold up those behind it.
+      if (code !== 'fields_invalid' && code !== 'body_too_large') throw thrown;
+      if (batch.length === 1) await deps.settleEvents(ids, message);
+      else for (const _ of batch) await sendEvents(1);
+    }
+    return batch.length;
+  }
+
+  async function sendAll(): Promise<void> {
+    for (;;) {
+      if (signal.aborted) return;
+      if (isPendingDue) await sendPending();
+      if ((await sendEvents(MOST_EVENTS)) === 0 && !isPendingDue) return;
+    }
+  }
+
+  function send(): void {
+    if (sending !== null || retryTimer !== null || signal.aborted) return;
+    sending = sendAll()
+      .then(() => {
+        failures = 0;
+      })
+      .catch((thrown: unknown) => {
+        if (signal.aborted) return;
+        failures += 1;
+        isPendingDue = true;
+        told = null;
+        const error = asSvcError(thrown);
+        if (error.code === 'internal') log.warn({ error: error.message }, 'the linked server was not told');
+        const pause = judgeFailure(error, failures);
+        if (pause === null) return;
+        retryTimer = setTimeout(() => {
+          retryTimer = null;
+          send();
+        }, pause);
+        retryTimer.unref();
+      })
+      .finally(() => {
+        sending = null;
+        // Woken while it ended.
+        if (isPendingDue && retryTimer === null) send();
+      });
+  }
+
+  /** The server is back: what it was not told goes now, and the whole list of what waits. */
+  function resume(): void {
+    told = null;
+    isPendingDue = true;
+    failures = 0;
+    if (retryTimer !== null) clearTimeout(retryTimer);
+    retryTimer = null;
+    send();
+  }
+
+  async function pollOnce(after: number, waitS: number): Promise<number> {
+    const begun = clock.monotonic();
+    const query = new URLSearchParams({
+      after: String(after),
+      wait: String(waitS),
+      instance: deps.instance,
+    });
+    const { commands, contested, server_time } = await calls.call(`/v1/commands?${query}`, {
+      answer: commandsAnswer,
+      signal,
+      patienceMs: (waitS + 15) * 1000,
+    });
+    // The answer was made just now, however long the poll has waited; and the clock here may have been set meanwhile.
+    noteTime(server_time, clock.now());
+    setState(contested ? 'displaced' : 'connected', contested ? 'another engine uses the same token' : null);
+    let last = after;
+    for (const command of commands) {
+      const outcome = await deps.apply(command, standing.offsetMs ?? 0);
+      log.info(
+        { command: command.id, verb: command.verb, outcome: outcome.outcome },
+        'a command was answered',
+      );
+      await calls
+        .call(`/v1/commands/${encodeURIComponent(command.id)}`, {
+          method: 'POST',
+          body: outcome,
+          answer: nothing,
+          signal,
+        })
+        .catch((thrown: unknown) => {
+          // It has forgotten what it asked for.
+          if (asSvcError(thrown).code !== 'not_found') throw thrown;
+        });
+      last = Math.max(last, command.seq);
+    }
+    if (commands.length === 0 && clock.monotonic() - begun < SHORTEST_POLL_MS && waitS > 0)
+      await pause(SHORTEST_POLL_MS);
+    return last;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    const ending = new AbortController();
+    endPause = () => ending.abort();
+    const end = (): void => ending.abort();
+    signal.addEventListener('abort', end);
+    await delay(ms, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+    signal.removeEventListener('abort', end);
+    endPause = null;
+  }
+
+  async function poll(): Promise<void> {
+    let after = 0;
+    let tries = 0;
+    let isFirst = true;
+    while (!signal.aborted) {
+      try {
+        await deps.rotateIfDue();
+        // The first answer comes at once, so that the server's time and state are known.
+        after = await pollOnce(after, isFirst ? 0 : LONGEST_POLL_S);
+        if (isFirst) resume();
+        isFirst = false;
+        tries = 0;
+      } catch (thrown) {
+        if (signal.aborted) return;
+        const error = asSvcError(thrown);
+        if (error.code === 'internal') log.warn({ error: error.message }, 'a command was not applied');
+        tries += 1;
+        // Whatever was not answered comes again.
+        after = 0;
+        isFirst = true;
+        const wait = judgeFailure(error, tries);
+        if (wait !== null) await pause(wait);
+      }
+    }
+  }
+
+  const polling = poll();
+
+  return {
+    standing: () => standing,
+    wake(hasDecisions) {
+      if (hasDecisions) isPendingDue = true;
+      // The first poll has to find the server before it is told anything.
+      if (standing.state !== 'connecting') send();
+    },
+    async close() {
+      closing.abort();
+      endPause?.();
+      if (retryTimer !== null) clearTimeout(retryTimer);
+      await Promise.all([polling, sending]);
+      await calls.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { formatCount, formatLocalTime } from '../base/text.ts';
+
+/** What a sentence on the link is made of: `LinkStatus` in wire form. */
+export interface LinkFacts {
+  state: string;
+  server: string | null;
+  since: string | null;
+  problem: string | null;
+  waiting_events: number;
+  clock_offset_ms: number | null;
+}
+
+/** Clocks that differ by less are as good as the same, ms. */
+const CLOSE_MS = 5000;
+
+const WORDS: Readonly<Record<string, string>> = {
+  off: 'off',
+  connecting: 'connecting',
+  connected: 'connected',
+  unreachable: 'does not answer',
+  displaced: 'displaced: another engine uses the token of this workspace',
+  outdated: 'of another version',
+  revoked: 'revoked: svc link links it anew',
+};
+
+/** How the link stands in a word or two, where there is little room; null for a workspace that was never linked. */
+export function describeLinkState({ server, state }: Pick<LinkFacts, 'server' | 'state'>): string | null {
+  if (server === null) return null;
+  if (state === 'connected') return 'linked';
+  return state === 'unreachable' ? 'server gone' : `link ${state}`;
+}
+
+/** Whether somebody has to look at the link. */
+export const isLinkTroubled = ({ server, state }: Pick<LinkFacts, 'server' | 'state'>): boolean =>
+  server !== null && state !== 'connected' && state !== 'connecting';
+
+/** One line on the link; null for a workspace that was never linked. */
+export function describeLink(link: LinkFacts): string | null {
+  if (link.server === null) return null;
+  const since = link.since === null ? '' : ` since ${formatLocalTime(link.since)}`;
+  const offset = link.clock_offset_ms ?? 0;
+  const clock =
+    Math.abs(offset) < CLOSE_MS
+      ? null
+      : `its clock is ${formatCount(Math.round(Math.abs(offset) / 1000), 'second')} ${offset > 0 ? 'ahead' : 'behind'}`;
+  const waits =
+    link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not told yet`;
+  const problem = link.problem === null || link.state === 'revoked' ? null : link.problem;
+  const more = [problem, waits, clock].filter((part) => part !== null);
+  return [`${link.server}: ${WORDS[link.state] ?? link.state}${since}`, ...more].join('; ');
+}

@@ -1,0 +1,15 @@
+import { asSvcError, SvcError } from '../base/errors.ts';
+import { leaseAnswer } from '../http/link-protocol.ts';
+import type { FetchedLease } from './leases.ts';
+import type { ServerCalls } from './server-calls.ts';
+
+/** Asks the linked server for a lease, with the token of the workspace. Throws `server_unreachable`. */
+export async function fetchLease(calls: ServerCalls | null, nonce: string): Promise<FetchedLease> {
+  if (calls === null) throw new SvcError('server_unreachable', 'the workspace is not linked');
+  try {
+    return await calls.call(`/v1/lease?${new URLSearchParams({ nonce })}`, { answer: leaseAnswer });
+  } catch (error) {
+    if (asSvcError(error).code === 'revoked') return { isRevoked: true };
+    throw error;
+  }
+}

@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { z } from 'zod';
+import type { LeaseFacts } from '../access/index.ts';
+import { backoffMs } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { createDueTimer } from '../base/due-timer.ts';
+import { asSvcError } from '../base/errors.ts';
+import { type LeaseClaims, readEntitlements, verifyLease } from '../base/lease.ts';
+import type { Log } from '../base/log.ts';
+import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../base/root-key.ts';
+
+// The lease of a workspace: fetched every six hours, kept in a file, and judged by a clock that the server has corrected. It is
+// an operator's rule for machines that cooperate; whoever owns the machine can change the program.
+
+const RENEW_MS = 6 * 3600_000;
+const RETRY = { firstMs: 60_000, longestMs: 3600_000, shortestMs: 10_000 };
+/** The time that has passed is written down when it is so much more than what is written, ms. */
+const NOTED_MS = 10 * 60_000;
+const LARGEST_FILE = 64 * 1024;
+
+/** Where a workspace is linked, and the key of leases that was pinned then. */
+export interface LeaseLink {
+  /** The server's origin. */
+  server: string;
+  workspaceId: string;
+  /** The `x` of its JWK. */
+  leaseKey: string;
+}
+
+/** What the server answers to a question for a lease. */
+export type FetchedLease = { lease: string } | { isRevoked: true };
+
+export interface LeasesDeps {
+  /** Where it is kept. */
+  file: string;
+  clock: Clock;
+  /** `SVC_LEASE_SECRET`, where the workspace has it. */
+  secret: string | undefined;
+  /** Null while it is not linked. */
+  link(): LeaseLink | null;
+  /** Asks the server; the nonce has to come back in the lease. Throws `server_unreachable`. */
+  fetchLease(nonce: string): Promise<FetchedLease>;
+  log: Log;
+  random?(): number;
+}
+
+export interface Leases {
+  /** Reads what is kept and begins to renew it. */
+  start(): Promise<void>;
+  view(): LeaseFacts;
+  /** Asks the server now: the `refresh` of its commands, and after linking. */
+  refresh(): Promise<LeaseFacts>;
+  /** Forgets it: the workspace was unlinked, or its token revoked. */
+  drop(state: 'none' | 'revoked'): void;
+  close(): Promise<void>;
+}
+
+const stored = z.object({
+  lease: z.string(),
+  offset_ms: z.number(),
+  /** The newest time of the server that was seen. */
+  server_time: z.number(),
+  /** The newest corrected time that was seen since then. */
+  seen_time: z.number(),
+});
+
+export function createLeases(deps: LeasesDeps): Leases {
+  const { clock, log, file, random = Math.random } = deps;
+  const closing = new AbortController();
+  const timer = createDueTimer({ clock, onDue: () => void renew() });
+  const ownKey =
+    deps.secret !== undefined && Buffer.byteLength(deps.secret) >= SHORTEST_ROOT_SECRET
+      ? deriveLeaseKey(deps.secret)
+      : null;
+  let kept: z.output<typeof stored> | null = null;
+  let claims: LeaseClaims | null = null;
+  let missing: 'none' | 'invalid' | 'revoked' = 'none';
+  let problem: string | null =
+    deps.secret === undefined || deps.secret === '' || ownKey !== null
+      ? null
+      : `SVC_LEASE_SECRET has fewer than ${SHORTEST_ROOT_SECRET} bytes`;
+  let failures = 0;
+  let renewing: Promise<void> | null = null;
+
+  const expectedOf = ({ server, workspaceId, leaseKey }: LeaseLink) => ({
+    publicKey: ownKey?.publicKey ?? leaseKey,
+    issuer: server,
+    workspace: workspaceId,
+  });
+
+  /** The local clock, corrected, and never before what was seen already: a clock turned back revives nothing. */
+  const now = (): number =>
+    kept === null ? clock.now() : Math.max(kept.server_time, kept.seen_time, clock.now() + kept.offset_ms);
+
+  function save(): void {
+    try {
+      replacePrivate(file, `${JSON.stringify(kept)}\n`, { isDurable: true });
+    } catch (error) {
+      log.warn({ error: asSvcError(error).message }, 'the lease was not saved');
+    }
+  }
+
+  function noteTime(): void {
+    if (kept === null) return;
+    const seen = now();
+    if (seen - kept.seen_time < NOTED_MS) return;
+    kept = { ...kept, seen_time: seen };
+    save();
+  }
+
+  function drop(state: 'none' | 'invalid' | 'revoked'): void {
+    kept = null;
+    claims = null;
+    missing = state;
+    rmSync(file, { force: true });
+  }
+
+  async function readKept(): Promise<void> {
+    const link = deps.link();
+    if (link === null) return;
+    try {
+      const text = readPrivate(file, LARGEST_FILE);
+      if (text === null) return;
+      const read = stored.parse(JSON.parse(text));
+      claims = await verifyLease(read.lease, expectedOf(link));
+      kept = read;
+    } catch (error) {
+      problem = asSvcError(error).message;
+      missing = 'invalid';
+      log.warn({ error: problem }, 'the lease that is kept does not count');
+    }
+  }
+
+  /** One question to the server. Throws what it throws, and `lease_invalid`. */
+  async function fetchOnce(link: LeaseLink): Promise<void> {
+    const nonce = randomBytes(16).toString('base64url');
+    const answer = await deps.fetchLease(nonce);
+    if (closing.signal.aborted) return;
+    if ('isRevoked' in answer) {
+      drop('revoked');
+      problem = 'the server has revoked the link of this workspace';
+      return;
+    }
+    let verified: LeaseClaims;
+    try {
+      verified = await verifyLease(answer.lease, expectedOf(link));
+      // One that answers an earlier question would set the clock back.
+      if (verified.nonce !== nonce) throw new Error('the lease does not count: it answers another question');
+    } catch (error) {
+      // What was verified before goes on until it ends.
+      if (claims === null) missing = 'invalid';
+      throw error;
+    }
+    const serverTime = Math.max(verified.iat * 1000, kept?.server_time ?? 0);
+    claims = verified;
+    problem = null;
+    kept = {
+      lease: answer.lease,
+      offset_ms: verified.iat * 1000 - clock.now(),
+      server_time: serverTime,
+      seen_time: serverTime,
+    };
+    save();
+  }
+
+  async function renewOnce(): Promise<void> {
+    noteTime();
+    const link = deps.link();
+    if (link === null) return timer.sleepUntil(null);
+    try {
+      await fetchOnce(link);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      problem = asSvcError(error).message;
+      log.warn({ error: problem }, 'the lease was not renewed');
+    }
+    const pause = failures === 0 ? RENEW_MS : backoffMs(failures, { ...RETRY, random });
+    // A revoked link is asked about no more; linking again starts anew.
+    timer.sleepUntil(missing === 'revoked' && claims === null ? null : clock.now() + pause);
+  }
+
+  function renew(): Promise<void> {
+    renewing ??= renewOnce().finally(() => {
+      renewing = null;
+    });
+    return renewing;
+  }
+
+  function view(): LeaseFacts {
+    const at = now();
+    const endsAt = claims === null ? null : claims.exp * 1000;
+    const isOver = endsAt !== null && at >= endsAt;
+    if (isOver) noteTime();
+    const facts = {
+      entitlements: claims === null ? null : readEntitlements(claims),
+      endsAt,
+      leftMs: endsAt === null ? null : Math.max(0, endsAt - at),
+      clockOffsetMs: kept?.offset_ms ?? null,
+      problem,
+    };
+    if (endsAt !== null && !isOver) return { ...facts, state: 'valid', from: 'server' };
+    // Whoever has the secret may make leases; one made for itself would prove nothing more.
+    if (ownKey !== null)
+      return { ...facts, state: 'valid', from: 'secret', endsAt: null, leftMs: null, problem: null };
+    if (isOver) return { ...facts, state: 'expired', from: 'server' };
+    return { ...facts, state: missing, from: null };
+  }
+
+  return {
+    async start() {
+      await readKept();
+      if (deps.link() !== null) void renew();
+    },
+    view,
+    async refresh() {
+      // One that is under way may have been answered before what is to be known changed.
+      await renewing;
+      await renew();
+      return view();
+    },
+    drop(state) {
+      drop(state);
+      problem = null;
+      timer.sleepUntil(null);
+    },
+    async close() {
+      closing.abort();
+      timer.close();
+      await renewing;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { toPrintable } from '../base/text.ts';
+import type { Decision } from '../board/decisions/index.ts';
+import type { Task, TaskOrigin } from '../board/tasks/index.ts';
+import type { LinkEvent, PendingDecision } from '../http/link-protocol.ts';
+import type { LoggedEvent } from '../storage/index.ts';
+import type { ServerConfig } from './config.ts';
+import { describeCode, describeWait } from './own-words.ts';
+
+// What leaves this machine for the linked server: ids, states, names and counts. No prompt, file, diff, path, branch or ask.
+
+const LONGEST_NAME = 200;
+
+const shortName = (text: unknown): string | null => {
+  if (typeof text !== 'string') return null;
+  const plain = toPrintable(text).replace(/\s+/g, ' ').trim();
+  return plain === ''
+    ? null
+    : Array.from(plain)
+        .slice(0, LONGEST_NAME / 2)
+        .join('')
+        .slice(0, LONGEST_NAME);
+};
+
+/** `workspace.name`, as the server may hold it. */
+export const outgoingName = (name: string): string => shortName(name) ?? 'unnamed';
+
+/** A title as `server.titles` allows; the template or agent for one made of the prompt. */
+export function outgoingTitle(
+  { title, template, agent }: Pick<Task, 'title' | 'template' | 'agent'>,
+  { isTitleGiven }: Pick<TaskOrigin, 'isTitleGiven'>,
+  titles: ServerConfig['titles'],
+): string | null {
+  const mayLeave = titles === 'all' || (titles !== 'none' && isTitleGiven);
+  return shortName(mayLeave ? title : (template ?? agent));
+}
+
+/** An outbound event made smaller: `task` as it is inside the event's transaction. */
+export function buildLinkEvent(
+  { kind, at, taskId, decisionId, sessionId, data }: LoggedEvent,
+  task: Task | null,
+  origin: TaskOrigin | null,
+  { id, titles }: { id: string; titles: ServerConfig['titles'] },
+): LinkEvent {
+  const reason =
+    kind === 'needs_approval'
+      ? describeWait(String(data.why ?? ''), task?.stranger ?? null)
+      : describeCode(data.code);
+  return {
+    id,
+    event: kind,
+    at,
+    project: shortName(data.project ?? task?.project),
+    task_id: taskId,
+    decision_id: decisionId,
+    session_id: sessionId ?? task?.sessionId ?? null,
+    agent: shortName(data.agent ?? task?.agent),
+    status: task?.status ?? null,
+    title: task === null || origin === null ? null : outgoingTitle(task, origin, titles),
+    reason,
+  };
+}
+
+/** Whether somebody outside can know what they approve. */
+export const isVouchedFor = (
+  { source, stranger }: Pick<Task, 'source' | 'stranger'>,
+  { isVouched }: Pick<TaskOrigin, 'isVouched'>,
+): boolean => stranger === null && (source !== 'codehost' || isVouched);
+
+/** A decision that waits, as the server is told of it. */
+export function buildPendingDecision(
+  decision: Decision,
+  task: Task,
+  origin: TaskOrigin,
+  { titles, decide, decide_code }: Pick<ServerConfig, 'titles' | 'decide' | 'decide_code'>,
+): PendingDecision {
+  const approval =
+    Object.keys(decide).length === 0
+      ? 'off'
+      : !isVouchedFor(task, origin)
+        ? 'untrusted'
+        : decide_code
+          ? 'code'
+          : 'yes';
+  return {
+    decision_id: decision.decisionId,
+    task_id: decision.taskId,
+    hash: decision.hash,
+    agent: shortName(decision.race?.join(', ') ?? decision.agent),
+    project: shortName(decision.project),
+    title: outgoingTitle(task, origin, titles),
+    source: task.source,
+    author: shortName(origin.author),
+    prompt_length: task.prompt.length,
+    why: describeWait(decision.why, task.stranger),
+    since: decision.createdAt,
+    approval,
+  };
+}

@@ -1,0 +1,40 @@
+import { findFailure } from '../agents/index.ts';
+import { ERROR_MEANINGS } from '../base/error-meanings.ts';
+import { isErrorCode } from '../base/errors.ts';
+
+// Reasons leave in words of svc only. What somebody typed, names of files and answers of programs stay: a reason is taken
+// from the lists here, and whatever is in none of them is left out.
+
+const WHOLE = new Set([
+  'the request did not ask for dispatch',
+  'webhook.require_approval is true and the request had no approve',
+  'nothing of a stranger runs unseen',
+  'approved in the request, which did not ask for dispatch',
+]);
+
+/** What begins like this, or ends, is said without the part that names somebody or something. */
+const PARTS: readonly (readonly [RegExp, string])[] = [
+  [/^the prompt was edited by /, 'the prompt was edited'],
+  [/^the agent was changed to /, 'the agent was changed'],
+  [/^a race was asked for by /, 'a race was asked for'],
+  [/^run by /, 'a person ran it'],
+  [/ is not in policy\.actors$/, 'whoever asked is not in policy.actors'],
+];
+
+const CHANGED = /^what would run has changed since d-\d+: [a-z][a-z ,_-]{0,200}$/;
+
+/** Why a decision waits. */
+export function describeWait(why: string, stranger: string | null): string {
+  const prefix = `by a stranger: ${stranger}; `;
+  const isStranger = stranger !== null;
+  const own = isStranger && why.startsWith(prefix) ? why.slice(prefix.length) : why;
+  const known = WHOLE.has(own) || CHANGED.test(own) ? own : PARTS.find(([pattern]) => pattern.test(own))?.[1];
+  return `${isStranger ? 'by a stranger; ' : ''}${known ?? 'a person has to look at it'}`;
+}
+
+/** What a code means, with the code; null for one that is in no list. */
+export function describeCode(code: unknown): string | null {
+  if (typeof code !== 'string') return null;
+  const meaning = findFailure(code) ?? (isErrorCode(code) ? ERROR_MEANINGS[code] : null);
+  return meaning === null ? null : `${code}: ${meaning.means}`.slice(0, 300);
+}

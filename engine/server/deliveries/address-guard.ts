@@ -1,0 +1,180 @@
+import { lookup as lookUpName } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { SvcError } from '../../base/errors.ts';
+
+// Addresses of targets are other people's input, and this server may stand in a network that they do not. An address is
+// judged when it is saved and at every connection, by what the name resolves to at that moment.
+
+/** Networks that are not the public internet's (the registries of RFC 6890 and their later entries). */
+const PRIVATE_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** What is not below 2000::/3 is refused as a whole; these are within it. */
+const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
+
+/** Where clouds tell a machine its credentials; no flag opens these. */
+const METADATA = [
+  '169.254.169.254',
+  '169.254.169.253',
+  '169.254.169.123',
+  '169.254.170.2',
+  '169.254.170.23',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:42::42',
+];
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+function makeBlockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return list;
+}
+
+const privateV4 = makeBlockList(PRIVATE_V4);
+const privateV6 = makeBlockList(PRIVATE_V6);
+const publicV6 = makeBlockList(['2000::/3']);
+const metadata = makeBlockList(METADATA);
+/** Where IPv4 is reached through a translator (RFC 6052): what counts is the address in the last 32 bits. */
+const translated = makeBlockList(['64:ff9b::/96']);
+/** All forms whose last 32 bits are one of IPv4: also mapped and compatible ones, which nobody needs. */
+const carriesV4 = makeBlockList(['64:ff9b::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '::/96']);
+
+/** The IPv4 address in the last 32 bits of one of IPv6. */
+function findCarriedV4(address: string): string | null {
+  if (!carriesV4.check(address, 'ipv6')) return null;
+  const dotted = /:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
+  if (dotted !== undefined) return dotted;
+  // The URL parser writes every IPv6 address in one way, with at least the last two groups or a gap before them.
+  const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(':');
+  const [high, low] = groups.slice(-2).map((group) => (group === '' ? 0 : Number.parseInt(group, 16)));
+  return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
+}
+
+function isPublic(address: string, carried: string | null): boolean {
+  if (isIP(address) === 4) return !privateV4.check(address);
+  if (carried !== null) return translated.check(address, 'ipv6') && !privateV4.check(carried);
+  return publicV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
+}
+
+/** Judges addresses, and connects to those that are not refused. */
+export interface AddressGuard {
+  /** Why nothing may be sent to an IP address, as the end of a sentence; null when it may. */
+  findFault(address: string): string | null;
+  /** Checks where an address of a target leads now. Throws `address_refused` with the reason. */
+  check(url: string): Promise<void>;
+  /** `fetch` over connections that are checked each. */
+  agent: Agent;
+  close(): Promise<void>;
+}
+
+class RefusedAddress extends Error {
+  readonly code = 'ADDRESS_REFUSED';
+}
+
+export function createAddressGuard({
+  isAllowed,
+  lookup = lookUpName as LookupFunction,
+}: {
+  /** Whether `--allow-target` names it. */
+  isAllowed(address: string): boolean;
+  lookup?: LookupFunction;
+}): AddressGuard {
+  function findFault(given: string): string | null {
+    // A zone such as %eth0 only says through which interface.
+    const address = given.replace(/^\[|\]$|%.*$/g, '');
+    if (isIP(address) === 0) return 'is no address';
+    const carried = isIP(address) === 6 ? findCarriedV4(address) : null;
+    const forms = carried === null ? [address] : [address, carried];
+    if (forms.some((form) => metadata.check(form, familyOf(form))))
+      return 'belongs to the metadata of a cloud';
+    if (forms.some(isAllowed)) return null;
+    return isPublic(address, carried)
+      ? null
+      : 'is in a network of its own (loopback, private, link-local, shared or multicast)';
+  }
+
+  /** As `dns.lookup`, but an answer with one refused address is refused as a whole. */
+  const lookUpChecked: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return callback(error, '', 4);
+      const addresses = Array.isArray(found) ? found : [];
+      for (const { address } of addresses) {
+        const fault = findFault(address);
+        if (fault !== null) return callback(new RefusedAddress(`${hostname}: ${address} ${fault}`), '', 4);
+      }
+      const [first] = addresses;
+      if (first === undefined) return callback(new RefusedAddress(`${hostname} has no address`), '', 4);
+      if (options.all === true) return callback(null, addresses);
+      return callback(null, first.address, first.family);
+    });
+  };
+
+  const connect = buildConnector({ timeout: 10_000, lookup: lookUpChecked });
+  const agent = new Agent({
+    connect: (options, callback) => {
+      // A literal address is never looked up.
+      const literal = options.hostname.replace(/^\[|\]$/g, '');
+      const fault = isIP(literal) === 0 ? null : findFault(literal);
+      if (fault !== null) callback(new RefusedAddress(`${literal} ${fault}`), null);
+      else connect(options, callback);
+    },
+    connections: 4,
+    keepAliveTimeout: 10_000,
+    // Neither is read; a target must not keep this server busy with them.
+    maxHeaderSize: 16 * 1024,
+    bodyTimeout: 10_000,
+  });
+
+  return {
+    findFault,
+    async check(url) {
+      const { hostname, host } = new URL(url);
+      const literal = hostname.replace(/^\[|\]$/g, '');
+      const refuse = (why: string): SvcError =>
+        new SvcError('address_refused', `${host}: ${why}`, {
+          hint: 'whoever runs this server can open a network with --allow-target',
+        });
+      if (isIP(literal) !== 0) {
+        const fault = findFault(literal);
+        if (fault !== null) throw refuse(`it ${fault}`);
+        return;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      lookUpChecked(hostname, { all: true }, (error) => {
+        if (error === null) resolve();
+        else if (error instanceof RefusedAddress)
+          reject(refuse(error.message.replace(/^\S+ /, 'it leads to ')));
+        else reject(refuse('the name is not known'));
+      });
+      return promise;
+    },
+    agent,
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,292 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
+import { asSvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { GIVE_UP_MS, nextTryMs, type OutboundEvent } from '../../notify/sending/index.ts';
+import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { AddressGuard } from './address-guard.ts';
+import { createOutbox, type Outbox, type Settled } from './outbox.ts';
+import { buildSample } from './samples.ts';
+import { type Attempt, sendEvent } from './send.ts';
+import { capabilityOf, readEvents, readWorkspaces, type Targets } from './targets.ts';
+
+// Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction in which
+// the event came in; each target has a loop of its own, so that one that is slow or dead delays no other.
+
+/** At most ten a second go to one target. */
+const SPACING_MS = 100;
+/** A target that is locked is looked at again after so long. */
+const LOCKED_MS = 3600_000;
+/** A statement takes so many values at most. */
+const ROWS_AT_ONCE = 500;
+/** After an outcome could not be saved; sending at once would only repeat the event. */
+const STALLED_MS = 5000;
+
+/** An event as it came from a workspace: the envelope of docs/events.md. */
+export interface LinkedEvent {
+  /** The same on every try of the same event. */
+  id: string;
+  event: OutboundEvent;
+  [field: string]: unknown;
+}
+
+export interface EventOrigin {
+  workspaceId: string;
+  workspaceName: string;
+  accountId: string;
+}
+
+export interface Deliveries {
+  /**
+   * Writes what the account's targets get of these events, in the caller's transaction. An event that a target has already
+   * is left out. Call `wake` after the commit.
+   */
+  queueDeliveries(
+    change: Transaction<Tables>,
+    origin: EventOrigin,
+    events: readonly LinkedEvent[],
+  ): Promise<void>;
+  /** From now on what is due is sent. */
+  start(): void;
+  /** Something may have become due. */
+  wake(): void;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  list: Outbox['list'];
+  /** False when the account has no such delivery. */
+  sendAgain(id: number, account: string): Promise<boolean>;
+  /** Sends an `alert` titled `test` to a target now, whatever it asks for, and waits for the answer. */
+  test(target: Target): Promise<Attempt>;
+  /** Ends what is under way, and leaves it waiting. */
+  close(): Promise<void>;
+}
+
+export async function createDeliveries({
+  db,
+  clock,
+  log,
+  plans,
+  guard,
+  openTarget,
+  random = Math.random,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  guard: AddressGuard;
+  openTarget: Targets['open'];
+  random?(): number;
+}): Promise<Deliveries> {
+  const outbox = createOutbox(db);
+  const closing = new AbortController();
+  const loops = new Map<string, Promise<void>>();
+  const stalled = new Map<string, number>();
+  /** When each target was sent to last, by the process's own clock. */
+  const sentAt = new Map<string, number>();
+  const timer = createDueTimer({ clock, onDue: wake });
+  let lastId = await outbox.newestId();
+  let looking: Promise<void> | null = null;
+  let mustLookAgain = false;
+  let isStarted = false;
+
+  const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
+    const { accountId, workspaceId, workspaceName } = origin;
+    const targets = await change
+      .selectFrom('targets')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('is_on', '=', 1)
+      .execute();
+    if (targets.length === 0) return;
+    const now = clock.now();
+    const rows = events.flatMap((event) =>
+      targets
+        .filter((target) => {
+          const named = readWorkspaces(target);
+          return (
+            readEvents(target).includes(event.event) && (named.length === 0 || named.includes(workspaceName))
+          );
+        })
+        .map(({ id }): DeliveryRow => {
+          lastId += 1;
+          return {
+            id: lastId,
+            target_id: id,
+            account_id: accountId,
+            workspace_id: workspaceId,
+            workspace: workspaceName,
+            event: event.event,
+            message_id: event.id,
+            body: JSON.stringify(event),
+            state: 'waiting',
+            tries: 0,
+            created_at: now,
+            first_at: now,
+            next_at: now,
+            tried_at: null,
+            last_status: null,
+            last_ms: null,
+            last_error: null,
+          };
+        }),
+    );
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+      await change
+        .insertInto('deliveries')
+        .values(rows.slice(at, at + ROWS_AT_ONCE))
+        .onConflict((same) => same.columns(['target_id', 'message_id']).doNothing())
+        .execute();
+  };
+
+  /** Waits until a target may be sent to again. */
+  async function takeTurn(target: string): Promise<void> {
+    const now = performance.now();
+    const at = Math.max(now, (sentAt.get(target) ?? 0) + SPACING_MS);
+    sentAt.set(target, at);
+    if (at > now) await delay(at - now, undefined, { signal: closing.signal });
+  }
+
+  /** Sends what is due to one target, one after the other. */
+  async function runLoop(id: string): Promise<void> {
+    while (!closing.signal.aborted) {
+      const found = await outbox.findDue(id, clock.now());
+      if (found === null) return;
+      const { target, delivery } = found;
+      const { capabilities } = await plans.entitlementsOf(target.account_id);
+      if (!capabilities.includes(capabilityOf(target.kind))) {
+        // Locked: it waits, and a plan that is raised lets it go.
+        stalled.set(id, clock.now() + LOCKED_MS);
+        return;
+      }
+      await takeTurn(id);
+      const outcome = await sendEvent(
+        { ...openTarget(target), body: delivery.body, messageId: delivery.message_id },
+        { guard, now: clock.now(), signal: closing.signal },
+      );
+      if (outcome === null) return;
+      await outbox.settle(delivery, settleAttempt(delivery, target, outcome, clock.now(), random));
+    }
+  }
+
+  function startLoop(id: string): void {
+    stalled.delete(id);
+    const running = runLoop(id)
+      .catch((thrown: unknown) => {
+        if (closing.signal.aborted) return;
+        stalled.set(id, clock.now() + STALLED_MS);
+        log.error({ target: id, error: asSvcError(thrown).message }, 'a delivery failed here');
+      })
+      .finally(() => {
+        loops.delete(id);
+        wake();
+      });
+    loops.set(id, running);
+  }
+
+  async function look(): Promise<void> {
+    const now = clock.now();
+    let nextAt = (await outbox.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
+    for (const id of await outbox.listDueTargets(now)) {
+      const until = stalled.get(id) ?? 0;
+      if (until > now) nextAt = Math.min(nextAt, until);
+      else if (!loops.has(id) && !closing.signal.aborted) startLoop(id);
+    }
+    timer.sleepUntil(nextAt, 1);
+  }
+
+  /** One look at a time; what is asked for during one is done after it. */
+  function wake(): void {
+    if (closing.signal.aborted || !isStarted) return;
+    if (looking !== null) {
+      mustLookAgain = true;
+      return;
+    }
+    mustLookAgain = false;
+    looking = look()
+      .catch((thrown: unknown) => {
+        if (closing.signal.aborted) return;
+        log.error({ error: asSvcError(thrown).message }, 'the outbox cannot be read');
+        timer.sleepUntil(clock.now() + STALLED_MS, STALLED_MS);
+      })
+      .finally(() => {
+        looking = null;
+        if (mustLookAgain) wake();
+      });
+  }
+
+  return {
+    queueDeliveries,
+    start() {
+      isStarted = true;
+      wake();
+    },
+    wake() {
+      // A change of plan or target may have opened what was locked.
+      stalled.clear();
+      wake();
+    },
+    async settled() {
+      while (looking !== null || loops.size > 0) await Promise.all([looking, ...loops.values()]);
+    },
+    list: outbox.list,
+    async sendAgain(id, account) {
+      const isKnown = await outbox.sendAgain(id, account, clock.now());
+      if (isKnown) wake();
+      return isKnown;
+    },
+    async test(target) {
+      await takeTurn(target.id);
+      const sample = buildSample('alert', { at: clock.now(), isTest: true });
+      const attempt = await sendEvent(
+        { ...openTarget(target), body: JSON.stringify(sample), messageId: sample.id },
+        { guard, now: clock.now(), signal: closing.signal },
+      );
+      return (
+        attempt ?? {
+          ok: false,
+          gone: false,
+          status: null,
+          error: 'the server is closing',
+          retryAfterMs: null,
+          ms: 0,
+        }
+      );
+    },
+    async close() {
+      closing.abort();
+      timer.close();
+      await Promise.all([looking, ...loops.values()]);
+    },
+  };
+}
+
+/**
+ * What becomes of a delivery and its target: delivered; tried again for a day; the target paused when it says that it is gone,
+ * or has failed for a day; dead where only this one has failed for that long.
+ */
+function settleAttempt(
+  { first_at, tries }: DeliveryRow,
+  { failing_since }: Target,
+  { ok, gone, status, error, retryAfterMs, ms }: Attempt,
+  now: number,
+  random: () => number,
+): Settled {
+  const base = { firstAt: first_at, nextAt: now, triedAt: now, status, ms, error };
+  if (ok)
+    return { ...base, state: 'delivered', target: { failingSince: null, pausedAt: null, pausedWhy: null } };
+  const failingSince = failing_since ?? now;
+  const pause = retryAfterMs ?? nextTryMs(tries + 1, random);
+  const later = { ...base, state: 'waiting', nextAt: now + pause } as const;
+  if (gone) return { ...later, target: { failingSince, pausedAt: now, pausedWhy: 'gone' } };
+  if (now - failingSince >= GIVE_UP_MS)
+    return { ...later, target: { failingSince, pausedAt: now, pausedWhy: 'failing' } };
+  const target = { failingSince, pausedAt: null, pausedWhy: null };
+  const end = first_at + GIVE_UP_MS;
+  return now >= end
+    ? { ...base, state: 'dead', target }
+    : { ...later, nextAt: Math.min(end, now + pause), target };
+}

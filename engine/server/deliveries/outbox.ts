@@ -1,0 +1,144 @@
+import { type Kysely, sql } from 'kysely';
+import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '../database/tables.ts';
+
+// The rows of deliveries, and which of them is next.
+
+/** What an attempt leads to. */
+export interface Settled {
+  state: DeliveryState;
+  firstAt: number;
+  nextAt: number;
+  triedAt: number;
+  status: number | null;
+  ms: number;
+  error: string | null;
+  /** What becomes of the target: nothing is left of its failures, or they go on. */
+  target: { failingSince: number | null; pausedAt: number | null; pausedWhy: PauseReason | null };
+}
+
+/** A delivery as pages list it. */
+export type ListedDelivery = DeliveryRow & { target_name: string; target_paused_at: number | null };
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+export function createOutbox(db: Kysely<Tables>) {
+  /** Targets that are sent to: switched on, and not paused. */
+  const open = db.selectFrom('targets').where('is_on', '=', 1).where('paused_at', 'is', null);
+
+  return {
+    async newestId(): Promise<number> {
+      const { newest } = await db
+        .selectFrom('deliveries')
+        .select(({ fn }) => fn.max('id').as('newest'))
+        .executeTakeFirstOrThrow();
+      return Number(newest ?? 0);
+    },
+
+    /** Ids of targets to which something is due. */
+    async listDueTargets(now: number): Promise<string[]> {
+      const rows = await open
+        .select('targets.id')
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('deliveries')
+              .select('deliveries.id')
+              .whereRef('deliveries.target_id', '=', 'targets.id')
+              .where('deliveries.state', '=', 'waiting')
+              .where('deliveries.next_at', '<=', now),
+          ),
+        )
+        .execute();
+      return rows.map(({ id }) => id);
+    },
+
+    /** When something is due next after `now`; null when nothing is. */
+    async findNextDue(now: number): Promise<number | null> {
+      const rows = await open
+        .select(({ selectFrom }) =>
+          selectFrom('deliveries')
+            .select(({ fn }) => fn.min('deliveries.next_at').as('at'))
+            .whereRef('deliveries.target_id', '=', 'targets.id')
+            .where('deliveries.state', '=', 'waiting')
+            .where('deliveries.next_at', '>', now)
+            .as('at'),
+        )
+        .execute();
+      const times = rows.flatMap(({ at }) => (at === null ? [] : [Number(at)]));
+      return times.length === 0 ? null : Math.min(...times);
+    },
+
+    /** The next delivery of a target that may be sent to now. */
+    async findDue(target: string, now: number): Promise<{ target: Target; delivery: DeliveryRow } | null> {
+      const found = await open.selectAll().where('id', '=', target).executeTakeFirst();
+      if (found === undefined) return null;
+      const delivery = await db
+        .selectFrom('deliveries')
+        .selectAll()
+        .where('target_id', '=', target)
+        .where('state', '=', 'waiting')
+        .where('next_at', '<=', now)
+        .orderBy('next_at')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return delivery === undefined ? null : { target: found, delivery };
+    },
+
+    /** Records an attempt; nothing happens where the delivery was settled or removed meanwhile. */
+    async settle({ id, target_id }: DeliveryRow, settled: Settled): Promise<void> {
+      const { failingSince, pausedAt, pausedWhy } = settled.target;
+      await db.transaction().execute(async (change) => {
+        const { numUpdatedRows } = await change
+          .updateTable('deliveries')
+          .set({
+            state: settled.state,
+            first_at: settled.firstAt,
+            next_at: settled.nextAt,
+            tried_at: settled.triedAt,
+            last_status: settled.status,
+            last_ms: settled.ms,
+            last_error: settled.error,
+            tries: sql<number>`tries + 1`,
+          })
+          .where('id', '=', id)
+          .where('state', '=', 'waiting')
+          .executeTakeFirst();
+        if (Number(numUpdatedRows) === 0) return;
+        await change
+          .updateTable('targets')
+          .set({ failing_since: failingSince, paused_at: pausedAt, paused_why: pausedWhy })
+          .where('id', '=', target_id)
+          .execute();
+      });
+    },
+
+    /** Newest first: those before an id, of one target if it is named. */
+    list(
+      account: string,
+      { before, target, limit }: { before: number; target: string | null; limit: number },
+    ): Promise<ListedDelivery[]> {
+      let found = db
+        .selectFrom('deliveries')
+        .innerJoin('targets', 'targets.id', 'deliveries.target_id')
+        .selectAll('deliveries')
+        .select(['targets.name as target_name', 'targets.paused_at as target_paused_at'])
+        .where('deliveries.account_id', '=', account)
+        .where('deliveries.id', '<', before)
+        .orderBy('deliveries.id', 'desc')
+        .limit(limit);
+      if (target !== null) found = found.where('deliveries.target_id', '=', target);
+      return found.execute();
+    },
+
+    /** Sends a delivery again now, under its id; false when the account has none such. */
+    async sendAgain(id: number, account: string, now: number): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('deliveries')
+        .set({ state: 'waiting', first_at: now, next_at: now })
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .executeTakeFirst();
+      return Number(numUpdatedRows) > 0;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { fetch as fetchOverAgent } from 'undici';
+import { attemptDelivery, type Outcome, type Secrets } from '../../notify/sending/index.ts';
+import type { AddressGuard } from './address-guard.ts';
+
+/** One attempt, in words for people. */
+export interface Attempt extends Outcome {
+  /** How long it took, ms. */
+  ms: number;
+}
+
+/** What `fetch` says of a failure, in our own words; never the answer's body. */
+const WORDS: Readonly<Record<string, string>> = {
+  ADDRESS_REFUSED: 'its name leads to an address that this server does not send to',
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'it cut the connection',
+  EHOSTUNREACH: 'it cannot be reached from here',
+  ENETUNREACH: 'it cannot be reached from here',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name could not be looked up',
+  ETIMEDOUT: 'it did not take the connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not take the connection in time',
+  UND_ERR_SOCKET: 'it cut the connection',
+  UND_ERR_HEADERS_OVERFLOW: 'its answer has too many headers',
+  CERT_HAS_EXPIRED: 'its certificate has run out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not one that is trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not one that is trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not one that is trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+};
+
+/** Posts a signed event over connections that the guard checks. Null when `signal` ended it. */
+export async function sendEvent(
+  wanted: { url: string; body: string; messageId: string; secrets: Secrets },
+  { guard, now, signal }: { guard: AddressGuard; now: number; signal: AbortSignal },
+): Promise<Attempt | null> {
+  const begin = performance.now();
+  // The Agent of this undici does not work in Node's own fetch; its types differ, what they do is the same.
+  const fetch = ((url: URL, init: object) =>
+    fetchOverAgent(url, { ...init, dispatcher: guard.agent })) as unknown as typeof globalThis.fetch;
+  const outcome = await attemptDelivery(wanted, { fetch, now, signal });
+  if (outcome === null) return null;
+  const { error } = outcome;
+  return {
+    ...outcome,
+    error: error === null ? null : (WORDS[error] ?? error),
+    ms: Math.round(performance.now() - begin),
+  };
+}

@@ -1,0 +1,35 @@
+import type { MiddlewareHandler } from 'hono/types';
+import { SvcError, toHttpStatus } from '../../base/errors.ts';
+import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../http/link-protocol.ts';
+import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import type { ServerEnv } from './context.ts';
+
+const LARGEST_FORM_BYTES = 64 * 1024;
+/** What workspaces send is larger than any form. */
+const LARGER: ReadonlyMap<string, number> = new Map([
+  ['/v1/events', LARGEST_EVENTS_BYTES],
+  ['/v1/decisions', LARGEST_DECISIONS_BYTES],
+]);
+
+/** Refuses bodies that are too large by what they declare, and those that declare nothing. */
+export const limitBodies: MiddlewareHandler<ServerEnv> = async (context, next) => {
+  const { path, raw } = context.req;
+  const length = raw.headers.get('content-length');
+  const most = LARGER.get(path) ?? LARGEST_FORM_BYTES;
+  const error =
+    length !== null && Number(length) > most
+      ? new SvcError('body_too_large', `the body is larger than ${most / 1024} KB`)
+      : length === null && raw.headers.has('transfer-encoding')
+        ? new SvcError('body_invalid', 'the body does not say how long it is', {
+            hint: 'send it with Content-Length',
+          })
+        : null;
+  if (error === null) {
+    await next();
+    return;
+  }
+  return context.body(JSON.stringify(problemDetails(error)), toHttpStatus(error.code) as 400, {
+    'Content-Type': PROBLEM_JSON,
+    Connection: 'close',
+  });
+};

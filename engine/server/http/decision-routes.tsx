@@ -1,0 +1,128 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { DecisionPage, WaitingPage, WorkspacePage, WorkspacesPage } from '../pages/decisions.tsx';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readForm } from './guards.ts';
+
+/** A press of a button is answered when the workspace has answered, or after so long. */
+const PATIENCE_MS = 5000;
+const SHOWN_EVENTS = 200;
+
+const readDecisionId = (context: ServerContext): string | null => {
+  const id = context.req.param('decision') ?? '';
+  return /^d-[1-9]\d{0,14}$/.test(id) ? id : null;
+};
+
+/** Pages on what waits in workspaces, and on the workspaces. The server passes wishes on; the workspace decides. */
+export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { clock, pending, workspaces, commands, polls, events } = parts;
+  const routes = new Hono<ServerEnv>();
+
+  routes.get('/', async (context) => {
+    const signedIn = context.get('signedIn');
+    const [listed, linked] = await Promise.all([
+      pending.list(signedIn.account.id),
+      workspaces.list(signedIn.account.id),
+    ]);
+    const hasWorkspaces = linked.some(({ revoked_at }) => revoked_at === null);
+    return context.html(<WaitingPage signedIn={signedIn} {...listed} hasWorkspaces={hasWorkspaces} />);
+  });
+
+  // What cannot be an id is asked of no database: PostgreSQL takes no NUL in a text.
+  async function findWorkspace(context: ServerContext) {
+    const id = context.req.param('workspace') ?? '';
+    return /^w_[\w-]{1,64}$/.test(id) ? workspaces.find(context.get('signedIn').account.id, id) : null;
+  }
+
+  async function renderDecision(context: ServerContext, error?: string, status: 200 | 409 | 422 = 200) {
+    const signedIn = context.get('signedIn');
+    const workspace = await findWorkspace(context);
+    if (workspace === null) return context.notFound();
+    const id = readDecisionId(context);
+    if (id === null) return context.notFound();
+    const [decision, command] = await Promise.all([
+      pending.find(signedIn.account.id, workspace.id, id),
+      commands.findNewest(workspace.id, id),
+    ]);
+    if (decision === null && command === null) return context.notFound();
+    return context.html(
+      <DecisionPage
+        signedIn={signedIn}
+        decision={decision}
+        id={id}
+        command={command}
+        now={clock.now()}
+        isConnected={polls.isConnected(workspace.id)}
+        {...(error === undefined ? {} : { error })}
+      />,
+      status,
+    );
+  }
+  routes.get('/decisions/:workspace/:decision', (context) => renderDecision(context));
+  for (const verb of ['approve', 'deny'] as const)
+    routes.post(`/decisions/:workspace/:decision/${verb}`, async (context) => {
+      const signedIn = context.get('signedIn');
+      const workspace = await findWorkspace(context);
+      if (workspace === null) return context.notFound();
+      const id = readDecisionId(context);
+      if (id === null) return context.notFound();
+      const decision = await pending.find(signedIn.account.id, workspace.id, id);
+      if (decision === null)
+        return renderDecision(
+          context,
+          'It waits no more: it was decided, or something else waits in its place.',
+          409,
+        );
+      const field = await readForm(context);
+      const hash = field('hash');
+      if (!/^[0-9a-f]{64}$/.test(hash))
+        return renderDecision(context, 'The form is not from this page.', 422);
+      const typed = field('code').replace(/\s+/g, '');
+      if (verb === 'approve' && decision.approval === 'code' && !/^\d{6}$/.test(typed))
+        return renderDecision(context, 'The code has six digits.', 422);
+      const command = await commands.give(workspace, {
+        verb,
+        decision: decision.decision_id,
+        // What the page showed, which may be older than what waits now.
+        hash,
+        person: signedIn.person.name,
+        channel: 'page',
+        code: verb === 'approve' && /^\d{6}$/.test(typed) ? typed : null,
+      });
+      if (polls.isConnected(workspace.id)) await commands.waitForOutcome(command.id, PATIENCE_MS);
+      return context.redirect(`/app/decisions/${workspace.id}/${decision.decision_id}`, 303);
+    });
+
+  routes.get('/workspaces', async (context) => {
+    const signedIn = context.get('signedIn');
+    const listed = (await workspaces.list(signedIn.account.id)).map((each) => ({
+      ...each,
+      isConnected: polls.isConnected(each.id),
+    }));
+    const said =
+      context.req.query('said') === 'unlinked'
+        ? 'The workspace was unlinked: its token opens nothing any more.'
+        : null;
+    return context.html(<WorkspacesPage signedIn={signedIn} workspaces={listed} said={said} />);
+  });
+  routes.get('/workspaces/:workspace', async (context) => {
+    const workspace = await findWorkspace(context);
+    if (workspace === null) return context.notFound();
+    return context.html(
+      <WorkspacePage
+        signedIn={context.get('signedIn')}
+        name={workspace.name}
+        events={await events.list(workspace.id, SHOWN_EVENTS)}
+      />,
+    );
+  });
+  routes.post('/workspaces/:workspace/revoke', async (context) => {
+    const { account, person } = context.get('signedIn');
+    const id = (await findWorkspace(context))?.id;
+    if (id === undefined || !(await workspaces.revoke(account.id, id, person.name)))
+      return context.notFound();
+    polls.revoke(id);
+    return context.redirect('/app/workspaces?said=unlinked', 303);
+  });
+  return routes;
+}

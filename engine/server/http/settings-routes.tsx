@@ -1,0 +1,233 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
+import { isShortLived, type TargetWish } from '../deliveries/targets.ts';
+import { DeliveriesPage } from '../pages/deliveries.tsx';
+import { ConfirmPage } from '../pages/front.tsx';
+import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
+import { NewTargetPage, TargetPage } from '../pages/target.tsx';
+import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readFormLists, requireAdmin } from './guards.ts';
+
+const SAID: Readonly<Record<string, string>> = {
+  saved: 'Saved.',
+  removed: 'The target was removed, and its deliveries with it.',
+  on: 'It is switched on.',
+  off: 'It is switched off. Events that happen meanwhile do not go there.',
+  resumed: 'Resumed. What waited is sent now.',
+  again: 'It is sent again.',
+};
+
+const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
+const ON_A_PAGE = 50;
+
+const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
+
+const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) => kind === text) ?? null;
+
+async function readWish(context: ServerContext): Promise<{ kind: TargetKind | null; wish: TargetWish }> {
+  const field = await readFormLists(context);
+  return {
+    kind: readKind(field('kind')[0] ?? ''),
+    wish: {
+      name: field('name')[0] ?? '',
+      url: field('url')[0] ?? '',
+      events: field('events[]'),
+      workspaces: (field('workspaces')[0] ?? '')
+        .split(',')
+        .map((each) => each.trim())
+        .filter(Boolean),
+    },
+  };
+}
+
+/** Pages on where events of an account go. Everybody of the account sees them; admins change them. */
+export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
+  const { targets, deliveries, plans, people } = parts;
+  const routes = new Hono<ServerEnv>();
+
+  routes.get('/settings', async (context) => {
+    const signedIn = context.get('signedIn');
+    const { id } = signedIn.account;
+    const [entitlements, listed, members] = await Promise.all([
+      plans.entitlementsOf(id),
+      targets.list(id),
+      people.list(id),
+    ]);
+    return context.html(
+      <SettingsPage
+        signedIn={signedIn}
+        said={readSaid(context)}
+        entitlements={entitlements}
+        used={{ people: members.length }}
+        targets={listed}
+      />,
+    );
+  });
+
+  /** What was refused, in words and as a status; faults of our own go on. */
+  function readRefusal(thrown: unknown): { error: string; status: 403 | 409 | 422 } {
+    const { code, message, hint } = asSvcError(thrown);
+    const status = toHttpStatus(code);
+    if (status >= 500) throw thrown;
+    const error = hint === undefined ? message : `${message}: ${String(hint)}`;
+    return { error, status: status === 403 || status === 409 ? status : 422 };
+  }
+
+  routes.get('/settings/new', requireAdmin, (context) => {
+    const kind = readKind(context.req.query('kind') ?? '');
+    if (kind === null) return context.notFound();
+    const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: [] };
+    return context.html(<NewTargetPage signedIn={context.get('signedIn')} kind={kind} wish={wish} />);
+  });
+  routes.post('/settings/targets', requireAdmin, async (context) => {
+    const signedIn = context.get('signedIn');
+    const { kind, wish } = await readWish(context);
+    if (kind === null) return context.notFound();
+    try {
+      const { target, secret } = await targets.add(kind, wish, signedIn.account.id, signedIn.person.name);
+      return await renderTarget(context, target, { secret });
+    } catch (thrown) {
+      const { error, status } = readRefusal(thrown);
+      return context.html(
+        <NewTargetPage signedIn={signedIn} kind={kind} wish={wish} error={error} />,
+        status,
+      );
+    }
+  });
+
+  interface Shown {
+    said?: string | null;
+    error?: string | null;
+    secret?: string | null;
+    wish?: TargetWish;
+  }
+  async function renderTarget(
+    context: ServerContext,
+    target: Target,
+    facts: Shown = {},
+    status: 200 | 403 | 409 | 422 = 200,
+  ) {
+    const signedIn = context.get('signedIn');
+    return context.html(
+      <TargetPage
+        signedIn={signedIn}
+        target={target}
+        entitlements={await plans.entitlementsOf(signedIn.account.id)}
+        isShortLived={isShortLived({ kind: target.kind, url: targets.open(target).url })}
+        {...facts}
+      />,
+      status,
+    );
+  }
+  /** The target that the address names; null for one of another account. */
+  const findTarget = (context: ServerContext): Promise<Target | null> =>
+    targets.find(context.req.param('id') ?? '', context.get('signedIn').account.id);
+
+  routes.get('/settings/targets/:id', async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    return renderTarget(context, target, { said: readSaid(context) });
+  });
+  routes.post('/settings/targets/:id', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    const { wish } = await readWish(context);
+    try {
+      await targets.change(target, wish, context.get('signedIn').person.name);
+      return context.redirect(`/app/settings/targets/${target.id}?said=saved`, 303);
+    } catch (thrown) {
+      const { error, status } = readRefusal(thrown);
+      return renderTarget(context, target, { error, wish }, status);
+    }
+  });
+  for (const word of ['on', 'off'] as const)
+    routes.post(`/settings/targets/:id/${word}`, requireAdmin, async (context) => {
+      const target = await findTarget(context);
+      if (target === null) return context.notFound();
+      await targets.switch(target, word === 'on', context.get('signedIn').person.name);
+      return context.redirect(`/app/settings/targets/${target.id}?said=${word}`, 303);
+    });
+  routes.post('/settings/targets/:id/resume', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    await targets.resume(target, context.get('signedIn').person.name);
+    return context.redirect(`/app/settings/targets/${target.id}?said=resumed`, 303);
+  });
+  routes.post('/settings/targets/:id/secret', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    try {
+      const secret = await targets.rotateSecret(target, context.get('signedIn').person.name);
+      const changed = await findTarget(context);
+      const said = 'For a day events are signed with the secret before as well.';
+      return await renderTarget(context, changed ?? target, { secret, said });
+    } catch (thrown) {
+      const { error, status } = readRefusal(thrown);
+      return renderTarget(context, target, { error }, status);
+    }
+  });
+  routes.post('/settings/targets/:id/test', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    const { ok, status, error, ms } = await deliveries.test(target);
+    const answer = status === null ? error : `HTTP ${status}`;
+    return renderTarget(
+      context,
+      target,
+      ok
+        ? { said: `The test arrived: ${answer} after ${ms} ms.` }
+        : { error: `The test did not arrive: ${answer}, after ${ms} ms.` },
+    );
+  });
+  routes.get('/settings/targets/:id/remove', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    return context.html(
+      <ConfirmPage
+        title={`Remove ${target.name}?`}
+        text="What waits there is not sent, and what was sent is no longer shown. It cannot be undone."
+        action={`/app/settings/targets/${target.id}/remove`}
+        label="Remove"
+        back={`/app/settings/targets/${target.id}`}
+      />,
+    );
+  });
+  routes.post('/settings/targets/:id/remove', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    await targets.remove(target, context.get('signedIn').person.name);
+    return context.redirect('/app/settings?said=removed', 303);
+  });
+
+  routes.get('/deliveries', async (context) => {
+    const signedIn = context.get('signedIn');
+    const target = context.req.query('target') || null;
+    const given = context.req.query('before') ?? '';
+    const before = /^\d{1,15}$/.test(given) ? Number(given) : Number.MAX_SAFE_INTEGER;
+    const rows = await deliveries.list(signedIn.account.id, { before, target, limit: ON_A_PAGE + 1 });
+    const shown = rows.slice(0, ON_A_PAGE);
+    const last = shown.at(-1);
+    const next = new URLSearchParams({
+      ...(target === null ? {} : { target }),
+      before: String(last?.id ?? 0),
+    });
+    return context.html(
+      <DeliveriesPage
+        signedIn={signedIn}
+        said={readSaid(context)}
+        rows={shown}
+        next={rows.length > ON_A_PAGE ? `/app/deliveries?${next}` : null}
+      />,
+    );
+  });
+  routes.post('/deliveries/:id/again', requireAdmin, async (context) => {
+    const given = context.req.param('id');
+    const isSent =
+      /^\d{1,15}$/.test(given) &&
+      (await deliveries.sendAgain(Number(given), context.get('signedIn').account.id));
+    return isSent ? context.redirect('/app/deliveries?said=again', 303) : context.notFound();
+  });
+  return routes;
+}

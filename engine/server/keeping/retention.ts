@@ -1,0 +1,76 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
+import { asSvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Tables } from '../database/tables.ts';
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+/** What waits at a target that is off, paused or locked is kept so long. */
+const KEPT_WAITING_MS = 7 * DAY;
+/** Deliveries are shown for so long. */
+const KEPT_DELIVERIES_MS = 30 * DAY;
+/** The log of changes goes back so far. */
+const KEPT_CHANGES_MS = 400 * DAY;
+
+/** Removes what has been kept long enough, every hour. */
+export interface ServerRetention {
+  start(): void;
+  clean(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createServerRetention({
+  db,
+  clock,
+  log,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+}): ServerRetention {
+  const timer = createDueTimer({ clock, onDue: start });
+  let cleaning: Promise<void> = Promise.resolve();
+
+  async function clean(): Promise<void> {
+    const now = clock.now();
+    await db
+      .updateTable('deliveries')
+      .set({ state: 'dead', last_error: 'it waited for seven days' })
+      .where('state', '=', 'waiting')
+      .where('first_at', '<', now - KEPT_WAITING_MS)
+      .execute();
+    await db
+      .deleteFrom('deliveries')
+      .where('state', '!=', 'waiting')
+      .where('created_at', '<', now - KEPT_DELIVERIES_MS)
+      .execute();
+    await db
+      .deleteFrom('changes')
+      .where('at', '<', now - KEPT_CHANGES_MS)
+      .execute();
+    await db.deleteFrom('invitations').where('expires_at', '<', now).execute();
+    await db
+      .deleteFrom('device_requests')
+      .where('expires_at', '<', now - HOUR)
+      .execute();
+  }
+
+  function start(): void {
+    cleaning = clean()
+      .catch((error: unknown) =>
+        log.error({ error: asSvcError(error).message }, 'what is old was not removed'),
+      )
+      .finally(() => timer.sleepUntil(clock.now() + HOUR));
+  }
+
+  return {
+    start,
+    clean,
+    async close() {
+      timer.close();
+      await cleaning;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely';
+import type { DecisionsRequest, PendingDecision } from '../../http/link-protocol.ts';
+import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+
+/** A decision that waits, with the workspace that it waits in. */
+export interface WaitingDecision extends PendingDecision {
+  workspace: { id: string; name: string; channels: readonly string[] };
+}
+
+/** The decisions that wait in workspaces, as each has told last. */
+export interface PendingDecisions {
+  /** Takes the place of everything that the workspace has told before. */
+  replace(workspace: LinkedWorkspace, told: DecisionsRequest): Promise<void>;
+  /** Of an account, the oldest first. */
+  list(account: string): Promise<{ decisions: WaitingDecision[]; more: number }>;
+  /** One of an account; null where it does not wait any more. */
+  find(account: string, workspace: string, decision: string): Promise<WaitingDecision | null>;
+}
+
+interface Row {
+  body: string;
+  workspace_id: string;
+  name: string;
+  channels: string;
+}
+
+const readWaiting = ({ body, workspace_id, name, channels }: Row): WaitingDecision => ({
+  ...(JSON.parse(body) as PendingDecision),
+  workspace: { id: workspace_id, name, channels: channels === '' ? [] : channels.split(',') },
+});
+
+export function createPendingDecisions(db: Kysely<Tables>): PendingDecisions {
+  const ofAccount = (account: string) =>
+    db
+      .selectFrom('pending_decisions')
+      .innerJoin('workspaces', 'workspaces.id', 'pending_decisions.workspace_id')
+      .select(['body', 'workspace_id', 'name', 'channels'])
+      .where('account_id', '=', account);
+
+  return {
+    replace: ({ id }, { decisions, channels, more }) =>
+      db.transaction().execute(async (trx) => {
+        await trx
+          .updateTable('workspaces')
+          .set({ channels: channels.join(','), more_decisions: more })
+          .where('id', '=', id)
+          .execute();
+        await trx.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
+        if (decisions.length === 0) return;
+        await trx
+          .insertInto('pending_decisions')
+          .values(
+            decisions.map((each, position) => ({
+              workspace_id: id,
+              decision_id: each.decision_id,
+              position,
+              hash: each.hash,
+              approval: each.approval,
+              body: JSON.stringify(each),
+            })),
+          )
+          .execute();
+      }),
+    async list(account) {
+      const rows = await ofAccount(account).orderBy('workspaces.name').orderBy('position').execute();
+      const { more } = await db
+        .selectFrom('workspaces')
+        .select(({ fn }) => fn.sum('more_decisions').as('more'))
+        .where('account_id', '=', account)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      const decisions = rows.map(readWaiting).sort((one, other) => one.since.localeCompare(other.since));
+      return { decisions, more: Number(more ?? 0) };
+    },
+    async find(account, workspace, decision) {
+      const row = await ofAccount(account)
+        .where('workspace_id', '=', workspace)
+        .where('decision_id', '=', decision)
+        .executeTakeFirst();
+      return row === undefined ? null : readWaiting(row);
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
+import { toPrintable } from '../../base/text.ts';
+import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import type { Plans } from '../plans/plans.ts';
+import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+
+/** A workspace's last contact is noted at most so often. */
+const NOTED_MS = 60_000;
+
+/** A workspace as pages list it. */
+export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
+
+/** Workspaces that were linked from machines of an account, each with a token of its own. */
+export interface Workspaces {
+  list(account: string): Promise<ListedWorkspace[]>;
+  /** One of that account; null for any other. */
+  find(account: string, id: string): Promise<LinkedWorkspace | null>;
+  /**
+   * Links a workspace, or links it again under its former id: older tokens open nothing then. Throws `quota_exceeded` where the
+   * plan has no room for another one.
+   */
+  link(
+    given: { key: string; name: string; version: string },
+    by: { machine: Machine; person: Person },
+  ): Promise<{ workspace: LinkedWorkspace; token: string }>;
+  /** Whose token it is. Throws `token_invalid` for an unknown one, `revoked`. */
+  findByToken(token: string): Promise<LinkedWorkspace>;
+  /** A token that takes the place of the present one, which opens until the new one was used. */
+  rotateToken(workspace: LinkedWorkspace): Promise<string>;
+  rename(workspace: LinkedWorkspace, name: string): Promise<void>;
+  /** False when the account has no such workspace, or it is revoked. */
+  revoke(account: string, id: string, actor: string): Promise<boolean>;
+}
+
+const cleanName = (name: string): string =>
+  toPrintable(name).replace(/\s+/g, ' ').trim().slice(0, 200) || 'unnamed';
+
+export function createWorkspaces({
+  db,
+  clock,
+  changes,
+  plans,
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  changes: ChangeLog;
+  plans: Pick<Plans, 'requireRoom'>;
+}): Workspaces {
+  async function note(workspace: LinkedWorkspace): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
+    await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
+  }
+
+  return {
+    list: (account) =>
+      db
+        .selectFrom('workspaces')
+        .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+        .selectAll('workspaces')
+        .select('machines.name as machine')
+        .where('workspaces.account_id', '=', account)
+        .orderBy('workspaces.name')
+        .orderBy('workspaces.id')
+        .execute(),
+    async find(account, id) {
+      const found = await db
+        .selectFrom('workspaces')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .executeTakeFirst();
+      return found ?? null;
+    },
+    async link({ key, name, version }, { machine, person }) {
+      const { others } = await db
+        .selectFrom('workspaces')
+        .select(({ fn }) => fn.countAll().as('others'))
+        .where('account_id', '=', machine.account_id)
+        .where('revoked_at', 'is', null)
+        .where('key', '!=', key)
+        .executeTakeFirstOrThrow();
+      await plans.requireRoom(machine.account_id, 'workspaces', Number(others));
+      const { token, hash } = makeToken('svcw_');
+      const now = clock.now();
+      const facts = {
+        machine_id: machine.id,
+        name: cleanName(name),
+        svc_version: toPrintable(version),
+        token_hash: hash,
+        next_token_hash: null,
+        last_seen_at: now,
+        revoked_at: null,
+      };
+      const workspace = await db
+        .insertInto('workspaces')
+        .values({
+          id: makeServerId('w'),
+          account_id: machine.account_id,
+          key,
+          created_at: now,
+          command_seq: 0,
+          channels: '',
+          more_decisions: 0,
+          ...facts,
+        })
+        .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await changes.record({
+        account: machine.account_id,
+        actor: person.name,
+        what: 'workspace linked',
+        detail: `${workspace.name} on ${machine.name}`,
+      });
+      return { workspace, token };
+    },
+    async findByToken(token) {
+      const hash = hashToken(token);
+      const found = await db
+        .selectFrom('workspaces')
+        .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+        .selectAll('workspaces')
+        .select('machines.id as logged_in')
+        .where((where) =>
+          where.or([where('workspaces.token_hash', '=', hash), where('next_token_hash', '=', hash)]),
+        )
+        .executeTakeFirst();
+      if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
+      const { logged_in, ...workspace } = found;
+      if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
+      if (logged_in === null) throw new SvcError('revoked', 'the machine of this workspace was logged out');
+      if (workspace.next_token_hash === hash)
+        await db
+          .updateTable('workspaces')
+          .set({ token_hash: hash, next_token_hash: null })
+          .where('id', '=', workspace.id)
+          .where('next_token_hash', '=', hash)
+          .execute();
+      await note(workspace);
+      return workspace;
+    },
+    async rotateToken(workspace) {
+      const { token, hash } = makeToken('svcw_');
+      await db
+        .updateTable('workspaces')
+        .set({ next_token_hash: hash })
+        .where('id', '=', workspace.id)
+        .execute();
+      return token;
+    },
+    async rename(workspace, name) {
+      const next = cleanName(name);
+      if (next !== workspace.name)
+        await db.updateTable('workspaces').set({ name: next }).where('id', '=', workspace.id).execute();
+    },
+    async revoke(account, id, actor) {
+      const gone = await db.transaction().execute(async (change) => {
+        const revoked = await change
+          .updateTable('workspaces')
+          .set({ revoked_at: clock.now() })
+          .where('id', '=', id)
+          .where('account_id', '=', account)
+          .where('revoked_at', 'is', null)
+          .returning('name')
+          .executeTakeFirst();
+        // What waits there can be decided from here no longer.
+        if (revoked !== undefined)
+          await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
+        return revoked;
+      });
+      if (gone === undefined) return false;
+      await changes.record({ account, actor, what: 'workspace unlinked', detail: gone.name });
+      return true;
+    },
+  };
+}

@@ -1,0 +1,329 @@
+/** @jsxImportSource hono/jsx */
+import { formatCount } from '../../base/text.ts';
+import type { CommandOutcome, LinkEvent } from '../../http/link-protocol.ts';
+import type { Command } from '../database/tables.ts';
+import type { WaitingDecision } from '../links/pending.ts';
+import type { ListedWorkspace } from '../links/workspaces.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Action, Field, Notice, Page, TableHead, Time } from './layout.tsx';
+
+const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
+  task: 'a signed request',
+  codehost: 'the code host',
+  chat: 'the chat',
+  cli: 'a terminal',
+  tool: 'an agent',
+  tui: 'the dashboard',
+};
+
+const describeOrigin = ({ source, author }: WaitingDecision): string =>
+  author === null ? SOURCES[source] : `${SOURCES[source]}, ${author}`;
+
+/** What a decision is called: its title, or what stands for it. */
+const nameDecision = ({ title, agent, task_id }: WaitingDecision): string => title ?? agent ?? task_id;
+
+const placeOf = ({ workspace, project }: WaitingDecision): string =>
+  project === null ? workspace.name : `${workspace.name}, ${project}`;
+
+const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`;
+
+const sayDecided = ({ state, decided_by, session_id }: CommandOutcome): string => {
+  const by = decided_by === null ? '' : ` by ${decided_by}`;
+  return `It was ${state ?? 'decided'} before${by}${session_id === null ? '' : ` and started ${session_id}`}.`;
+};
+
+/** What became of a command, for whoever gave it. */
+function describeOutcome({ person, channel, outcome }: Command): { text: string; isGood: boolean } {
+  const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
+  const who = `${person ?? 'nobody'} by ${channel ?? 'no channel'}`;
+  const texts: Record<CommandOutcome['outcome'], string> = {
+    started: `Approved by ${who}; started ${said.session_id ?? 'it'}.`,
+    denied: `Denied by ${who}.`,
+    refreshed: 'The lease was fetched anew.',
+    already_decided: sayDecided(said),
+    changed:
+      'What would run is not what you saw, and nothing was started. Look at the decision that waits in its place.',
+    unknown_decision: 'The workspace has no such decision.',
+    not_allowed: `The workspace does not let ${who} decide: server.decide of its svc.yaml does not say so.`,
+    actor_denied: `The workspace does not let ${person ?? 'nobody'}@${channel ?? ''} act: policy.actors of its svc.yaml does not list them.`,
+    remote_untrusted: "Nobody vouches for the task's author: it can be approved at the machine only.",
+    code_missing:
+      'The workspace wants a code and has none to compare it with: svc link code makes one at the machine.',
+    code_invalid: 'The code was wrong, used or missing.',
+    code_closed: 'Too many codes were wrong: approving from outside is closed for a quarter of an hour.',
+    too_old: 'It reached the workspace too late.',
+    unknown_verb: 'The workspace did not understand it; it may be older than this server.',
+    refused: `The workspace could not start it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
+  };
+  const isGood = said.outcome === 'started' || said.outcome === 'denied' || said.outcome === 'refreshed';
+  return { text: texts[said.outcome] ?? 'The workspace gave no answer that this server knows.', isGood };
+}
+
+function CommandNotice({
+  command,
+  now,
+  isConnected,
+}: {
+  command: Command | null;
+  now: number;
+  isConnected: boolean;
+}) {
+  if (command === null) return null;
+  if (command.outcome !== null) {
+    const { text, isGood } = describeOutcome(command);
+    return <Notice {...(isGood ? { said: text } : { error: text })} />;
+  }
+  const what = `${command.person ?? 'Somebody'} asked to ${command.verb} this`;
+  if (command.expires_at <= now)
+    return (
+      <Notice error={`${what}, and the workspace did not answer until ${clockTime(command.expires_at)}.`} />
+    );
+  const why = isConnected ? 'The workspace has not answered yet' : 'The workspace is offline';
+  return <Notice said={`${what}. ${why}; this waits until ${clockTime(command.expires_at)}.`} />;
+}
+
+/** What waits in all workspaces of the account, the oldest first. */
+export function WaitingPage({
+  signedIn,
+  decisions,
+  more,
+  hasWorkspaces,
+}: {
+  signedIn: SignedIn;
+  decisions: readonly WaitingDecision[];
+  more: number;
+  hasWorkspaces: boolean;
+}) {
+  return (
+    <Page title="Waiting" path="/app" signedIn={signedIn}>
+      {decisions.length === 0 ? (
+        <p>
+          {hasWorkspaces ? (
+            'No decision waits.'
+          ) : (
+            <>
+              No workspace is linked. In one, on a machine that is logged in: <code>svc link</code>
+            </>
+          )}
+        </p>
+      ) : (
+        <table>
+          <TableHead columns={['What', 'Where', 'Agent', 'From', 'Since']} />
+          <tbody>
+            {decisions.map((decision) => (
+              <tr>
+                <td>
+                  <a href={`/app/decisions/${decision.workspace.id}/${decision.decision_id}`}>
+                    {nameDecision(decision)}
+                  </a>{' '}
+                  <span class="dim">{decision.decision_id}</span>
+                </td>
+                <td>{placeOf(decision)}</td>
+                <td>{decision.agent ?? 'none'}</td>
+                <td>{describeOrigin(decision)}</td>
+                <td>
+                  <Time at={Date.parse(decision.since)} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {more > 0 ? (
+        <p>{`${formatCount(more, 'more decision waits', 'more decisions wait')} behind these.`}</p>
+      ) : null}
+    </Page>
+  );
+}
+
+const WHY_NOT: Readonly<Record<'untrusted' | 'off', string>> = {
+  untrusted:
+    "Nobody vouches for the task's author, so it can be approved at the machine only. It can be denied here.",
+  off: 'This workspace takes no decision from this page: server.decide of its svc.yaml names nobody for it.',
+};
+
+function DecideForm({ decision }: { decision: WaitingDecision }) {
+  const { approval, hash, workspace } = decision;
+  if (approval === 'off' || !workspace.channels.includes('page')) return <p>{WHY_NOT.off}</p>;
+  const place = `/app/decisions/${workspace.id}/${decision.decision_id}`;
+  return (
+    <>
+      {approval === 'untrusted' ? (
+        <p>{WHY_NOT.untrusted}</p>
+      ) : (
+        <form method="post" action={`${place}/approve`}>
+          <input type="hidden" name="hash" value={hash} />
+          {approval === 'code' ? (
+            <Field
+              name="code"
+              label="One-time code"
+              autocomplete="one-time-code"
+              hint="six digits, of the app that read the code of svc link code"
+            />
+          ) : null}
+          <button type="submit">Approve</button>
+        </form>
+      )}
+      <form method="post" action={`${place}/deny`}>
+        <input type="hidden" name="hash" value={hash} />
+        <button type="submit" class="bad">
+          Deny
+        </button>
+      </form>
+    </>
+  );
+}
+
+/** One decision: what is known of it here, the buttons, and what became of the last press. */
+export function DecisionPage({
+  signedIn,
+  decision,
+  id,
+  command,
+  now,
+  isConnected,
+  error,
+}: {
+  signedIn: SignedIn;
+  /** Null where it waits no more. */
+  decision: WaitingDecision | null;
+  id: string;
+  command: Command | null;
+  now: number;
+  isConnected: boolean;
+  error?: string;
+}) {
+  return (
+    <Page title={decision === null ? id : nameDecision(decision)} path="" signedIn={signedIn}>
+      {error === undefined ? (
+        <CommandNotice command={command} now={now} isConnected={isConnected} />
+      ) : (
+        <Notice error={error} />
+      )}
+      {decision === null ? (
+        <p>{`${id} waits no more.`}</p>
+      ) : (
+        <>
+          <dl class="facts">
+            <dt>Decision</dt>
+            <dd>{`${decision.decision_id} about ${decision.task_id}`}</dd>
+            <dt>Workspace</dt>
+            <dd>{placeOf(decision)}</dd>
+            <dt>Agent</dt>
+            <dd>{decision.agent ?? 'none'}</dd>
+            <dt>From</dt>
+            <dd>{describeOrigin(decision)}</dd>
+            <dt>Why it waits</dt>
+            <dd>{decision.why}</dd>
+            <dt>Since</dt>
+            <dd>
+              <Time at={Date.parse(decision.since)} />
+            </dd>
+            <dt>Prompt</dt>
+            <dd>{`${decision.prompt_length.toLocaleString('en')} characters, which stay in the workspace`}</dd>
+            <dt>Fingerprint</dt>
+            <dd>
+              <code>{decision.hash.slice(0, 8)}</code>
+            </dd>
+          </dl>
+          <DecideForm decision={decision} />
+        </>
+      )}
+      <p>
+        <a href="/app">What waits</a>
+      </p>
+    </Page>
+  );
+}
+
+/** Workspaces of the account with their last contact. */
+export function WorkspacesPage({
+  signedIn,
+  workspaces,
+  said,
+}: {
+  signedIn: SignedIn;
+  workspaces: readonly (ListedWorkspace & { isConnected: boolean })[];
+  said: string | null;
+}) {
+  return (
+    <Page title="Workspaces" path="/app/workspaces" signedIn={signedIn}>
+      <Notice said={said} />
+      {workspaces.length === 0 ? (
+        <p>
+          No workspace is linked. In one, on a machine that is logged in: <code>svc link</code>
+        </p>
+      ) : (
+        <table>
+          <TableHead columns={['Workspace', 'Machine', 'Since', 'Last contact']} hasActions />
+          <tbody>
+            {workspaces.map((each) => (
+              <tr>
+                <td>
+                  <a href={`/app/workspaces/${each.id}`}>{each.name}</a>{' '}
+                  <span class="dim">{`svc ${each.svc_version}`}</span>
+                </td>
+                <td>{each.machine ?? 'logged out'}</td>
+                <td>
+                  <Time at={each.created_at} />
+                </td>
+                <td>{each.isConnected ? 'connected' : <Time at={each.last_seen_at} />}</td>
+                <td>
+                  {each.revoked_at === null ? (
+                    <Action
+                      action={`/app/workspaces/${each.id}/revoke`}
+                      label="Unlink"
+                      about={each.name}
+                      kind="bad"
+                    />
+                  ) : (
+                    'unlinked'
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Page>
+  );
+}
+
+/** What a workspace has told, the newest first. */
+export function WorkspacePage({
+  signedIn,
+  name,
+  events,
+}: {
+  signedIn: SignedIn;
+  name: string;
+  events: readonly LinkEvent[];
+}) {
+  return (
+    <Page title={name} path="" signedIn={signedIn}>
+      {events.length === 0 ? (
+        <p>It has told of nothing yet.</p>
+      ) : (
+        <table>
+          <TableHead columns={['When', 'What', 'Task', 'Agent', 'Why']} />
+          <tbody>
+            {events.map(({ at, event, task_id, title, agent, reason }) => (
+              <tr>
+                <td>
+                  <Time at={Date.parse(at)} />
+                </td>
+                <td>{event.replaceAll('_', ' ')}</td>
+                <td>{[task_id, title].filter((part) => part !== null).join(' ')}</td>
+                <td>{agent ?? ''}</td>
+                <td>{reason ?? ''}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p>
+        <a href="/app/workspaces">Workspaces</a>
+      </p>
+    </Page>
+  );
+}

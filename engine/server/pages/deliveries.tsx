@@ -1,0 +1,83 @@
+/** @jsxImportSource hono/jsx */
+import { formatCount } from '../../base/text.ts';
+import type { DeliveryRow } from '../database/tables.ts';
+import type { ListedDelivery } from '../deliveries/outbox.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Action, Notice, Page, TableHead, Time } from './layout.tsx';
+
+/** What was sent where, the newest first. */
+export function DeliveriesPage({
+  signedIn,
+  said,
+  rows,
+  next,
+}: {
+  signedIn: SignedIn;
+  said: string | null;
+  rows: readonly ListedDelivery[];
+  /** The address of the page after this one; null on the last. */
+  next: string | null;
+}) {
+  const isAdmin = signedIn.person.role === 'admin';
+  return (
+    <Page title="Deliveries" path="/app/deliveries" signedIn={signedIn}>
+      <Notice said={said} />
+      {rows.length === 0 ? (
+        <p>Nothing was sent yet.</p>
+      ) : (
+        <table>
+          <TableHead
+            columns={['Event', 'Where', 'State', 'Tries', 'Last answer', 'When']}
+            hasActions={isAdmin}
+          />
+          <tbody>
+            {rows.map((row) => (
+              <tr>
+                <td>
+                  {row.event} <span class="dim">{row.workspace}</span>
+                </td>
+                <td>{row.target_name}</td>
+                <td>
+                  {row.state}
+                  {row.state === 'waiting' && row.target_paused_at !== null ? (
+                    <span class="dim"> until its target is resumed</span>
+                  ) : row.state === 'waiting' && row.tries > 0 ? (
+                    <span class="dim">
+                      {' next try '}
+                      <Time at={row.next_at} />
+                    </span>
+                  ) : null}
+                </td>
+                <td>{formatCount(row.tries, 'try', 'tries')}</td>
+                <td>{describeAnswer(row)}</td>
+                <td>
+                  <Time at={row.created_at} />
+                </td>
+                {isAdmin ? (
+                  <td>
+                    <Action
+                      action={`/app/deliveries/${row.id}/again`}
+                      label="Send again"
+                      about={`${row.event} to ${row.target_name}`}
+                    />
+                  </td>
+                ) : null}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {next === null ? null : (
+        <p>
+          <a href={next}>Older ones</a>
+        </p>
+      )}
+    </Page>
+  );
+}
+
+function describeAnswer({ last_status, last_ms, last_error }: DeliveryRow): string {
+  const parts = [last_error ?? (last_status === null ? 'none yet' : `HTTP ${last_status}`)];
+  if (last_ms !== null) parts.push(`${last_ms} ms`);
+  return parts.join(', ');
+}

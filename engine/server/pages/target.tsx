@@ -1,0 +1,205 @@
+/** @jsxImportSource hono/jsx */
+import type { Entitlements } from '../../base/capabilities.ts';
+import { EVENT_NAMES, EVENTS } from '../../notify/sending/index.ts';
+import type { Target, TargetKind } from '../database/tables.ts';
+import { buildSample } from '../deliveries/samples.ts';
+import { readEvents, readWorkspaces, type TargetWish } from '../deliveries/targets.ts';
+import { VERIFICATION_CODES } from '../deliveries/verification-code.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
+import { describeTarget, KIND_NAMES } from './settings.tsx';
+
+const SAMPLE_AT = Date.UTC(2026, 10, 23, 11, 5);
+
+function TargetForm({
+  action,
+  label,
+  kind,
+  wish,
+  urlHint,
+}: {
+  action: string;
+  label: string;
+  kind: TargetKind;
+  wish: TargetWish;
+  /** What is said of an address that need not be typed again. */
+  urlHint?: string;
+}) {
+  const hint =
+    urlHint ??
+    (kind === 'n8n' ? 'The production address: one with /webhook-test/ lives for two minutes' : undefined);
+  return (
+    <form method="post" action={action}>
+      <input type="hidden" name="kind" value={kind} />
+      <Field name="name" label="Name" value={wish.name} />
+      <Field
+        name="url"
+        label="Address"
+        type="url"
+        value={wish.url}
+        isOptional={urlHint !== undefined}
+        {...(hint === undefined ? {} : { hint })}
+      />
+      <Choices
+        name="events"
+        label="Events"
+        choices={EVENT_NAMES.map((event) => [event, EVENTS[event]])}
+        chosen={wish.events}
+      />
+      <Field
+        name="workspaces"
+        label="Only of these workspaces"
+        value={wish.workspaces.join(', ')}
+        hint="Their names with commas between them; empty for all"
+        isOptional
+      />
+      <button type="submit">{label}</button>
+    </form>
+  );
+}
+
+/** Where a target is added. */
+export function NewTargetPage({
+  signedIn,
+  kind,
+  wish,
+  error,
+}: {
+  signedIn: SignedIn;
+  kind: TargetKind;
+  wish: TargetWish;
+  error?: string | null;
+}) {
+  return (
+    <Page title={`Add: ${KIND_NAMES[kind]}`} path="/app/settings" signedIn={signedIn}>
+      <Notice error={error ?? null} />
+      <TargetForm action="/app/settings/targets" label="Add" kind={kind} wish={wish} />
+      <p>
+        <a href="/app/settings">Back</a>
+      </p>
+    </Page>
+  );
+}
+
+/** One target: how it stands, what can be done, and what its tool needs. */
+export function TargetPage({
+  signedIn,
+  target,
+  wish,
+  entitlements,
+  isShortLived,
+  said,
+  error,
+  secret,
+}: {
+  signedIn: SignedIn;
+  target: Target;
+  /** What was typed in and refused; what is saved where nothing was. */
+  wish?: TargetWish;
+  entitlements: Entitlements;
+  isShortLived: boolean;
+  said?: string | null;
+  error?: string | null;
+  /** Shown this once. */
+  secret?: string | null;
+}) {
+  const { id, name, kind, is_on, paused_at, old_until, shown_url, created_at } = target;
+  const isAdmin = signedIn.person.role === 'admin';
+  const { word, why } = describeTarget(target, entitlements);
+  const place = `/app/settings/targets/${id}`;
+  return (
+    <Page title={name} path="/app/settings" signedIn={signedIn}>
+      <Notice said={said ?? null} error={error ?? null} />
+      {secret ? (
+        <div class="facts" role="status">
+          <p>Its secret, with which every event is signed. It is not shown again.</p>
+          <p>
+            <code>{secret}</code>
+          </p>
+        </div>
+      ) : null}
+      {isShortLived ? (
+        <p class="error" role="alert">
+          This is an address for trying out: n8n listens at it for two minutes after a click on Listen. Use
+          the production address of the Webhook node.
+        </p>
+      ) : null}
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>{`${word}: ${why}`}</dd>
+        <dt>Kind</dt>
+        <dd>{KIND_NAMES[kind]}</dd>
+        <dt>Address</dt>
+        <dd>{shown_url}</dd>
+        <dt>Added</dt>
+        <dd>
+          <Time at={created_at} />
+        </dd>
+        {paused_at === null ? null : (
+          <>
+            <dt>Paused since</dt>
+            <dd>
+              <Time at={paused_at} />
+            </dd>
+          </>
+        )}
+        {old_until === null ? null : (
+          <>
+            <dt>The secret before signs until</dt>
+            <dd>
+              <Time at={old_until} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <p>
+        <a href={`/app/deliveries?target=${id}`}>What was sent there</a>
+      </p>
+      {isAdmin ? (
+        <>
+          <div class="row">
+            <Action action={`${place}/test`} label="Send a test" />
+            {paused_at === null ? null : <Action action={`${place}/resume`} label="Resume" />}
+            <Action
+              action={`${place}/${is_on === 1 ? 'off' : 'on'}`}
+              label={is_on === 1 ? 'Switch off' : 'Switch on'}
+            />
+            <Action action={`${place}/secret`} label="New secret" />
+          </div>
+          <p>
+            <a href={`${place}/remove`}>Remove it</a>
+          </p>
+          <h2>Change it</h2>
+          <TargetForm
+            action={place}
+            label="Save"
+            kind={kind}
+            wish={
+              wish ?? {
+                name,
+                url: '',
+                events: readEvents(target),
+                workspaces: readWorkspaces(target),
+              }
+            }
+            urlHint={`Empty keeps ${shown_url}`}
+          />
+        </>
+      ) : null}
+      <h2>Take events of this server only</h2>
+      <ol>
+        {VERIFICATION_CODES[kind].steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <pre>{VERIFICATION_CODES[kind].code}</pre>
+      <h2>What arrives</h2>
+      {EVENT_NAMES.map((event) => (
+        <details>
+          <summary>{event}</summary>
+          <pre>{JSON.stringify(buildSample(event, { at: SAMPLE_AT }), null, 2)}</pre>
+        </details>
+      ))}
+    </Page>
+  );
+}

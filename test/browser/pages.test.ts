@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import AxeBuilder from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import { type Catcher, catcher } from '../engine/notify/rig.ts';
+import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
+import { temporaryFolder } from '../support/git.ts';
+import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { until } from '../support/wait.ts';
+import { SVC } from '../support/workspace.ts';
+
+/** Where pictures of all pages are written to, such as docs/server; without it none are. */
+const PICTURES = process.env.SVC_TEST_PICTURES;
+
+/** Everything that a page must be at every width and in both colours. */
+async function inspect(page: Page, name: string): Promise<void> {
+  for (const look of LOOKS) {
+    const where = `${name} at ${look.width}, ${look.colorScheme}`;
+    await setLook(page, look);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+      [],
+      where,
+    );
+    if (PICTURES !== undefined) {
+      mkdirSync(PICTURES, { recursive: true });
+      const file = `${name}-${look.width}-${look.colorScheme}.png`;
+      await page.screenshot({ path: join(PICTURES, file), fullPage: true });
+    }
+  }
+  for (const [width, zoom] of [
+    [320, 1],
+    [640, 2],
+  ] as const) {
+    await page.setViewportSize({ width, height: 700 });
+    const overflow = await page.evaluate<number>(`(() => {
+      const { documentElement: root } = document;
+      root.style.fontSize = '${zoom * 100}%';
+      const beyond = root.scrollWidth - root.clientWidth;
+      root.style.fontSize = '';
+      return beyond;
+    })()`);
+    assert.ok(overflow <= 0, `${name} is ${overflow} pixels too wide at ${width} and ${zoom * 100} %`);
+  }
+  assert.equal(await page.locator('script').count(), 0, name);
+  assert.equal(await page.locator('h1').count(), 1, name);
+}
+
+/** Fills a form with the keyboard alone: each field is reached by Tab, and Enter sends it. */
+async function typeForm(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
+  const left = new Set(Object.keys(values));
+  for (let pressed = 0; left.size > 0 && pressed < 40; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate<string>("document.activeElement?.name ?? ''");
+    if (!left.delete(focused)) continue;
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type(values[focused]!);
+  }
+  assert.deepEqual([...left], [], 'fields that Tab does not reach');
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+}
+
+/** `svc login` of a machine with a home of its own. */
+function startLogin(server: TestServer): {
+  child: ChildProcess;
+  home: string;
+  code: Promise<string>;
+  ended: Promise<[number | null]>;
+} {
+  const home = temporaryFolder('machine-home-');
+  const child = spawn(process.execPath, [SVC, 'login', server.url, '--no-browser'], {
+    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const code = new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', (data: Buffer) => {
+      said += data;
+      const found = /\b[B-Z]{4}-[B-Z]{4}\b/.exec(said);
+      if (found) resolve(found[0]);
+    });
+    child.once('exit', () => reject(new Error(said)));
+  });
+  return { child, home, code, ended: once(child, 'exit') as Promise<[number | null]> };
+}
+
+describe('the pages of a linked server in a browser', withChromium, () => {
+  let server: TestServer;
+  let browser: Browser;
+  before(async () => {
+    [server, browser] = await Promise.all([startTestServer(), openChromium()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('set the server up, log a machine in and out, and are right at every width and in both colours', async () => {
+    const { page, context, complaints } = await openPage(browser, server.url);
+    const open = async (path: string): Promise<void> => {
+      await page.goto(`${server.url}${path}`);
+    };
+    await open('/');
+    await inspect(page, 'setup');
+    await setLook(page, LOOKS[0]!);
+    await typeForm(page, { code: 'wrong', name: 'ann', password: PASSWORD, account: 'home' });
+    assert.match((await page.getByRole('alert').textContent()) ?? '', /not the setup code/);
+    await inspect(page, 'setup-refused');
+    await typeForm(page, {
+      code: server.codes.at(-1)!,
+      name: 'ann',
+      password: PASSWORD,
+      account: 'home',
+    });
+    assert.equal(new URL(page.url()).pathname, '/app');
+    await open('/app/machines');
+    await inspect(page, 'machines-none');
+
+    const login = startLogin(server);
+    try {
+      await setLook(page, LOOKS[0]!);
+      await open('/device');
+      await inspect(page, 'device');
+      const code = await login.code;
+      await setLook(page, LOOKS[0]!);
+      await typeForm(page, { user_code: code.toLowerCase().replace('-', ' ') });
+      assert.equal(await page.locator('.code').textContent(), code);
+      await inspect(page, 'device-answer');
+      await setLook(page, LOOKS[0]!);
+      await page.getByRole('button', { name: 'Allow' }).click();
+      assert.deepEqual((await login.ended)[0], 0);
+    } finally {
+      login.child.kill();
+    }
+    assert.equal(statSync(join(login.home, 'device.token')).mode & 0o777, 0o600);
+    assert.match(readFileSync(join(login.home, 'account.json'), 'utf8'), /"ann"/);
+
+    for (const [path, name] of [
+      ['/app', 'waiting-none'],
+      ['/app/workspaces', 'workspaces-none'],
+      ['/app/machines', 'machines'],
+      ['/app/settings', 'settings-none'],
+      ['/app/deliveries', 'deliveries-none'],
+      ['/app/people', 'people'],
+      ['/app/sign-ins', 'sign-ins'],
+      ['/app/log', 'log'],
+      ['/operator', 'operator'],
+      ['/nothing', 'not-found'],
+    ] as const) {
+      await open(path);
+      await inspect(page, name);
+    }
+    await open('/app/people');
+    await page.getByLabel('Name').first().fill('<b>bob</b>');
+    await page.getByRole('button', { name: /invite/i }).click();
+    assert.match((await page.getByRole('alert').textContent()) ?? '', /name/);
+    await inspect(page, 'invitation-refused');
+    await page.getByLabel('Name').first().fill('bob');
+    await page.getByRole('button', { name: /invite/i }).click();
+    await inspect(page, 'invited');
+    const invitation = await page.locator('code').first().textContent();
+    const guest = await openPage(browser, server.url);
+    await guest.page.goto(invitation ?? '');
+    await inspect(guest.page, 'invitation');
+    await typeForm(guest.page, { password: `${PASSWORD} too` });
+    assert.equal(new URL(guest.page.url()).pathname, '/app');
+
+    await page.getByRole('button', { name: 'Sign out' }).first().click();
+    await inspect(page, 'sign-in');
+    await open('/app');
+    assert.equal(new URL(page.url()).pathname, '/sign-in');
+    assert.deepEqual([...complaints, ...guest.complaints], []);
+    await Promise.all([context.close(), guest.context.close()]);
+  });
+
+  it('take no form that another site sends, from a browser that is signed in', async () => {
+    const { page, context } = await openPage(browser, server.url);
+    await page.goto(`${server.url}/sign-in`);
+    await typeForm(page, { name: 'ann', password: PASSWORD });
+    assert.equal(new URL(page.url()).pathname, '/app');
+    // Another port is the same site and another origin, so the cookie comes along.
+    const { createServer } = await import('node:http');
+    const elsewhere = createServer((_, answer) => {
+      answer.setHeader('content-type', 'text/html');
+      answer.end(`<form method="post" action="${server.url}/sign-out"><button>Go on</button></form>`);
+    });
+    elsewhere.listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    try {
+      const { port } = elsewhere.address() as { port: number };
+      const evil = await context.newPage();
+      await evil.goto(`http://127.0.0.1:${port}/`);
+      const [answer] = await Promise.all([
+        evil.waitForResponse((each) => each.url().endsWith('/sign-out')),
+        evil.getByRole('button').click(),
+      ]);
+      assert.equal(answer.status(), 403);
+      await page.goto(`${server.url}/app`);
+      assert.equal(new URL(page.url()).pathname, '/app');
+    } finally {
+      elsewhere.close();
+      await context.close();
+    }
+  });
+});
+
+describe('a decision of a workspace, from a phone', withChromium, () => {
+  let linked: LinkedWorkspace;
+  let target: Catcher;
+  let browser: Browser;
+  before(async () => {
+    [linked, target, browser] = await Promise.all([
+      linkWorkspace({ start: (options) => startTestServer({ ...options, allowTarget: ['127.0.0.1/32'] }) }),
+      catcher(),
+      openChromium(),
+    ]);
+  });
+  after(async () => {
+    await browser?.close();
+    await linked?.close();
+    await target?.close();
+  });
+
+  it('comes to a catch URL, is read and approved on a page, and its worker runs', async () => {
+    const { server, here, setDecide } = linked;
+    const { page, context, complaints } = await openPage(browser, server.url);
+    const open = async (path: string): Promise<void> => {
+      await page.goto(`${server.url}${path}`);
+    };
+    await setLook(page, LOOKS[0]!);
+    await open('/sign-in');
+    await typeForm(page, { name: 'ann', password: PASSWORD });
+    await server.parts.plans.assign((await server.parts.people.listAccounts())[0]!, 'team', 'the test');
+    await open('/app/settings');
+    await inspect(page, 'settings');
+    await setLook(page, LOOKS[0]!);
+    await page.getByRole('link', { name: 'Add a hosted webhook' }).click();
+    await inspect(page, 'target-new');
+    await page.getByLabel('Address').fill(target.url);
+    await page.getByRole('button', { name: 'Add' }).click();
+    await inspect(page, 'target');
+    const secret = (
+      (await page
+        .getByText(/^whsec_/)
+        .first()
+        .textContent()) ?? ''
+    ).trim();
+
+    await setDecide({ ann: ['page'] });
+    const asked = await here.ask('say hello');
+    await target.atLeast(1);
+    const caught = await until(
+      () => target.caught.find(({ json }) => json.event === 'needs_approval'),
+      'the event at the catch URL',
+    );
+    const told = new Webhook(secret).verify(caught.body, caught.headers as Record<string, string>) as {
+      decision_id: string;
+    };
+    assert.equal(told.decision_id, asked.decision_id);
+    assert.doesNotMatch(caught.body, /say hello/);
+    await linked.waits(told.decision_id);
+    await setLook(page, LOOKS[0]!);
+    await open('/app');
+    await inspect(page, 'waiting');
+    await setLook(page, LOOKS[0]!);
+    await page.locator('a[href*="/decisions/"]').first().click();
+    await inspect(page, 'decision');
+    await setLook(page, LOOKS[0]!);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText(/started s-1/).waitFor();
+    await inspect(page, 'decision-started');
+    await until(() => target.caught.some(({ json }) => json.event === 'sealed'), 'the end');
+    for (const [path, name] of [
+      ['/app/workspaces', 'workspaces'],
+      [`/app/workspaces/${linked.id}`, 'workspace'],
+      ['/app/deliveries', 'deliveries'],
+    ] as const) {
+      await open(path);
+      await inspect(page, name);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});

@@ -1,0 +1,160 @@
+import { act, answer, confirm } from '../support/dash.ts';
+import type { Terminal } from '../support/terminal.ts';
+import { until } from '../support/wait.ts';
+
+/** What a person does at a dashboard, step by step, by keys alone. */
+export interface Hands {
+  /** Goes to a list and to the newest row of it that has the word in its title. */
+  find(pane: string, word: string): Promise<void>;
+  /** Takes the filter of `find` away. */
+  release(): Promise<void>;
+  /** Writes down a task for an agent, so many places after the first one. */
+  addTask(title: string, prompt: string, agent: number): Promise<void>;
+  /** Opens the work of the selected worker over the whole screen. */
+  openWork(): Promise<void>;
+  /** Asks about all marked rows by a key, reads the question to its end, and gives the answer. */
+  answerForAll(key: string, answers: string): Promise<void>;
+  /** Opens the work, goes to the line of the diff that holds the text, and writes a comment beside it. */
+  comment(line: string, text: string): Promise<void>;
+  /** Goes back to the list from whatever is open. */
+  close(): Promise<void>;
+  /** Reads what a worker would be sent to its end, sends it, and waits until its next run, which is selected then, is done. */
+  sendFollowUp(): Promise<void>;
+  /** The same for the selected one. */
+  promoteSelected(): Promise<void>;
+  /** Reads the work of a worker to its end, merges it, and goes back to the list. */
+  promote(word: string): Promise<void>;
+}
+
+export function createHands(terminal: Terminal): Hands {
+  async function find(pane: string, word: string): Promise<void> {
+    terminal.keys(pane);
+    await terminal.shows(new RegExp(`═ ${pane} `));
+    // Keys that arrive together only move.
+    await act(terminal, '/');
+    await terminal.shows(/^ filter/m);
+    await act(terminal, 'C-u');
+    terminal.type(word);
+    await terminal.shows(`${word}▏`);
+    terminal.keys('Enter');
+    await terminal.shows(new RegExp(`═ ${pane} \\w+ +/${word} `));
+    terminal.keys('g');
+    await terminal.shows(new RegExp(`║ [▶◉].*${word}`));
+  }
+
+  async function openWork(): Promise<void> {
+    await act(terminal, 'Enter');
+    // Among several workspaces the title begins with the name of its own.
+    const screen = await terminal.shows(/╔═ (?:\w+ · )?s-\d+ (?:work|log)/);
+    if (/╔═ (?:\w+ · )?s-\d+ log/.test(screen)) {
+      terminal.keys('v');
+      await terminal.shows(/╔═ (?:\w+ · )?s-\d+ work/);
+    }
+    await terminal.shows(/no conflicts|conflicts in/);
+  }
+
+  async function close(): Promise<void> {
+    await until(() => {
+      if (/═ \d \w+/.test(terminal.screen())) return true;
+      terminal.keys('Escape');
+      return false;
+    }, 'the list');
+  }
+
+  /** Pressed again while the branch, which has just moved, is looked at anew. */
+  const goToEnd = (): Promise<unknown> =>
+    until(() => {
+      if (!/▼ \d+ more/.test(terminal.screen()))
+        return /no conflicts|conflicts in|[+]/.test(terminal.screen());
+      terminal.keys('G');
+      return false;
+    }, 'the end of the work');
+
+  async function promoteSelected(): Promise<void> {
+    await openWork();
+    await terminal.shows('no conflicts');
+    await goToEnd();
+    await confirm(terminal, ['p', 'm'], 'into main?', 'nothing was pushed');
+    await close();
+  }
+
+  return {
+    find,
+    close,
+    async sendFollowUp() {
+      await until(() => {
+        const screen = terminal.screen();
+        if (/goes on with s-\d+, as/.test(screen)) return true;
+        if (/▼ \d+ more/.test(screen.split('\n').find((line) => line.includes('on with this?')) ?? ''))
+          terminal.keys('Space');
+        else if (screen.includes('y send')) terminal.keys('y');
+        return false;
+      }, 'the follow-up');
+      const [, session] = /goes on with s-\d+, as (s-\d+)/.exec(terminal.screen()) ?? [];
+      await terminal.shows(new RegExp(`(?:║ ▶|╔═ )${session} .*sealed`), 'the end of the follow-up');
+      await close();
+    },
+    promoteSelected,
+    openWork,
+    async release() {
+      await act(terminal, '/');
+      await terminal.shows(/^ filter/m);
+      await act(terminal, 'C-u');
+      await terminal.shows(/filter: ▏/);
+      terminal.keys('Enter');
+      await terminal.gone(/^ filter/m);
+    },
+    async addTask(title, prompt, agent) {
+      await act(terminal, 'n');
+      await terminal.shows(/▶ who +◂ agent alice/);
+      for (const name of ['bob', 'carol'].slice(0, agent)) {
+        terminal.keys('Right');
+        await terminal.shows(`◂ agent ${name}`);
+      }
+      for (const field of ['project', 'title']) {
+        terminal.keys('Tab');
+        await terminal.shows(`▶ ${field}`);
+      }
+      terminal.type(title);
+      await terminal.shows(`${title}▏`);
+      terminal.keys('Tab');
+      await terminal.shows('▶ prompt');
+      terminal.paste(prompt);
+      await terminal.shows(prompt.slice(0, 40));
+      await act(terminal, 'Enter');
+      await terminal.gone('▶ prompt');
+      await terminal.shows(title);
+    },
+    async answerForAll(key, answers) {
+      await act(terminal, key);
+      await terminal.shows('marked?');
+      await until(() => {
+        if (terminal.screen().includes(answers)) return true;
+        if (terminal.screen().includes('Space reads on')) terminal.keys('Space');
+        return false;
+      }, answers);
+      await answer(terminal, answers.slice(0, 1));
+    },
+    async comment(line, text) {
+      await openWork();
+      await goToEnd();
+      await terminal.shows(line);
+      await act(terminal, 'c');
+      await until(() => {
+        if (terminal.screen().includes(`▶${line}`)) return true;
+        terminal.keys('j');
+        return false;
+      }, `the cursor at ${line}`);
+      await act(terminal, 'c');
+      await terminal.shows(/comment on \S+:\d+:/);
+      terminal.type(text);
+      await terminal.shows(`${text}▏`);
+      terminal.keys('Enter');
+      await terminal.shows(/comment \d+ by/);
+    },
+    async promote(word) {
+      await find('4', word);
+      await promoteSelected();
+    },
+  };
+}

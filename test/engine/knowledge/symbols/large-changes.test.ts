@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { createGraph } from '../../../../engine/knowledge/symbols/index.ts';
+import { createDependentMarker } from '../../../../engine/knowledge/symbols/index-files/mark-dependents.ts';
+import { ANY_PATH } from '../../../../engine/knowledge/symbols/resolve/stored-project.ts';
+import { gitEnvironment } from '../../../support/git.ts';
+import { type Files, listEdges, makeProject } from './graph-rig.ts';
+
+const FOLDERS = 40;
+const FILES_EACH = 8;
+
+/** A branch of a project: folders of files that call one another, under a name of its own. */
+function composeBranch(top: string, called: string): Files {
+  const files: Record<string, string> = {};
+  for (let folder = 0; folder < FOLDERS; folder += 1)
+    for (let at = 0; at < FILES_EACH; at += 1) {
+      const next = `f${(at + 1) % FILES_EACH}`;
+      files[`${top}/p${folder}/f${at}.ts`] =
+        `import { ${called} as next } from './${next}';\nexport function ${called}() { next(); }\n`;
+    }
+  return files;
+}
+
+describe('a change of very many files', () => {
+  test('is read in turns with others, and ends in what a new index has', async () => {
+    const one = composeBranch('src', 'one');
+    const project = makeProject({ ...one, ...composeBranch('same', 'one') });
+    const { indexer } = project;
+    await indexer.refresh();
+    // The branch moves one folder, and changes another one where it is.
+    rmSync(join(project.root, 'src'), { recursive: true });
+    project.write({ ...composeBranch('lib', 'two'), ...composeBranch('same', 'two') });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const told: number[] = [];
+    const { read, removed } = await indexer.refresh({
+      progress({ phase, done, total }) {
+        if (phase !== 'read') return;
+        told.push(done);
+        assert.equal(total, 3 * FOLDERS * FILES_EACH);
+      },
+    });
+    isOver = true;
+    assert.deepEqual([read, removed], [2 * FOLDERS * FILES_EACH, FOLDERS * FILES_EACH]);
+    assert.ok(told.length >= 9 && turns >= 9, `${told.length} batches, ${turns} turns`);
+    assert.deepEqual(
+      told,
+      told.toSorted((a, b) => a - b),
+    );
+    const fresh = project.fresh();
+    await fresh.refresh();
+    assert.deepEqual(listEdges(indexer), listEdges(fresh));
+    await fresh.close();
+    await project.close();
+  });
+
+  test('marks what depends on a folder once, however many files come and go below it', () => {
+    const marked: string[] = [];
+    const marker = createDependentMarker({ markDependents: (on, name) => void marked.push(`${on} ${name}`) });
+    for (let at = 0; at < 1000; at += 1) {
+      marker.addPath(`src/lib/f${at % 10}.ts`);
+      marker.flush();
+    }
+    assert.equal(marked.length, 2 + 10);
+    assert.ok(marked.every((each) => each.startsWith(`${ANY_PATH} `)));
+    marker.reset();
+    marker.addPath('src/lib/f1.ts');
+    marker.flush();
+    assert.equal(marked.length, 15, 'what was resolved since may depend on them too');
+  });
+
+  test('is not taken for read by who asks while an earlier state is being read', async () => {
+    const project = makeProject(composeBranch('src', 'one'));
+    const graph = createGraph({
+      data: join(project.root, '..'),
+      env: gitEnvironment(),
+      settings: () => ({
+        parsers: {},
+        without: [],
+        exact: { isOn: false, mustConfine: false },
+        shared: new Map(),
+      }),
+      folder: () => project.root,
+      sessionOf: () => null,
+    });
+    try {
+      // The first files have been read, and the folder was listed before that.
+      const told = Promise.withResolvers<void>();
+      const indexing = graph.index({ project: null }, false, () => told.resolve());
+      await told.promise;
+      writeFileSync(join(project.root, 'late.ts'), "import { one } from './src/p0/f0';\none();\n");
+      const asked = await graph.ask(
+        { project: null },
+        { ask: 'trace', symbol: 'src/p0/f0.ts:one', depth: 1, direction: 'callers' },
+        { patienceMs: 60_000, freshMs: 0 },
+      );
+      assert.equal(asked.stale, null);
+      assert.ok('trace' in asked.answer);
+      const callers = [...asked.answer.trace.symbols.values()].map(({ path }) => path);
+      assert.ok(callers.includes('late.ts'), callers.join());
+      await indexing;
+      const status = await graph.ask({ project: null }, { ask: 'status' }, { patienceMs: 60_000 });
+      assert.ok('status' in status.answer);
+      assert.equal(status.answer.status.files, FOLDERS * FILES_EACH + 1);
+    } finally {
+      await graph.close();
+      await project.close();
+    }
+  });
+});

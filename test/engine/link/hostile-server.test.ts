@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { encodeBase32, makeCode } from '../../../engine/link/decide-code.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { type HostileServer, startHostileServer } from '../../support/hostile-server.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+describe('a server that was stolen', () => {
+  let server: HostileServer;
+  let ws: TestWorkspace;
+  let here: EngineHere;
+  const setKey = (key: string, value: unknown) =>
+    here.call('config.set', { key, value: JSON.stringify(value) });
+  const readDecision = async (id: string) => (await here.call('decision.show', { id })).decision;
+  const countSessions = (): Promise<number> => here.call('session.count', {});
+
+  before(async () => {
+    server = await startHostileServer();
+    ws = await makeWorkspace();
+    here = await engineHere(ws);
+    await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+    await until(async () => (await here.call('link.status', {})).state === 'connected');
+  });
+  after(async () => {
+    await here.end();
+    await server.close();
+    await ws.close();
+  });
+
+  async function ask(prompt = 'say hello') {
+    const { decision_id: id } = await here.ask(prompt);
+    return { id, hash: (await readDecision(id)).hash };
+  }
+
+  it('starts nothing where server.decide is empty', async () => {
+    const { id, hash } = await ask();
+    const outcome = await server.give({ decision_id: id, hash });
+    assert.equal(outcome.outcome, 'not_allowed');
+    assert.equal((await readDecision(id)).state, 'pending');
+  });
+
+  it('starts nothing for what nobody was shown, for the wrong person, channel, time or verb', async () => {
+    await setKey('server.decide', { ann: ['page'], bob: ['slack'] });
+    const { id, hash } = await ask();
+    const give = async (command: Parameters<HostileServer['give']>[0]): Promise<string> =>
+      (await server.give({ decision_id: id, hash, ...command })).outcome;
+    assert.equal(await give({ hash: 'f'.repeat(64) }), 'changed');
+    assert.equal(await give({ hash: null }), 'changed');
+    assert.equal(await give({ channel: 'slack' }), 'not_allowed');
+    assert.equal(await give({ person: 'bob' }), 'not_allowed');
+    assert.equal(await give({ person: 'Ann' }), 'not_allowed');
+    assert.equal(await give({ person: '__proto__' }), 'not_allowed');
+    assert.equal(await give({ person: null }), 'not_allowed');
+    assert.equal(await give({ channel: 'cli' }), 'not_allowed');
+    assert.equal(await give({ at: new Date(Date.now() - 3_601_000).toISOString() }), 'too_old');
+    assert.equal(await give({ at: new Date(Date.now() + 3_600_000).toISOString() }), 'too_old');
+    assert.equal(await give({ verb: 'run' }), 'unknown_verb');
+    for (const unknown of ['d-999', 'd-0', 'd-1e3', '1', '', "d-1' OR 1=1"])
+      assert.equal(await give({ decision_id: unknown }), 'unknown_decision', unknown);
+    assert.equal((await readDecision(id)).state, 'pending');
+    assert.equal(await countSessions(), 0);
+  });
+
+  it('starts a worker once, however often a command or another one for the same comes', async () => {
+    const { id, hash } = await ask();
+    const first = await server.give({ id: 'k_repeated', decision_id: id, hash });
+    assert.equal(first.outcome, 'started');
+    assert.deepEqual(await server.give({ id: 'k_repeated', decision_id: id, hash }), first);
+    const other = await server.give({ decision_id: id, hash });
+    assert.deepEqual([other.outcome, other.session_id], ['already_decided', first.session_id]);
+    assert.equal((await server.give({ verb: 'deny', decision_id: id, hash })).outcome, 'already_decided');
+    // A known id with other content is the command that it was.
+    const fresh = await ask();
+    assert.deepEqual(await server.give({ id: 'k_repeated', decision_id: fresh.id, hash: fresh.hash }), first);
+    assert.equal((await readDecision(fresh.id)).state, 'pending');
+    assert.equal(await countSessions(), 1);
+  });
+
+  it('approves nothing under an allowlist that does not name the person and the channel', async () => {
+    await setKey('policy', { mode: 'allowlist', actors: ['ada'] });
+    const { id, hash } = await ask();
+    assert.equal((await server.give({ decision_id: id, hash })).outcome, 'actor_denied');
+    await setKey('policy', { mode: 'allowlist', actors: ['ada', 'ann@page'] });
+    assert.equal((await server.give({ verb: 'deny', decision_id: id, hash })).outcome, 'denied');
+    await setKey('policy', { mode: 'solo' });
+  });
+
+  it('approves nothing without a code where one is wanted, with a wrong one, or with a used one', async () => {
+    const { address } = await here.call('link.code', {});
+    const uri = new URL(address);
+    assert.equal(uri.protocol, 'otpauth:');
+    await assert.rejects(here.call('link.code', {}), { code: 'exists' });
+    await setKey('server.decide_code', true);
+    const secret = decodeBase32(uri.searchParams.get('secret') ?? '');
+    assert.equal(encodeBase32(secret), uri.searchParams.get('secret'));
+    const code = (): string => makeCode(secret, Math.floor(Date.now() / 30_000));
+    const one = await ask();
+    const give = async (command: Parameters<HostileServer['give']>[0]): Promise<string> =>
+      (await server.give({ decision_id: one.id, hash: one.hash, ...command })).outcome;
+    assert.equal(await give({}), 'code_invalid');
+    const old = makeCode(secret, Math.floor(Date.now() / 30_000) - 10);
+    assert.equal(await give({ code: old }), 'code_invalid');
+    const used = code();
+    assert.equal(await give({ code: used }), 'started');
+    const two = await ask();
+    assert.equal(await give({ decision_id: two.id, hash: two.hash, code: used }), 'code_invalid');
+    // Four more and the fifth in a row closes it; the used one was the first.
+    const wrong = [];
+    for (let tries = 0; tries < 4; tries += 1)
+      wrong.push(await give({ decision_id: two.id, hash: two.hash, code: 'abcdef' }));
+    assert.deepEqual(wrong, ['code_invalid', 'code_invalid', 'code_invalid', 'code_closed']);
+    const next = makeCode(secret, Math.floor(Date.now() / 30_000) + 1);
+    assert.equal(await give({ decision_id: two.id, hash: two.hash, code: next }), 'code_closed');
+    assert.equal(await give({ verb: 'deny', decision_id: two.id, hash: two.hash }), 'denied');
+    await setKey('server.decide_code', false);
+  });
+
+  it('gets no token elsewhere by a redirect, and no memory by an endless answer', async () => {
+    const stolen: string[] = [];
+    const thief = createServer((request, response) => {
+      stolen.push(request.headers.authorization ?? 'asked');
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    const place = `http://127.0.0.1:${(thief.address() as AddressInfo).port}/`;
+    let redirected = 0;
+    let flooded = 0;
+    server.misbehave = (_seen, response) => {
+      if (redirected < 3) {
+        redirected += 1;
+        response.writeHead(307, { location: place }).end();
+        return true;
+      }
+      if (flooded < 2) {
+        flooded += 1;
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(Buffer.alloc(10 * 1024 * 1024, ' '));
+        return true;
+      }
+      return false;
+    };
+    await ask();
+    const { id, hash } = await ask();
+    await until(() => flooded === 2);
+    assert.equal((await server.give({ verb: 'deny', decision_id: id, hash })).outcome, 'denied');
+    assert.deepEqual(stolen, []);
+    server.misbehave = null;
+    await new Promise<void>((resolve) => thief.close(() => resolve()));
+  });
+
+  it('is not believed when it answers with something else', async () => {
+    const answers = [
+      '',
+      'null',
+      '[]',
+      '{"commands":{}}',
+      '{"commands":[{"verb":"approve"}],"contested":false}',
+    ];
+    let given = 0;
+    server.misbehave = ({ path }, response) => {
+      const text = answers[given];
+      if (!path.startsWith('/v1/commands?') || text === undefined) return false;
+      given += 1;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+      return true;
+    };
+    const { id, hash } = await ask();
+    // The poll that is open ends first.
+    const outcome = await server.give({ verb: 'deny', decision_id: id, hash });
+    assert.equal(outcome.outcome, 'denied');
+    server.misbehave = null;
+  });
+});
+
+function decodeBase32(text: string): Buffer {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/base/lease.ts';
+import { deriveLeaseKey } from '../../../engine/base/root-key.ts';
+import {
+  createLeases,
+  type FetchedLease,
+  type Leases,
+  type LeasesDeps,
+} from '../../../engine/link/leases.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
+import { temporaryFolder } from '../../support/git.ts';
+
+const HOUR = 3600_000;
+const SECRET = 's'.repeat(40);
+const { privateKey, publicKey } = deriveLeaseKey(SECRET);
+const LINK = { server: 'https://svc.example', workspaceId: 'w_1', leaseKey: publicKey };
+const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('the lease of a workspace', () => {
+  let file: string;
+  /** Of the workspace, which may be wrong. */
+  let clock: FakeClock;
+  /** Of the server. */
+  let serverClock: FakeClock;
+  let answer: (nonce: string) => Promise<FetchedLease>;
+  let open: Leases[];
+  beforeEach(() => {
+    file = join(temporaryFolder(), 'lease.json');
+    clock = fakeClock();
+    serverClock = fakeClock();
+    answer = async (nonce) => ({ lease: await issue(nonce) });
+    open = [];
+  });
+  afterEach(async () => {
+    for (const leases of open) await leases.close();
+  });
+
+  const claimsOf = (nonce: string): LeaseClaims => {
+    const iat = Math.floor(serverClock.now() / 1000);
+    return {
+      iss: LINK.server,
+      sub: LINK.workspaceId,
+      jti: 'j',
+      iat,
+      exp: iat + LEASE_MS / 1000,
+      nonce,
+      account: 'home',
+      plan: 'professional',
+      quotas: { projects: 2, workspaces: null, people: 5 },
+      capabilities: ['hosted_webhook'],
+    };
+  };
+  const issue = (nonce: string, differing: Partial<LeaseClaims> = {}, key = privateKey): Promise<string> =>
+    signLease({ ...claimsOf(nonce), ...differing }, key);
+  async function openLeases(deps: Partial<LeasesDeps> = {}): Promise<Leases> {
+    const leases = createLeases({
+      file,
+      clock,
+      secret: undefined,
+      link: () => LINK,
+      fetchLease: (nonce) => answer(nonce),
+      log: QUIET,
+      ...deps,
+    });
+    open.push(leases);
+    await leases.start();
+    return leases;
+  }
+  const passes = (ms: number): void => {
+    clock.advance(ms);
+    serverClock.advance(ms);
+  };
+
+  it('counts for three days, and is kept over a restart', async () => {
+    const leases = await openLeases();
+    const view = await leases.refresh();
+    assert.deepEqual([view.state, view.from, view.entitlements?.plan], ['valid', 'server', 'professional']);
+    await leases.close();
+    answer = () => Promise.reject(new Error('nobody answers'));
+    const again = await openLeases();
+    passes(71 * HOUR);
+    assert.equal(again.view().state, 'valid');
+    passes(HOUR);
+    assert.equal(again.view().state, 'expired');
+    assert.deepEqual(again.view().entitlements?.quotas.projects, 2, 'what was known is known still');
+  });
+
+  it('is not revived by a clock that is turned back, and a wrong one locks out nobody who reaches the server', async () => {
+    clock.advance(72 * HOUR);
+    const leases = await openLeases();
+    assert.equal((await leases.refresh()).state, 'valid', 'the local clock is three days ahead');
+    assert.equal(leases.view().clockOffsetMs, -72 * HOUR);
+    passes(72 * HOUR);
+    assert.equal(leases.view().state, 'expired');
+    clock.set(clock.now() - 60 * HOUR);
+    assert.equal(leases.view().state, 'expired');
+    await leases.close();
+    answer = () => Promise.reject(new Error('nobody answers'));
+    const again = await openLeases();
+    await again.refresh();
+    assert.equal(again.view().state, 'expired', 'nor by a restart');
+    answer = async (nonce) => ({ lease: await issue(nonce) });
+    assert.equal((await again.refresh()).state, 'valid');
+  });
+
+  it('is that of the server, for this workspace and this question, or none', async () => {
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const forge = (header: object, nonce: string, sign: (text: string) => string): string => {
+      const text = `${encode({ typ: 'svc-lease+jwt', ...header })}.${encode({ ...claimsOf(nonce), aud: 'svc-workspace' })}`;
+      return `${text}.${sign(text)}`;
+    };
+    const earlier = await issue('an-earlier-question');
+    const attacks: Record<string, (nonce: string) => string | Promise<string>> = {
+      none: (nonce) => forge({ alg: 'none' }, nonce, () => ''),
+      'HS256 over the public key': (nonce) =>
+        forge({ alg: 'HS256' }, nonce, (text) =>
+          createHmac('sha256', Buffer.from(publicKey, 'base64url')).update(text).digest('base64url'),
+        ),
+      'a key of its own in the header': async (nonce) => {
+        const [, body, signature] = (await issue(nonce, {}, other)).split('.');
+        return `${encode({ alg: 'EdDSA', typ: 'svc-lease+jwt', jwk: other.export({ format: 'jwk' }) })}.${body}.${signature}`;
+      },
+      'another key': (nonce) => issue(nonce, {}, other),
+      'another workspace': (nonce) => issue(nonce, { sub: 'w_2' }),
+      'another server': (nonce) => issue(nonce, { iss: 'https://evil.example' }),
+      replayed: () => earlier,
+      'for ever': (nonce) => issue(nonce, { exp: 4_000_000_000 }),
+      'ends before it begins': (nonce) => issue(nonce, { exp: 1 }),
+      'cut off': async (nonce) => (await issue(nonce)).slice(0, -4),
+      'no token': () => 'hello',
+    };
+    for (const [name, make] of Object.entries(attacks)) {
+      answer = async (nonce) => ({ lease: await make(nonce) });
+      const leases = await openLeases();
+      const { state, problem } = await leases.refresh();
+      assert.equal(state, 'invalid', name);
+      assert.match(problem ?? '', /does not count/, name);
+      await leases.close();
+    }
+    answer = async (nonce) => ({ lease: await issue(nonce) });
+    const leases = await openLeases();
+    await leases.refresh();
+    passes(50 * HOUR);
+    answer = async () => ({ lease: earlier });
+    const { state, leftMs, clockOffsetMs } = await leases.refresh();
+    assert.deepEqual(
+      [state, leftMs, clockOffsetMs],
+      ['valid', 22 * HOUR, 0],
+      'a replayed one sets nothing back',
+    );
+  });
+
+  it('that was tampered with in its file does not count', async () => {
+    const leases = await openLeases();
+    await leases.refresh();
+    await leases.close();
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as { lease: string };
+    const [head, , signature] = kept.lease.split('.');
+    const body = Buffer.from(JSON.stringify({ ...claimsOf('x'), plan: 'team' })).toString('base64url');
+    answer = () => Promise.reject(new Error('nobody answers'));
+    for (const text of [JSON.stringify({ ...kept, lease: `${head}.${body}.${signature}` }), '{', '']) {
+      writeFileSync(file, text, { mode: 0o600 });
+      const again = await openLeases();
+      assert.equal((await again.refresh()).state, 'invalid', text);
+    }
+  });
+
+  it('is dropped at once when the server revokes the link', async () => {
+    const leases = await openLeases();
+    await leases.refresh();
+    answer = async () => ({ isRevoked: true });
+    const { state, entitlements } = await leases.refresh();
+    assert.deepEqual([state, entitlements], ['revoked', null]);
+    assert.throws(() => readFileSync(file), { code: 'ENOENT' });
+  });
+
+  it('needs no server where the workspace has the root secret', async () => {
+    const unlinked = { link: () => null };
+    assert.equal((await openLeases({ ...unlinked })).view().state, 'none');
+    assert.deepEqual(
+      await openLeases({ ...unlinked, secret: SECRET }).then((leases) => [
+        leases.view().state,
+        leases.view().from,
+      ]),
+      ['valid', 'secret'],
+    );
+    const short = (await openLeases({ ...unlinked, secret: 'short' })).view();
+    assert.equal(short.state, 'none');
+    assert.match(short.problem ?? '', /fewer than 32 bytes/);
+    const wrong = { ...LINK, leaseKey: 'AAAA' };
+    const verified = await openLeases({ link: () => wrong, secret: SECRET });
+    assert.equal((await verified.refresh()).from, 'server', 'it is verified with the secret');
+  });
+});

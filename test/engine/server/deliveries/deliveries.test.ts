@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { onBothDatabases, signIn } from '../../../support/linked-server.ts';
+import { deliveryRig } from './rig.ts';
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+
+onBothDatabases((start) => {
+  describe('deliveries', () => {
+    it('go to the targets that want the event, signed, in order and once', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget();
+        const other = await rig.addTarget('n8n', { 'events[]': 'failed', workspaces: 'api' });
+        await rig.queue([
+          { event: 'sealed', id: 'a' },
+          { event: 'failed', id: 'b' },
+          { event: 'sealed', id: 'c' },
+        ]);
+        await rig.queue([{ event: 'sealed', id: 'a' }]);
+        await rig.queue([{ event: 'failed', id: 'd' }], 'api');
+        await hook.atLeast(2);
+        await other.atLeast(1);
+        await rig.server.parts.deliveries.settled();
+        assert.deepEqual(
+          [hook.caught.map(({ json }) => json.id), other.caught.map(({ json }) => json.id)],
+          [['a', 'c'], ['d']],
+        );
+        const [{ body, headers }] = hook.caught as [(typeof hook.caught)[number]];
+        // The clock of the test stands in another year than the library's.
+        const { webhook } = verifyAt(headers as Record<string, string>, body, hook.secret);
+        assert.equal(webhook.event, 'sealed');
+        const page = await rig.ann.get('/app/deliveries');
+        assert.match(page.text, /delivered/);
+        assert.match(page.text, /HTTP 200, \d+ ms/);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('are tried again, and one that fails alone for a day is dead', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('webhook', {}, (_count, response) => {
+          const { id } = hook.caught.at(-1)!.json;
+          response.writeHead(id === 'bad' ? 500 : 204).end('the body that nobody is shown');
+        });
+        await rig.queue([{ event: 'sealed', id: 'bad' }]);
+        await hook.atLeast(1);
+        for (let passed = 0; passed < 5; passed += 1) {
+          await rig.queue([{ event: 'sealed' }]);
+          await rig.advance(5 * HOUR);
+        }
+        const page = (await rig.ann.get('/app/deliveries?before=2')).text;
+        assert.match(page, /dead/);
+        assert.match(page, /HTTP 500, \d+ ms/);
+        assert.doesNotMatch(page, /nobody is shown/);
+        assert.doesNotMatch((await rig.ann.get('/app/settings')).text, /paused/);
+        const { length } = hook.caught.filter(({ json }) => json.id === 'bad');
+        assert.ok(length > 3, `${length} tries`);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('wait at a target that is gone or fails for a day, until it is resumed', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        let status = 410;
+        const make = await rig.addTarget('make', {}, (_count, response) => response.writeHead(status).end());
+        await rig.queue([
+          { event: 'sealed', id: 'a' },
+          { event: 'sealed', id: 'b' },
+        ]);
+        await make.atLeast(1);
+        await rig.advance(HOUR);
+        assert.equal(make.caught.length, 1, 'paused at the first 410');
+        const banner = (await rig.ann.get('/app/settings')).text;
+        assert.match(banner, /answered 410\. 2 events wait/);
+        status = 503;
+        await rig.ann.post(`/app/settings/targets/${make.id}/resume`);
+        await make.atLeast(3);
+        for (let passed = 0; passed < 5; passed += 1) await rig.advance(5 * HOUR);
+        assert.match((await rig.ann.get('/app/settings')).text, /failed for a day\. 2 events wait/);
+        const { length } = make.caught;
+        await rig.queue([{ event: 'sealed', id: 'c' }]);
+        await rig.advance(DAY);
+        assert.equal(make.caught.length, length, 'nothing is sent while it is paused');
+        status = 200;
+        await rig.ann.post(`/app/settings/targets/${make.id}/resume`);
+        await make.atLeast(length + 3);
+        await rig.server.parts.deliveries.settled();
+        assert.deepEqual(
+          make.caught.slice(length).map(({ json }) => json.id),
+          ['a', 'b', 'c'],
+        );
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('that nobody sends for seven days are given up, and all are removed after thirty', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('webhook', {}, (_count, response) => response.writeHead(410).end());
+        await rig.queue([{ event: 'sealed' }]);
+        await hook.atLeast(1);
+        await rig.advance(7 * DAY + HOUR);
+        const list = async () => rig.server.parts.deliveries.list((await account(rig)).id, ALL);
+        const [row] = await list();
+        assert.deepEqual([row?.state, row?.last_error], ['dead', 'it waited for seven days']);
+        await rig.advance(24 * DAY);
+        assert.deepEqual(await list(), []);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('stop where the plan no longer has them, and go on when it does', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('zapier');
+        const { plans, deliveries } = rig.server.parts;
+        await plans.switchAddon(await account(rig), 'zapier', false, 'a test');
+        await rig.queue([{ event: 'sealed' }]);
+        await deliveries.settled();
+        assert.equal(hook.caught.length, 0);
+        assert.match((await rig.ann.get('/app/settings')).text, /locked/);
+        await plans.switchAddon(await account(rig), 'zapier', true, 'a test');
+        deliveries.wake();
+        await hook.atLeast(1);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('are sent after a restart, and again when somebody asks', async () => {
+      const rig = await deliveryRig(start);
+      const hook = await rig.addTarget('webhook', {}, (count, response) => {
+        // The first is never answered: the server is closed meanwhile.
+        if (count > 1) response.end();
+      });
+      await rig.queue([{ event: 'sealed', id: 'a' }]);
+      await hook.atLeast(1);
+      await rig.server.close();
+      const again = await start({
+        folder: rig.server.folder,
+        env: rig.server.env,
+        allowTarget: ['127.0.0.1/32'],
+      });
+      try {
+        await hook.atLeast(2);
+        await again.parts.deliveries.settled();
+        const ann = await signIn(again, 'ann');
+        const [, id] = /\/app\/deliveries\/(\d+)\/again/.exec((await ann.get('/app/deliveries')).text) ?? [];
+        const asked = await ann.post(`/app/deliveries/${id}/again`);
+        assert.equal(asked.location, '/app/deliveries?said=again');
+        await hook.atLeast(3);
+        assert.deepEqual(
+          hook.caught.map(({ json }) => json.id),
+          ['a', 'a', 'a'],
+        );
+      } finally {
+        await again.close();
+        await hook.close();
+      }
+    });
+  });
+
+  it('secrets of targets are changed with two signatures for a day, and kept encrypted', async () => {
+    const rig = await deliveryRig(start);
+    try {
+      const hook = await rig.addTarget();
+      const page = await rig.ann.post(`/app/settings/targets/${hook.id}/secret`);
+      const fresh = /whsec_[\w+/=]{40,}/.exec(page.text)![0];
+      assert.notEqual(fresh, hook.secret);
+      await rig.queue([{ event: 'sealed' }]);
+      await hook.atLeast(1);
+      await rig.advance(DAY);
+      await rig.queue([{ event: 'sealed' }]);
+      const [during, after] = await hook.atLeast(2);
+      for (const secret of [fresh, hook.secret])
+        verifyAt(during!.headers as Record<string, string>, during!.body, secret);
+      verifyAt(after!.headers as Record<string, string>, after!.body, fresh);
+      assert.throws(() => verifyAt(after!.headers as Record<string, string>, after!.body, hook.secret));
+      const rows = JSON.stringify(await rig.server.parts.db.selectFrom('targets').selectAll().execute());
+      for (const secret of [fresh, hook.secret, hook.url]) assert.ok(!rows.includes(secret));
+    } finally {
+      await rig.close();
+    }
+  });
+});
+
+const ALL = { before: Number.MAX_SAFE_INTEGER, target: null, limit: 100 };
+const account = async (rig: Awaited<ReturnType<typeof deliveryRig>>) =>
+  (await rig.server.parts.people.listAccounts())[0]!;
+
+/** Verifies as receivers do, at the time at which it was signed. */
+function verifyAt(headers: Record<string, string>, body: string, secret: string) {
+  const now = Date.now;
+  Date.now = () => Number(headers['webhook-timestamp']) * 1000;
+  try {
+    return { webhook: new Webhook(secret).verify(body, headers) as { event: string } };
+  } finally {
+    Date.now = now;
+  }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, it } from 'node:test';
+import { askRunningServer, importServer, rotateServerKey } from '../../../engine/server/index.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import {
+  type Browser,
+  onBothDatabases,
+  signIn,
+  startTestServer,
+  type TestServer,
+} from '../../support/linked-server.ts';
+import { type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
+
+const rigs: DeliveryRig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+async function openRig(start: typeof startTestServer): Promise<DeliveryRig> {
+  const rig = await deliveryRig(start);
+  rigs.push(rig);
+  return rig;
+}
+
+const DAY = 24 * 3600_000;
+const ALLOWED = { allowTarget: ['127.0.0.1/32'] };
+
+/** Pages that show what is kept. */
+const readPages = async (browser: Browser, { url }: TestServer): Promise<string[]> =>
+  Promise.all(
+    ['/app', '/app/people', '/app/settings', '/app/deliveries', '/operator'].map(async (path) =>
+      (await browser.get(path)).text.replaceAll(url, 'ORIGIN'),
+    ),
+  );
+
+async function exportServer(server: TestServer): Promise<string> {
+  const file = join(temporaryFolder(), 'export.jsonl');
+  await askRunningServer(server.folder, 'export', { file });
+  return file;
+}
+
+/** A folder for a new server that has the key of another one. */
+function makeFolderWithKey(of: TestServer): string {
+  const folder = temporaryFolder('server-');
+  copyFileSync(join(of.folder, 'server.key'), join(folder, 'server.key'));
+  return folder;
+}
+
+onBothDatabases((start, makeDatabase) => {
+  it('an export fills an empty server of either kind with the same', async () => {
+    const rig = await openRig(start);
+    const hook = await rig.addTarget();
+    await rig.queue([{ event: 'sealed' }]);
+    await hook.atLeast(1);
+    await rig.server.parts.deliveries.settled();
+    const pages = await readPages(rig.ann, rig.server);
+    const file = await exportServer(rig.server);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const text = readFileSync(file, 'utf8');
+    for (const secret of [hook.secret, readFileSync(join(rig.server.folder, 'server.key'), 'utf8').trim()])
+      assert.ok(!text.includes(secret));
+    await assert.rejects(askRunningServer(rig.server.folder, 'export', { file }), { code: 'exists' });
+    await rig.server.close();
+    // From this database into both.
+    for (const make of [startTestServer, start]) {
+      const folder = makeFolderWithKey(rig.server);
+      const env = make === start ? await makeDatabase() : {};
+      await importServer({ folder, env }, file);
+      const again = await make({ folder, env, ...ALLOWED });
+      try {
+        const ann = await signIn(again, 'ann');
+        assert.deepEqual(await readPages(ann, again), pages);
+        const test = await ann.post(`/app/settings/targets/${hook.id}/test`);
+        assert.match(test.text, /The test arrived/, 'its address and secret are readable still');
+      } finally {
+        await again.close();
+      }
+    }
+    await rig.close();
+  });
+
+  it('an import is whole or nothing, with the right secret, into an empty database', async () => {
+    const rig = await openRig(start);
+    await rig.addTarget();
+    const file = await exportServer(rig.server);
+    await rig.close();
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const broken: [string[], string][] = [
+      [lines.slice(0, -1), 'body_invalid'],
+      [lines.toSpliced(4, 1), 'body_invalid'],
+      [[...lines, lines.at(-1)!], 'body_invalid'],
+      [lines.with(3, '{"table":"meta"'), 'body_invalid'],
+      [lines.with(3, '{"table":"sqlite_master","row":{}}'), 'body_invalid'],
+      [lines.with(3, '{"table":"accounts","row":{"id":"x","shoe_size":"44"}}'), 'body_invalid'],
+      [lines.with(0, lines[0]!.replace(/"schema":\d+/, '"schema":99')), 'storage_newer'],
+      [lines.slice(1), 'body_invalid'],
+      [[''], 'body_invalid'],
+    ];
+    const folder = makeFolderWithKey(rig.server);
+    const env = await makeDatabase();
+    const copy = join(temporaryFolder(), 'copy.jsonl');
+    for (const [text, code] of broken) {
+      writeFileSync(copy, `${text.join('\n')}\n`);
+      await assert.rejects(importServer({ folder, env }, copy), { code }, text.join('\n').slice(0, 300));
+    }
+    await assert.rejects(importServer({ folder, env }, join(folder, 'nothing')), { code: 'storage_failed' });
+    const bare = temporaryFolder('server-');
+    await assert.rejects(importServer({ folder: bare, env }, file), { code: 'key_mismatch' });
+    const otherKey = { ...env, SVC_LEASE_SECRET: 'o'.repeat(40) };
+    await assert.rejects(importServer({ folder: bare, env: otherKey }, file), { code: 'key_mismatch' });
+    await importServer({ folder, env }, file);
+    await assert.rejects(importServer({ folder, env }, file), { code: 'conflict' });
+  });
+
+  it('a new root secret leaves targets readable, and a change that was cut short is brought to its end', async () => {
+    const rig = await openRig(start);
+    const hook = await rig.addTarget();
+    const { folder, env } = rig.server;
+    const read = (): string => readFileSync(join(folder, 'server.key'), 'utf8').trim();
+    await assert.rejects(rotateServerKey({ folder, env }, null), { code: 'already_running' });
+    await rig.server.close();
+    const before = read();
+    assert.partialDeepStrictEqual(await rotateServerKey({ folder, env }, null), { values: 2 });
+    assert.notEqual(read(), before);
+    const after = read();
+    // As if the process had ended between the database and the file.
+    writeFileSync(join(folder, 'server.key.next'), `${after}\n`, { mode: 0o600 });
+    writeFileSync(join(folder, 'server.key'), `${before}\n`, { mode: 0o600 });
+    const again = await start({ folder, env, ...ALLOWED });
+    try {
+      assert.equal(read(), after);
+      const ann = await signIn(again, 'ann');
+      const test = await ann.post(`/app/settings/targets/${hook.id}/test`);
+      assert.match(test.text, /The test arrived/);
+    } finally {
+      await again.close();
+    }
+    const withSecret = { ...env, SVC_LEASE_SECRET: after };
+    await assert.rejects(rotateServerKey({ folder, env: withSecret }, null), { code: 'usage' });
+    await assert.rejects(rotateServerKey({ folder, env: withSecret }, 'short'), { code: 'usage' });
+    await rotateServerKey({ folder, env: withSecret }, 'n'.repeat(40));
+    await assert.rejects(start({ folder, env: withSecret }), { code: 'key_mismatch' });
+    await (await start({ folder, env: { ...env, SVC_LEASE_SECRET: 'n'.repeat(40) } })).close();
+    await rig.close();
+  });
+
+  it('the log of changes is kept for 400 days', async () => {
+    const rig = await openRig(start);
+    try {
+      const { changes, people } = rig.server.parts;
+      const [home] = await people.listAccounts();
+      await rig.advance(399 * DAY);
+      assert.ok((await changes.list(home!.id)).length > 0);
+      await rig.advance(2 * DAY);
+      assert.deepEqual(await changes.list(home!.id), []);
+    } finally {
+      await rig.close();
+    }
+  });
+});

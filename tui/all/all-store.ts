@@ -1,0 +1,62 @@
+import type { DrawnState, DrawnStore } from '../app.tsx';
+import type { Store } from '../store.ts';
+import { type AllEvent, type MemberEffect, reduceAll } from './reduce-all.ts';
+import { type AllState, findMember, getActive } from './state.ts';
+
+export interface AllStore extends DrawnStore {
+  getAll(): AllState;
+  send(event: AllEvent): void;
+  /** The part of one workspace, for what talks to its engine: it is told of changes to that part alone. */
+  storeOf(file: string): Store;
+}
+
+/** Holds the state of all workspaces, runs the reducer and passes effects on, as `createStore` does for one. */
+export function createAllStore(
+  first: AllState,
+  deps: { run(effect: MemberEffect): void; crash(error: unknown): void },
+): AllStore {
+  let all = first;
+  let drawn = draw(all);
+  const listeners = new Set<() => void>();
+
+  function send(event: AllEvent): void {
+    try {
+      const { all: next, effects } = reduceAll(all, event);
+      all = next;
+      drawn = draw(all);
+      for (const listener of listeners) listener();
+      for (const effect of effects) deps.run(effect);
+    } catch (error) {
+      deps.crash(error);
+    }
+  }
+  function subscribe(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  return {
+    getAll: () => all,
+    getDrawn: () => drawn,
+    send,
+    subscribe,
+    storeOf: (file) => ({
+      getState: () => findMember(all, file).state,
+      send: (event) => send({ type: 'member', file, event }),
+      subscribe(listener) {
+        let last = findMember(all, file).state;
+        return subscribe(() => {
+          const { state } = findMember(all, file);
+          if (state === last) return;
+          last = state;
+          listener();
+        });
+      },
+    }),
+  };
+}
+
+const draw = (all: AllState): DrawnState => ({
+  state: getActive(all).state,
+  all: all.isAlone ? null : all,
+});

@@ -1,0 +1,89 @@
+import { countLive } from '../layout/layout.ts';
+import { listWaiting } from '../panes/waiting.ts';
+import type { Link, State } from '../state/model.ts';
+import { clampNumber, rotateIndex } from '../state/numbers.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, padText, truncateText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import type { AllState, Member } from './state.ts';
+import { activate } from './steps.ts';
+
+// Choosing one of the workspaces, which is then shown alone.
+
+/** What a burst of keys may do here as well. */
+const MOVES: Readonly<Record<string, number>> = { j: 1, down: 1, 'ctrl+n': 1, k: -1, up: -1, 'ctrl+p': -1 };
+
+export const handleChooserKeys = (all: AllState, keys: readonly string[]): AllState =>
+  keys.reduce((sofar, key) => handleChooserKey(sofar, key, keys.length > 1), all);
+
+function handleChooserKey(all: AllState, key: string, isBurst: boolean): AllState {
+  const { chooser, members } = all;
+  if (chooser === null) return all;
+  const by = MOVES[key];
+  if (by !== undefined) return { ...all, chooser: rotateIndex(chooser, by, members.length) };
+  if (isBurst) return all;
+  if (key === 'esc' || key === 'q' || key === 'W') return { ...all, chooser: null };
+  if (key === 'g' || key === 'home') return { ...all, chooser: 0 };
+  if (key === 'G' || key === 'end') return { ...all, chooser: members.length - 1 };
+  return key === 'enter' ? showAlone(all, members[chooser]!) : all;
+}
+
+function showAlone(all: AllState, { file }: Member): AllState {
+  const focus = all.members.find((each) => each.file === all.active)!.state.focus;
+  return { ...activate(all, file, focus), isAlone: true, chooser: null };
+}
+
+/** What the engine of a workspace does, as far as this dashboard knows. */
+export const ENGINE_WORDS: Readonly<Record<Link['phase'], string>> = {
+  live: 'running',
+  connecting: 'asked',
+  lost: 'away',
+};
+
+const HEADS = ['workspace', 'engine', 'waits', 'live', 'folder'] as const;
+
+const describeMember = ({ label, root, state }: Member): string[] => {
+  const isKnown = state.link.phase !== 'connecting';
+  return [
+    label,
+    ENGINE_WORDS[state.link.phase],
+    isKnown ? String(listWaiting(state).length) : '-',
+    isKnown ? String(countLive(state.data)) : '-',
+    root,
+  ];
+};
+
+/** The workspaces as lines, the chosen one among them. */
+export function renderChooser(
+  { members, chooser }: AllState,
+  { cells, rows }: { cells: number; rows: number },
+): Line[] {
+  const table = members.map((each) => describeMember(each).map(makeDrawable));
+  const widths = HEADS.map((head, column) =>
+    Math.min(24, Math.max(head.length, ...table.map((row) => measureCells(row[column]!)))),
+  );
+  const layOut = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => (column === HEADS.length - 1 ? cell : padText(cell, widths[column]!)))
+      .join('  ');
+  const room = Math.max(1, rows - 1);
+  const at = chooser ?? 0;
+  const top = clampNumber(at - room + 1, 0, Math.max(0, table.length - room));
+  return [
+    [span(` ${layOut(HEADS)}`, 'dim')],
+    ...table.slice(top, top + room).map((row, index): Line => {
+      const isChosen = top + index === at;
+      const text = truncateText(`${isChosen ? '▶' : ' '}${layOut(row)}`, cells);
+      const filled = text + ' '.repeat(Math.max(0, cells - measureCells(text)));
+      return [
+        isChosen
+          ? span(filled, 'selected')
+          : span(text, isAway(members[top + index]!.state) ? 'dim' : undefined),
+      ];
+    }),
+  ];
+}
+
+const isAway = ({ link }: State): boolean => link.phase === 'lost';
+
+export const CHOOSER_KEYS = '↑ ↓ choose  Enter show it alone  Esc close';

@@ -1,0 +1,59 @@
+import { type FittedColumn, fitColumns } from '../layout/fit-columns.ts';
+import { explainEmptyList, renderEmptyLines, renderRows } from '../layout/list-lines.ts';
+import { getPane } from '../panes/index.ts';
+import type { Column, Pane } from '../panes/pane.ts';
+import type { CombinedPaneId } from '../state/model.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable } from '../text/text.ts';
+import type { Line } from '../text/theme.ts';
+import { countCombinedRows, findCombinedIndex, listVisibleRows } from './rows.ts';
+import { type AllState, findMember, type Member } from './state.ts';
+
+/** As wide as the longest label, between these. */
+const COLUMN_CELLS = { least: 9, most: 16 };
+
+/** Whose row it is; a cross says that its engine is away, and the row as it was last known. */
+const workspaceColumn = (width: number): FittedColumn<object> => ({
+  width,
+  column: {
+    head: 'workspace',
+    text: (_, { across, link }) => `${link.phase === 'lost' ? '✗ ' : ''}${across?.label ?? ''}`,
+    style: (_, { link }) => (link.phase === 'lost' ? 'bad' : undefined),
+  } satisfies Column<object>,
+});
+
+const fitWorkspaceColumn = (members: readonly Member[]): number =>
+  Math.min(
+    COLUMN_CELLS.most,
+    Math.max(COLUMN_CELLS.least, ...members.map(({ label }) => measureCells(makeDrawable(label)) + 2)),
+  );
+
+/** A list with the rows of all workspaces, the one that each is of before its columns. */
+export function renderCombinedList(
+  all: AllState,
+  id: CombinedPaneId,
+  { cells, rows, focused }: { cells: number; rows: number; focused: boolean },
+): Line[] {
+  const pane = getPane(id) as unknown as Pane<object>;
+  const { state: of } = findMember(all, all.cursors[id]);
+  if (countCombinedRows(all, id) === 0) return renderEmptyLines(explainEmptyAll(all, pane), rows);
+  const width = fitWorkspaceColumn(all.members);
+  const own = fitColumns(pane, cells - 1 - width - 1, of.preferences);
+  const columns = [workspaceColumn(width), ...own];
+  const { selected } = of.lists[id];
+  return renderRows(listVisibleRows(all, id, rows), { pane, columns, cells, focused, selected, of });
+}
+
+/** What an empty list says: what its own says of one that has answered, or that none has. */
+function explainEmptyAll({ members }: AllState, pane: Pane<object>): readonly string[] {
+  const known = members.find(({ state }) => state.link.phase !== 'connecting' && state.data.status !== null);
+  const explained = explainEmptyList(pane, (known ?? members[0]!).state);
+  const away = members.filter(({ state }) => state.link.phase === 'lost').length;
+  return away === 0 ? explained : [...explained, '', `${away} of ${members.length} engines are away.`];
+}
+
+/** At the right end of its border: the place of the cursor among the rows of all. */
+export function describeCombinedList(all: AllState, id: CombinedPaneId): string | undefined {
+  const total = countCombinedRows(all, id);
+  return total === 0 ? undefined : `${findCombinedIndex(all, id) + 1} of ${total}`;
+}

@@ -1,0 +1,41 @@
+import { formatCount } from '../../engine/index.ts';
+import { countLive } from '../layout/layout.ts';
+import { alignEnds } from '../panes/lines.ts';
+import { measureCells } from '../text/cells.ts';
+import { makeDrawable, truncateText } from '../text/text.ts';
+import { type Line, span } from '../text/theme.ts';
+import type { AllState } from './state.ts';
+import { getActive } from './state.ts';
+import { listAllWaiting } from './steps.ts';
+
+/** How much waits in all workspaces, for the title of a terminal. */
+export function describeAllWaiting({ members }: AllState): string {
+  const { length } = listAllWaiting(members);
+  const count = length === 0 ? 'nothing waits' : formatCount(length, 'waits', 'wait');
+  return `svc: ${count} in ${formatCount(members.length, 'workspace')}`;
+}
+
+/** How many there are and whose row is selected at the left, how many engines run at the right. */
+export function renderAllHeaderLine(all: AllState): Line {
+  const { label, state } = getActive(all);
+  const { columns } = state.size;
+  const count = (phase: string): number =>
+    all.members.filter((each) => each.state.link.phase === phase).length;
+  const live = all.members.reduce((sum, each) => sum + countLive(each.state.data), 0);
+  const [away, asked] = [count('lost'), count('connecting')];
+  const parts = [
+    `${formatCount(count('live'), 'engine')} ok`,
+    ...(away === 0 ? [] : [`${away} away`]),
+    ...(asked === 0 ? [] : [`${asked} asked`]),
+    `${live} live`,
+    `${listAllWaiting(all.members).length} waiting`,
+  ];
+  const right = `${parts.join(' · ')} `;
+  const left = ` svc · ${formatCount(all.members.length, 'workspace')} (W) · ${makeDrawable(label)}`;
+  const shown = truncateText(left, Math.max(8, columns - measureCells(right) - 1));
+  const text = truncateText(alignEnds(shown, right, columns), columns);
+  return [
+    span(text.slice(0, shown.length), 'title'),
+    span(text.slice(shown.length), away > 0 ? 'bad' : undefined),
+  ];
+}

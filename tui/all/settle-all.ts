@@ -1,0 +1,158 @@
+import { sortList } from '../actions/sorting.ts';
+import { countLive, getLayout, getListHeight } from '../layout/layout.ts';
+import { reduceState } from '../reducer.ts';
+import { dropMarks } from '../state/lists.ts';
+import type { Across, CombinedLists, CombinedPaneId, ListView, State } from '../state/model.ts';
+import { clampNumber } from '../state/numbers.ts';
+import { COMBINED_PANE_IDS, isCombinedPane } from '../state/pane-ids.ts';
+import { countCombinedRows, findCombinedIndex, findCombinedRow } from './rows.ts';
+import { type AllState, findMember, getActive, type Member } from './state.ts';
+import { changeMember, selectCombinedRow } from './steps.ts';
+
+/** Brings the parts of all workspaces in line with the active one, and the combined lists with their rows. */
+export function settleAll(before: AllState, after: AllState, { isByHand }: { isByHand: boolean }): AllState {
+  const sorted = isByHand ? sortAlike(before, after) : after;
+  const moved = collectMessages(moveCursors(alignMembers(sorted)));
+  return scrollTops(before, tellMembers(moved), isByHand);
+}
+
+/** How the active workspace is looked at, the others are as well: they are one list. */
+function alignMembers(all: AllState): AllState {
+  const { state: like } = getActive(all);
+  const { focus } = like;
+  const cursors =
+    isCombinedPane(focus) && all.cursors[focus] !== all.active
+      ? { ...all.cursors, [focus]: all.active }
+      : all.cursors;
+  return all.members.reduce<AllState>(
+    (sofar, { file, state }) =>
+      file === all.active || isAligned(state, like)
+        ? sofar
+        : changeMember(sofar, file, (each) => alignState(each, like)),
+    { ...all, cursors },
+  );
+}
+
+/** Sorts the rows of the others where a key has sorted those of the active workspace, and never else. */
+function sortAlike(before: AllState, all: AllState): AllState {
+  const { state: like } = getActive(all);
+  const was = findMember(before, all.active).state;
+  const sorted = COMBINED_PANE_IDS.filter((id) => like.lists[id].order !== was.lists[id].order);
+  if (sorted.length === 0) return all;
+  return all.members.reduce(
+    (sofar, { file }) =>
+      file === all.active
+        ? sofar
+        : changeMember(sofar, file, (state) =>
+            sorted.reduce((each, id) => sortList(sortedAs(each, id, like), id), state),
+          ),
+    all,
+  );
+}
+
+const sortedAs = (state: State, id: CombinedPaneId, like: State): State => ({
+  ...state,
+  lists: { ...state.lists, [id]: { ...state.lists[id], sort: like.lists[id].sort } },
+});
+
+/** A workspace without the keyboard shows no list of its own, so it fetches nothing for one. */
+const alignedFocus = ({ focus }: State): CombinedPaneId => (isCombinedPane(focus) ? focus : 'decisions');
+
+const isLikeList = (one: ListView, like: ListView): boolean =>
+  one.filter === like.filter &&
+  // Marks are of one workspace, so that a question about them is about all that are on the screen.
+  (one.marks.size === 0 || like.marks.size === 0);
+
+const isAligned = (state: State, like: State): boolean =>
+  state.focus === alignedFocus(like) &&
+  state.view === 'list' &&
+  state.overlay === null &&
+  state.isZoomed === like.isZoomed &&
+  state.preferences === like.preferences &&
+  COMBINED_PANE_IDS.every((id) => isLikeList(state.lists[id], like.lists[id]));
+
+const alignState = (state: State, like: State): State => ({
+  ...state,
+  focus: alignedFocus(like),
+  view: 'list',
+  overlay: null,
+  armed: null,
+  isZoomed: like.isZoomed,
+  preferences: like.preferences,
+  lists: {
+    ...state.lists,
+    ...Object.fromEntries(
+      COMBINED_PANE_IDS.map((id) => {
+        const { filter, marks } = like.lists[id];
+        const own = marks.size === 0 ? state.lists[id] : dropMarks(state.lists[id]);
+        return [id, { ...own, filter }];
+      }),
+    ),
+  },
+});
+
+/** A list whose selected row was the last one of its workspace goes on with the next one of another. */
+const moveCursors = (all: AllState): AllState => COMBINED_PANE_IDS.reduce(moveCursor, all);
+
+function moveCursor(all: AllState, pane: CombinedPaneId): AllState {
+  if (findMember(all, all.cursors[pane]).state.lists[pane].selected !== null) return all;
+  const row = findCombinedRow(all, pane, findCombinedIndex(all, pane));
+  if (row === undefined) return all;
+  const { state } = getActive(all);
+  if (state.focus !== pane || all.isAlone) return { ...all, cursors: { ...all.cursors, [pane]: row.file } };
+  // What was opened or asked about stays with its workspace until it is closed.
+  return isHeld(state) ? all : selectCombinedRow(all, pane, row, false);
+}
+
+/** Whether the active workspace has opened or asked something. */
+const isHeld = ({ view, overlay, armed }: State): boolean =>
+  view === 'full' || overlay !== null || armed !== null;
+
+/** What is said in a workspace without the keyboard is said beside its name. */
+function collectMessages(all: AllState): AllState {
+  const speaker = all.members.find(({ file, state }) => file !== all.active && state.message !== null);
+  if (speaker?.state.message == null) return all;
+  const message = { workspace: speaker.label, ...speaker.state.message };
+  const emptied = changeMember(all, speaker.file, (state) => ({ ...state, message: null }));
+  return collectMessages(changeMember(emptied, all.active, (state) => ({ ...state, message })));
+}
+
+/** Tells each workspace what it has to know of the others: how long the lists are decides where its preview is. */
+function tellMembers(all: AllState): AllState {
+  const lists = all.isAlone ? null : combineLists(all);
+  const members = all.members.map((member): Member => {
+    const across: Across = { label: member.label, isActive: member.file === all.active, lists };
+    if (isSameAcross(member.state.across, across)) return member;
+    const change = (state: State): State => ({ ...state, across });
+    return { ...member, state: reduceState(member.state, { type: 'replace', change }).state };
+  });
+  return members.every((each, index) => each === all.members[index]) ? all : { ...all, members };
+}
+
+const combineLists = (all: AllState): CombinedLists => ({
+  lengths: Object.fromEntries(
+    COMBINED_PANE_IDS.map((id) => [id, countCombinedRows(all, id)]),
+  ) as CombinedLists['lengths'],
+  live: all.members.reduce((sum, { state }) => sum + countLive(state.data), 0),
+});
+
+const isSameAcross = (one: Across | null, other: Across): boolean =>
+  one !== null &&
+  one.isActive === other.isActive &&
+  one.label === other.label &&
+  JSON.stringify(one.lists) === JSON.stringify(other.lists);
+
+/** Scrolls each list: by hand as little as possible, else so that the selected row stays where it is on the screen. */
+function scrollTops(before: AllState, all: AllState, isByHand: boolean): AllState {
+  const layout = getLayout(getActive(all).state);
+  const tops = Object.fromEntries(
+    COMBINED_PANE_IDS.map((pane) => {
+      const index = findCombinedIndex(all, pane);
+      const height = getListHeight(layout, pane);
+      const top = all.tops[pane] + (isByHand ? 0 : index - findCombinedIndex(before, pane));
+      const highest = Math.max(0, countCombinedRows(all, pane) - height);
+      return [pane, clampNumber(clampNumber(top, index - height + 1, index), 0, highest)];
+    }),
+  ) as AllState['tops'];
+  return { ...all, tops };
+}

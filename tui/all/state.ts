@@ -1,0 +1,94 @@
+import { basename } from 'node:path';
+import type { Preferences } from '../preferences/preferences.ts';
+import type { CombinedPaneId, Size, State } from '../state/model.ts';
+import { COMBINED_PANE_IDS } from '../state/pane-ids.ts';
+import { createInitialState } from '../store.ts';
+
+// The dashboard of several workspaces is the dashboards of each, of which one has the keyboard. Its lists show the rows of all;
+// what is selected, asked and answered belongs to the one whose row it is, by the rules of a dashboard of one workspace.
+
+/** Where a workspace is. */
+export interface WorkspacePlace {
+  /** svc.yaml, absolute; a workspace is the same as long as that is. */
+  file: string;
+  /** Its folder. */
+  root: string;
+  /** `workspace.name`, which several may have. */
+  name: string;
+}
+
+export interface Member extends WorkspacePlace {
+  /** Its name, made different from those of the others. */
+  label: string;
+  state: State;
+}
+
+/** The dashboard of all workspaces. Only `reduceAll` changes it. */
+export interface AllState {
+  /** In the order in which they were first seen, at least one. */
+  members: readonly Member[];
+  /** `file` of the member that has the keyboard. */
+  active: string;
+  /** The active member is shown alone. */
+  isAlone: boolean;
+  /** By list: `file` of the member whose row is selected there. */
+  cursors: Readonly<Record<CombinedPaneId, string>>;
+  /** By list: the row, of all, that is the first one on the screen. */
+  tops: Readonly<Record<CombinedPaneId, number>>;
+  /** Index of a member while one is being chosen; null when not. */
+  chooser: number | null;
+}
+
+const recordOf = <T>(value: T): Record<CombinedPaneId, T> =>
+  Object.fromEntries(COMBINED_PANE_IDS.map((id) => [id, value])) as Record<CombinedPaneId, T>;
+
+/** @param here `file` of the workspace that the person is in, which begins with the keyboard */
+export function createAllState(
+  places: readonly [WorkspacePlace, ...WorkspacePlace[]],
+  { here, ...options }: { here: string | null; size: Size; now: number; preferences?: Preferences },
+): AllState {
+  const members = addMembers([], places, () => createInitialState(options));
+  const active = members.find(({ file }) => file === here)?.file ?? places[0].file;
+  return {
+    members,
+    active,
+    isAlone: false,
+    cursors: recordOf(active),
+    tops: recordOf(0),
+    chooser: null,
+  };
+}
+
+/** Adds those that are not there yet. Labels stay as they are. */
+export function addMembers(
+  before: readonly Member[],
+  places: readonly WorkspacePlace[],
+  createState: () => State,
+): readonly Member[] {
+  const added = places.filter(({ file }) => !before.some((each) => each.file === file));
+  const members = [...before];
+  for (const place of added) {
+    const others = added.filter(({ file }) => file !== place.file).map(({ name }) => name);
+    const label = chooseLabel(place, new Set([...others, ...members.map((each) => each.label)]));
+    members.push({ ...place, label, state: createState() });
+  }
+  return members;
+}
+
+/** The name alone, or with its folder, or with a number. */
+function chooseLabel(
+  { root, name }: Pick<WorkspacePlace, 'root' | 'name'>,
+  taken: ReadonlySet<string>,
+): string {
+  if (!taken.has(name)) return name;
+  const long = `${name} ${basename(root)}`;
+  for (let count = 1; ; count += 1) {
+    const label = count === 1 ? long : `${long} ${count}`;
+    if (!taken.has(label)) return label;
+  }
+}
+
+export const findMember = ({ members }: Pick<AllState, 'members'>, file: string): Member =>
+  members.find((each) => each.file === file)!;
+
+export const getActive = (all: AllState): Member => findMember(all, all.active);

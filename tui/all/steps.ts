@@ -1,0 +1,115 @@
+import { focusPane, goToWaiting } from '../actions/navigation.ts';
+import { type AcrossStep, showMessage } from '../actions/transition.ts';
+import { listWaiting, type Waiting } from '../panes/waiting.ts';
+import { reduceState } from '../reducer.ts';
+import { selectRow } from '../state/lists.ts';
+import type { Message, PaneId, State } from '../state/model.ts';
+import { isCombinedPane } from '../state/pane-ids.ts';
+import { findCombinedIndex, findCombinedRow } from './rows.ts';
+import { type AllState, findMember, getActive, type Member } from './state.ts';
+
+/** Changes the part of one workspace; its lists follow, as after an event. */
+export const changeMember = (all: AllState, file: string, change: (state: State) => State): AllState => ({
+  ...all,
+  members: all.members.map((each) =>
+    each.file === file
+      ? { ...each, state: reduceState(each.state, { type: 'replace', change }).state }
+      : each,
+  ),
+});
+
+/** Says something that is not about one workspace. */
+export const tellActive = (all: AllState, text: string, tone: Message['tone'] = 'info'): AllState =>
+  changeMember(all, all.active, (state) => {
+    const told = showMessage(state, text, tone);
+    return { ...told, message: told.message && { ...told.message, workspace: '' } };
+  });
+
+/** Gives the keyboard to a workspace, in a list of it. What was last said stays on the screen. */
+export function activate(all: AllState, file: string, pane: PaneId): AllState {
+  const { state: from, label } = getActive(all);
+  const cursors = isCombinedPane(pane) ? { ...all.cursors, [pane]: file } : all.cursors;
+  if (file === all.active)
+    return changeMember({ ...all, cursors }, file, (state) => ({ ...state, focus: pane, view: 'list' }));
+  const message = from.message === null ? null : { workspace: label, ...from.message };
+  const left = changeMember({ ...all, cursors }, all.active, (state) => ({ ...state, message: null }));
+  return changeMember({ ...left, active: file }, file, (state) => ({
+    ...state,
+    focus: pane,
+    view: 'list',
+    message: state.message ?? message,
+    workers: from.workers,
+    now: Math.max(state.now, from.now),
+  }));
+}
+
+/** Selects a row. @param isByHand a key did it; after the program did, keys that act have to wait */
+export function selectCombinedRow(
+  all: AllState,
+  pane: PaneId,
+  { file, id }: { file: string; id: string },
+  isByHand: boolean,
+): AllState {
+  return changeMember(activate(all, file, pane), file, (state) => ({
+    ...state,
+    lists: { ...state.lists, [pane]: selectRow(state.lists[pane], id) },
+    ...(isByHand ? {} : { movedAt: state.now }),
+  }));
+}
+
+/** Takes a step that the active workspace cannot take alone. */
+export function takeStep(all: AllState, step: AcrossStep): AllState {
+  switch (step.to) {
+    case 'row': {
+      const { focus } = getActive(all).state;
+      if (!isCombinedPane(focus)) return all;
+      const row = findCombinedRow(all, focus, findCombinedIndex(all, focus) + step.by);
+      return row === undefined ? all : selectCombinedRow(all, focus, row, true);
+    }
+    case 'pane':
+      return goToPane(all, step.pane);
+    case 'waiting':
+      return goToNextWaitingOfAll(all);
+    case 'workspace':
+      return all.isAlone
+        ? { ...all, isAlone: false }
+        : { ...all, chooser: all.members.findIndex(({ file }) => file === all.active) };
+  }
+}
+
+/** Goes to a list: to the row that was selected there last, of whichever workspace. */
+function goToPane(all: AllState, pane: PaneId): AllState {
+  if (isCombinedPane(pane)) return activate(all, all.cursors[pane], pane);
+  return changeMember(all, all.active, (state) => focusPane(pane)({ ...state, across: null }).state);
+}
+
+/** What waits in all workspaces: decisions of all of them first, then questions, then work to review. */
+export function listAllWaiting(members: readonly Member[]): (Waiting & { file: string })[] {
+  const all = members.flatMap(({ file, state }) => listWaiting(state).map((each) => ({ ...each, file })));
+  const RANKS: readonly PaneId[] = ['decisions', 'asks', 'workers'];
+  return all.sort((one, other) => RANKS.indexOf(one.pane) - RANKS.indexOf(other.pane));
+}
+
+function goToNextWaitingOfAll(all: AllState): AllState {
+  const waiting = listAllWaiting(all.members);
+  const next = findNextWaiting(all, waiting);
+  if (next !== undefined)
+    return changeMember(activate(all, next.file, next.pane), next.file, (state) => goToWaiting(state, next));
+  const away = all.members.filter(({ state }) => state.link.phase !== 'live').length;
+  const text =
+    away === 0
+      ? 'nothing waits for you in any workspace'
+      : `nothing waits where an engine answers; ${away} of ${all.members.length} do not`;
+  return tellActive(all, text, away === 0 ? 'good' : 'info');
+}
+
+function findNextWaiting(
+  all: AllState,
+  waiting: readonly (Waiting & { file: string })[],
+): (Waiting & { file: string }) | undefined {
+  const { focus, lists } = findMember(all, all.active).state;
+  const here = waiting.findIndex(
+    (each) => each.file === all.active && each.pane === focus && each.id === lists[focus].selected,
+  );
+  return waiting[(here + 1) % Math.max(1, waiting.length)];
+}

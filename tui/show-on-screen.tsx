@@ -1,0 +1,186 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { render } from 'ink';
+import { usesColour } from '../engine/index.ts';
+import { App, type DrawnStore, type Terminal } from './app.tsx';
+import type { EffectHandlers } from './effects.ts';
+import type { DashboardEnd, TerminalOptions } from './options.ts';
+import type { PreferenceFile } from './preferences/preference-file.ts';
+
+const BELL = '\u0007';
+/** DECAWM: whether a line that is too long continues in the next one, which would scroll the screen. */
+const WRAP_ON = '\u001b[?7h';
+const WRAP_OFF = '\u001b[?7l';
+const OSC = '\u001b]';
+/** Keep the terminal's title, and give it back. */
+const KEEP_TITLE = '\u001b[22;2t';
+const RESTORE_TITLE = '\u001b[23;2t';
+const CLEAR_SCREEN = '\u001b[2J\u001b[H';
+
+export const getTerminalSize = (out: NodeJS.WriteStream) => ({
+  columns: out.columns || 80,
+  rows: out.rows || 24,
+});
+
+/** What a dashboard may do with the screen that it is on. */
+export interface ScreenActions {
+  /** What effects ask of the terminal, whichever workspace they are of. */
+  effects: Omit<EffectHandlers, 'call' | 'calls' | 'edit' | 'command' | 'start-engine' | 'across'>;
+  /** Leaves the terminal to another program until `use` settles. One at a time. */
+  borrowTerminal(use: () => Promise<void>): Promise<void>;
+  /** Ends the dashboard with an error. */
+  fail(error: unknown): void;
+}
+
+/** A dashboard that a screen shows. */
+export interface ShownDashboard {
+  store: DrawnStore;
+  /** What the terminal's title says; null for its own. */
+  describeTitle(): string | null;
+  close(): Promise<void>;
+}
+
+/** Shows a dashboard on a terminal's alternate screen until the person leaves it. Rejects when it fails. */
+export async function showOnScreen(
+  options: TerminalOptions,
+  file: PreferenceFile,
+  build: (actions: ScreenActions) => ShownDashboard,
+): Promise<DashboardEnd> {
+  const { env, stdin, stdout, stderr } = options;
+  let terminal: Terminal | null = null;
+  let isAway = false;
+  let failure: { error: unknown } | null = null;
+  const setLineWrap = (isOn: boolean): void => void stdout.write(isOn ? WRAP_ON : WRAP_OFF);
+  /** What the title of the terminal says; null while it is the terminal's own. */
+  let title: string | null = null;
+  function restoreTitle(): void {
+    if (title !== null) stdout.write(RESTORE_TITLE);
+    title = null;
+  }
+  /** The shell, and any other program, gets its terminal as it was. */
+  function restoreTerminal(): void {
+    setLineWrap(true);
+    restoreTitle();
+  }
+  function failDashboard(error: unknown): void {
+    failure ??= { error };
+    terminal?.exit();
+  }
+
+  const effects: ScreenActions['effects'] = {
+    suspend: () => void borrowTerminal(stopProcess),
+    redraw: redrawScreen,
+    bell: () => void stdout.write(BELL),
+    notice: ({ text }) => void stdout.write(`${OSC}9;${text}${BELL}`),
+    copy: ({ text }) => void stdout.write(`${OSC}52;c;${Buffer.from(text).toString('base64')}${BELL}`),
+    save: ({ changes }) => file.save(changes, (text) => store.send({ type: 'message', text, tone: 'bad' })),
+    quit: () => terminal?.exit(),
+  };
+  const dashboard = build({ effects, borrowTerminal, fail: failDashboard });
+  const { store } = dashboard;
+
+  async function borrowTerminal(use: () => Promise<void>): Promise<void> {
+    if (terminal === null || isAway) return;
+    isAway = true;
+    try {
+      await terminal.suspend(async () => {
+        await releaseStdin(stdin);
+        restoreTerminal();
+        try {
+          await use();
+        } finally {
+          setLineWrap(false);
+        }
+      });
+    } finally {
+      isAway = false;
+      store.send({ type: 'resize', size: getTerminalSize(stdout) });
+    }
+  }
+
+  /** Clears whatever else was written to the terminal, and draws everything anew. */
+  function redrawScreen(): void {
+    if (isAway) return;
+    app.clear();
+    stdout.write(WRAP_OFF + CLEAR_SCREEN);
+    onResize();
+  }
+
+  function updateTitle(): void {
+    const { state } = store.getDrawn();
+    if (isAway || state.link.phase === 'connecting') return;
+    const wanted = state.preferences.title ? dashboard.describeTitle() : null;
+    if (wanted === title) return;
+    if (wanted === null) {
+      restoreTitle();
+      return;
+    }
+    if (title === null) stdout.write(KEEP_TITLE);
+    stdout.write(`${OSC}2;${wanted}${BELL}`);
+    title = wanted;
+  }
+  const stopTitle = store.subscribe(updateTitle);
+
+  const onResize = (): void => store.send({ type: 'resize', size: getTerminalSize(stdout) });
+  const onStop = (): void => void borrowTerminal(stopProcess);
+  const onBroken = (): void => terminal?.exit();
+  stdout.on('resize', onResize).on('error', onBroken);
+  options.signal.addEventListener('abort', onBroken, { once: true });
+  // Ctrl-Z arrives as a key; this is for a SIGTSTP from another program.
+  process.on('SIGTSTP', onStop);
+  // The shell gets its terminal back as it was, however the program ends.
+  process.once('exit', restoreTerminal);
+  setLineWrap(false);
+  const app = render(
+    <App
+      store={store}
+      colours={usesColour(env, stdout)}
+      onTerminal={(given) => {
+        terminal = given;
+        if (failure !== null) given.exit();
+      }}
+    />,
+    {
+      stdin,
+      stdout,
+      stderr,
+      exitOnCtrlC: false,
+      alternateScreen: true,
+      incrementalRendering: true,
+      maxFps: 120,
+      // Without this, Ink in a CI job would draw the last frame only.
+      interactive: true,
+    },
+  );
+  try {
+    await app.waitUntilExit();
+  } finally {
+    process.off('exit', restoreTerminal);
+    stopTitle();
+    restoreTerminal();
+    process.off('SIGTSTP', onStop);
+    stdout.off('resize', onResize);
+    await dashboard.close();
+    await file.close();
+    stdout.off('error', onBroken);
+  }
+  if (failure !== null) throw (failure as { error: unknown }).error;
+  return { farewell: store.getDrawn().state.farewell };
+}
+
+/**
+ * Stops reading from stdin. Ink removes its listener, but the stream reads on into its buffer and would swallow keys that
+ * are meant for the other program. Only a flowing stream can be paused, hence `resume` first.
+ */
+async function releaseStdin(stdin: NodeJS.ReadStream): Promise<void> {
+  await nextTurn();
+  stdin.resume().pause();
+  await nextTurn();
+}
+
+/** Stops this process and resolves when it is continued. SIGSTOP, since SIGTSTP has a listener here. */
+function stopProcess(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGCONT', () => resolve());
+    process.kill(process.pid, 'SIGSTOP');
+  });
+}
