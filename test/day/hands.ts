@@ -37,6 +37,8 @@ export function createHands(terminal: Terminal): Hands {
     terminal.type(word);
     await terminal.shows(`${word}▏`);
     terminal.keys('Enter');
+    // The title shows the filter while it is written, too: a key sent then would arrive together with Enter.
+    await terminal.gone(/^ filter/m);
     await terminal.shows(new RegExp(`═ ${pane} \\w+ +/${word} `));
     terminal.keys('g');
     await terminal.shows(new RegExp(`║ [▶◉].*${word}`));
