@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createGraph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createDependentMarker } from '../../../../engine/knowledge/symbols/index-files/mark-dependents.ts';
 import { ANY_PATH } from '../../../../engine/knowledge/symbols/resolve/stored-project.ts';
-import { gitEnvironment } from '../../../support/git.ts';
-import { type Files, listEdges, makeProject } from './graph-rig.ts';
+import { type Files, listEdges, makeProject, openGraph } from './graph-rig.ts';
 
 const FOLDERS = 40;
 const FILES_EACH = 8;
@@ -78,18 +76,7 @@ describe('a change of very many files', () => {
 
   test('is not taken for read by who asks while an earlier state is being read', async () => {
     const project = makeProject(composeBranch('src', 'one'));
-    const graph = createGraph({
-      data: join(project.root, '..'),
-      env: gitEnvironment(),
-      settings: () => ({
-        parsers: {},
-        without: [],
-        exact: { isOn: false, mustConfine: false },
-        shared: new Map(),
-      }),
-      folder: () => project.root,
-      sessionOf: () => null,
-    });
+    const graph = openGraph(project);
     try {
       // The first files have been read, and the folder was listed before that.
       const told = Promise.withResolvers<void>();
