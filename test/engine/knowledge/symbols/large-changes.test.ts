@@ -101,4 +101,28 @@ describe('a change of very many files', () => {
       await project.close();
     }
   });
+
+  test('is looked at once more before an answer says that something is not there', async () => {
+    const project = makeProject({ 'first.ts': 'export const first = 1;\n' });
+    const graph = openGraph(project);
+    const search = async (query: string) => {
+      const { answer } = await graph.ask({ project: null }, { ask: 'search', query, limit: 5, only: null });
+      assert.ok('symbols' in answer);
+      return answer.symbols.map(({ path }) => path);
+    };
+    try {
+      for (let at = 0; at < 5; at += 1) {
+        project.write({ [`late${at}.ts`]: `export const written${at} = 1;\n` });
+        assert.deepEqual(await search(`written${at}`), [`late${at}.ts`]);
+        const { answer } = await graph.ask(
+          { project: null },
+          { ask: 'snippet', symbol: `none${at}`, maxLines: 1 },
+        );
+        assert.ok('empty' in answer);
+      }
+    } finally {
+      await graph.close();
+      await project.close();
+    }
+  });
 });
