@@ -6,7 +6,8 @@ import type { Button, ChatMessage, Span } from '../service.ts';
 
 /** Of one text object, and here of the fallback text too. */
 const LONGEST_TEXT = 3000;
-const MOST_SECTIONS = 10;
+/** Slack has a limit for all blocks together as well, and does not say which. */
+const MOST_SECTIONS = 4;
 const LONGEST_LABEL = 75;
 const MOST_BUTTONS_IN_ROW = 5;
 
@@ -35,7 +36,7 @@ function packLines(lines: readonly string[]): string[] {
       packed[packed.length - 1] = `${last}\n${line}`;
     else packed.push(line);
   }
-  return packed.slice(0, MOST_SECTIONS);
+  return packed.length <= MOST_SECTIONS ? packed : [...packed.slice(0, MOST_SECTIONS), '…'];
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

