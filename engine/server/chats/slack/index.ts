@@ -7,6 +7,7 @@ import { formatAnswer, formatMessage, type SlackText } from './format-message.ts
 import { createIdentityCheck } from './identity.ts';
 import { createIncomingPayloads } from './incoming.ts';
 import { type SlackPace, USUAL_PACE } from './pace.ts';
+import { BotRefusedError } from './problems.ts';
 import { createSignedRequests } from './signed-requests.ts';
 import { createSocketMode } from './socket-mode.ts';
 import { createStatus } from './status.ts';
@@ -76,12 +77,16 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
 
   async function say(method: string, to: Record<string, string>, text: SlackText): Promise<string> {
     const unfurling = method === 'chat.postMessage' ? NO_UNFURLING : {};
+    const given = { ...to, ...text, ...unfurling };
     try {
-      const given = { ...to, ...text, ...unfurling };
-      return (await api.call(method, { token: botToken, arguments: given, answer: posted })).ts;
+      const { ts } = await api.call(method, { token: botToken, arguments: given, answer: posted });
+      status.setTokenProblem(null);
+      return ts;
     } catch (error) {
-      // Of the token or of this message: Slack is asked which.
-      if (error instanceof ChatSendError && error.problem === 'refused') void identity.check();
+      if (error instanceof BotRefusedError) {
+        status.setTokenProblem(error.message);
+        if (!error.isTokenTaken) void identity.check();
+      }
       throw error;
     }
   }

@@ -1,17 +1,27 @@
 import { ChatSendError, type SendProblem } from '../service.ts';
 
+/** Slack refuses the bot itself, whatever the message. */
+export class BotRefusedError extends ChatSendError {
+  /** Whether Slack takes the token for something else. */
+  readonly isTokenTaken: boolean;
+  constructor(message: string, isTokenTaken: boolean) {
+    super('refused', message);
+    this.isTokenTaken = isTokenTaken;
+  }
+}
+
 /** What Slack says no with, and what that means here; the codes are those of its Web API. */
-const PROBLEMS: Readonly<Record<string, readonly [SendProblem, string]>> = {
-  invalid_auth: ['refused', 'Slack does not take the token'],
-  not_authed: ['refused', 'Slack does not take the token'],
-  token_revoked: ['refused', 'the token was revoked'],
-  token_expired: ['refused', 'the token has expired'],
-  account_inactive: ['refused', 'the app was removed from its Slack workspace'],
-  org_login_required: ['refused', 'the Slack workspace is being moved to an organization'],
-  access_denied: ['refused', 'Slack does not let the app in'],
-  missing_scope: ['refused', 'the token lacks a scope; docs/server.md lists them'],
-  not_allowed_token_type: ['refused', 'this is not the kind of token that Slack wants here'],
-  no_permission: ['refused', 'the app may not do this in its Slack workspace'],
+const PROBLEMS: Readonly<Record<string, readonly [SendProblem | 'token' | 'scope', string]>> = {
+  invalid_auth: ['token', 'Slack does not take the token'],
+  not_authed: ['token', 'Slack does not take the token'],
+  token_revoked: ['token', 'the token was revoked'],
+  token_expired: ['token', 'the token has expired'],
+  account_inactive: ['token', 'the app was removed from its Slack workspace'],
+  org_login_required: ['token', 'the Slack workspace is being moved to an organization'],
+  access_denied: ['token', 'Slack does not let the app in'],
+  missing_scope: ['scope', 'the token lacks a scope; docs/server.md lists them'],
+  not_allowed_token_type: ['scope', 'this is not the kind of token that Slack wants here'],
+  no_permission: ['scope', 'the app may not do this in its Slack workspace'],
   restricted_action: ['refused', 'an admin of the Slack workspace does not let the app post there'],
   restricted_action_read_only_channel: ['refused', 'nobody but admins may post in this channel'],
   msg_too_long: ['refused', 'the message is too long for Slack'],
@@ -41,5 +51,6 @@ const PROBLEMS: Readonly<Record<string, readonly [SendProblem, string]>> = {
 export function readProblem(code: string, retryAfterMs: number | null): ChatSendError {
   const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined;
   const [problem, words] = known ?? ['later', 'Slack says no, with a reason that is not known here'];
+  if (problem === 'token' || problem === 'scope') return new BotRefusedError(words, problem === 'scope');
   return new ChatSendError(problem, words, retryAfterMs);
 }
