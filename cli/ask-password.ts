@@ -1,5 +1,7 @@
 import { toPrintable } from '../engine/index.ts';
 
+const LONGEST_INPUT = 4096;
+
 interface Terminal {
   stdin: NodeJS.ReadStream;
   stderr: NodeJS.WriteStream;
@@ -37,12 +39,30 @@ export async function askForPassword({ stdin, stderr, signal }: Terminal, questi
   }
 }
 
+/** Reads a line for each question without showing them: from a terminal, or as many lines as are piped in. */
+export async function askForSecrets(terminal: Terminal, questions: readonly string[]): Promise<string[]> {
+  const { stdin } = terminal;
+  const given: string[] = [];
+  if (stdin.isTTY) {
+    for (const question of questions) given.push(await askForPassword(terminal, question));
+    return given;
+  }
+  stdin.setEncoding('utf8');
+  let text = '';
+  for await (const part of stdin) {
+    text += part;
+    if (text.length > LONGEST_INPUT) break;
+  }
+  const lines = text.split(/\r?\n/);
+  return questions.map((_, at) => lines[at] ?? '');
+}
+
 async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
   stdin.setEncoding('utf8');
   let text = '';
   for await (const part of stdin) {
     text += part;
-    if (text.includes('\n') || text.length > 4096) break;
+    if (text.includes('\n') || text.length > LONGEST_INPUT) break;
   }
   return text.split(/\r?\n/, 1)[0] ?? '';
 }

@@ -3,6 +3,7 @@ import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
+import { serverChat } from './server-chat.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
 import { serverKeepingCommands } from './server-keeping.ts';
 
@@ -30,6 +31,12 @@ const serve = defineCommand({
       multiple: true,
       about: 'addresses of a network of your own that events may be sent to, such as those of your n8n',
     },
+    telegramApi: {
+      type: 'string',
+      value: 'url',
+      about: "a Bot API server of your own (Telegram's)",
+    },
+    slackApi: { type: 'string', value: 'url', about: "where Slack's methods are (Slack's)" },
   },
   examples: [
     'server serve',
@@ -38,8 +45,8 @@ const serve = defineCommand({
   ],
   async run(context) {
     const { readServerSettings, startServer } = await linkedServer();
-    const { addr, publicUrl, data, allowRemote, trustProxy, allowTarget } = context.flags;
-    const settings = readServerSettings({ addr, publicUrl, allowRemote, trustProxy, allowTarget });
+    const { data, ...flags } = context.flags;
+    const settings = readServerSettings(flags);
     const folder = openServerFolder(data, context);
     const log = pino(
       { base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -316,5 +323,6 @@ export const serverCommands: readonly Command[] = [
   account,
   plan,
   token,
+  serverChat,
   ...serverKeepingCommands,
 ];

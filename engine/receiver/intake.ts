@@ -9,7 +9,7 @@ import {
   type TemplateFields,
 } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { fieldsInvalidError } from './body.ts';
+import { fieldsInvalidError } from '../http/body.ts';
 import { type Answer, jsonAnswer } from './request.ts';
 
 /** The part of the `webhook` section that is read on each request. */

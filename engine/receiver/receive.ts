@@ -1,14 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import { checkTime, clockSetBackError, createVerifier, type Verify } from '../http/signature.ts';
+import type { Failures } from '../http/signature-failures.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
-import type { Failures } from './failures.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';
 import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
 import type { Route } from './routes/route.ts';
-import { checkTime, clockSetBackError, createVerifier, type Verify } from './signature.ts';
 import {
   checkWorkspace,
   formatWorkspaceHeader,

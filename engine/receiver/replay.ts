@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
+import { SKEW_MS } from '../http/signature.ts';
 import type { Storage } from '../storage/index.ts';
-import { SKEW_MS } from './signature.ts';
 
 /** How long a signature is remembered, by the monotonic clock, ms. */
 export const REPLAY_MS = 600_000;

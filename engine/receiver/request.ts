@@ -1,7 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts';
-
-/** Header names in lower case, as node:http gives them. */
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+import type { Headers } from '../http/signature.ts';
 
 /** The part of a request that arrives before its body. */
 export interface Head {

@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import type { Headers } from './request.ts';
+import type { Headers } from '../http/signature.ts';
 
 /** The workspace that a receiver belongs to. */
 export interface ReceiverWorkspace {

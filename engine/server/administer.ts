@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ADDONS, PLANS } from '../base/capabilities.ts';
 import { isErrorCode, SvcError } from '../base/errors.ts';
+import { CHAT_KINDS } from './chats/service.ts';
 import { ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
 import { exportDatabase } from './keeping/export.ts';
@@ -38,6 +39,9 @@ export const ADMIN_INPUTS = {
   'plan.list': z.strictObject({}),
   'plan.set': z.strictObject({ plan: z.enum(PLANS), key: z.string().max(100), value: z.string().max(100) }),
   'token.metrics': z.strictObject({}),
+  'chat.list': z.strictObject({}),
+  'chat.set': z.strictObject({ kind: z.enum(CHAT_KINDS), settings: z.record(z.string(), z.unknown()) }),
+  'chat.remove': z.strictObject({ kind: z.enum(CHAT_KINDS) }),
   export: z.strictObject({ file: z.string().min(1).max(4096) }),
 } as const;
 
@@ -121,6 +125,26 @@ const ACTIONS: AdminActions = {
     const changed = await plans.set(plan, key, value, ACTOR);
     deliveries.wake();
     return changed;
+  },
+  async 'chat.list'({ chats }) {
+    const listed = await chats.bots.list();
+    return listed.map(({ kind, setBy, setAt, status }) => ({
+      service: kind,
+      state: status.state,
+      problem: status.problem,
+      name: status.botName,
+      set_by: setBy,
+      set_at: new Date(setAt).toISOString(),
+    }));
+  },
+  async 'chat.set'({ chats }, { kind, settings }) {
+    await chats.bots.set(kind, settings, ACTOR);
+    return { service: kind };
+  },
+  async 'chat.remove'({ chats }, { kind }) {
+    if (!(await chats.bots.remove(kind, ACTOR)))
+      throw new SvcError('not_found', `no bot of ${kind} is set up`);
+    return { service: kind, removed: true };
   },
   export: ({ db, clock }, { file }) => exportDatabase(db, file, clock.now()),
   async 'token.metrics'({ db }) {

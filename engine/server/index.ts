@@ -3,6 +3,7 @@
  * and nothing of a workspace imports it; `svc server …` reaches it through the engine's door.
  */
 export { type AdminVerb, askRunningServer } from './administer.ts';
+export { BOT_FIELDS } from './chats/bot-settings.ts';
 export { DEFAULT_ADDRESS, readServerSettings, type ServerFlags } from './http/settings.ts';
 export { importServer, rotateServerKey } from './keeping/closed.ts';
 export { administerClosed, type RunningServer, type ServerOptions, startServer } from './serve.ts';

@@ -9,13 +9,14 @@ import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
 import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
+import { type Chats, createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
 import { createDeliveries } from './deliveries/index.ts';
 import { createTargets } from './deliveries/targets.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
-import type { ServerSettings } from './http/settings.ts';
+import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts';
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
@@ -76,7 +77,8 @@ interface OpenParts {
 }
 
 /** How the server is reached, and what it may reach. */
-interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget'> {
+interface Reach
+  extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'telegramApi' | 'slackApi'> {
   origin: string;
 }
 
@@ -92,7 +94,7 @@ async function openParts(
     tellSetupCode,
     tellNewSecret,
   }: ServerOptions,
-  { origin, isTrustedProxy, isAllowedTarget }: Reach,
+  { origin, isTrustedProxy, isAllowedTarget, telegramApi, slackApi }: Reach,
 ): Promise<OpenParts> {
   const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {
@@ -108,6 +110,7 @@ async function openParts(
       async onChanged(accounts) {
         for (const account of accounts) await commands.giveRefresh(account);
         deliveries.wake();
+        chats.wake();
       },
     });
     const people = createPeople({ db, clock, changes, passwords, plans });
@@ -118,7 +121,33 @@ async function openParts(
       tell: (code, file) => tellSetupCode?.(code, file),
     });
     const polls = createPolls(clock);
-    const commands = createCommands({ db, clock, changes, onGiven: polls.tell });
+    const commands = createCommands({
+      db,
+      clock,
+      changes,
+      onGiven: polls.tell,
+      onChanged: (workspace, decision) => chats.followCommand(workspace, decision),
+    });
+    const failures = createFailureCounter({ db, clock });
+    const sealer = createSealer(secret.deriveKey(SEALING));
+    // What follows from these in chats is made after them, since chats ask them.
+    const follow: Pick<Chats, 'followDecisions' | 'wake'> = {
+      followDecisions: (...given) => chats.followDecisions(...given),
+      wake: () => chats.wake(),
+    };
+    const pending = createPendingDecisions({ db, chats: follow });
+    const workspaces = createWorkspaces({ db, clock, changes, plans, chats: follow });
+    const chats = await createChats({
+      db,
+      clock,
+      log,
+      changes,
+      plans,
+      failures,
+      sealer,
+      links: { pending, commands, polls, workspaces },
+      reach: { origin, telegramApi, slackApi },
+    });
     const guard = createAddressGuard({
       isAllowed: isAllowedTarget,
       ...(lookup === undefined ? {} : { lookup }),
@@ -128,7 +157,7 @@ async function openParts(
       clock,
       changes,
       plans,
-      sealer: createSealer(secret.deriveKey(SEALING)),
+      sealer,
       guard,
       wake: () => deliveries.wake(),
     });
@@ -142,12 +171,13 @@ async function openParts(
       passwords,
       firstRun,
       changes,
-      failures: createFailureCounter({ db, clock }),
+      failures,
       devices: createDeviceRequests({ db, clock, changes }),
       machines: createMachines({ db, clock, changes }),
-      workspaces: createWorkspaces({ db, clock, changes, plans }),
-      events: createWorkspaceEvents({ db, clock, deliveries }),
-      pending: createPendingDecisions(db),
+      workspaces,
+      events: createWorkspaceEvents({ db, clock, deliveries, chats }),
+      pending,
+      chats,
       commands,
       polls,
       plans,
@@ -170,6 +200,7 @@ async function openParts(
       parts,
       database: database.name,
       async close() {
+        await chats.close();
         await deliveries.close();
         await retention.close();
         await guard.close();
@@ -193,6 +224,8 @@ export async function administerClosed(
     origin,
     isTrustedProxy: () => false,
     isAllowedTarget: () => false,
+    telegramApi: TELEGRAM_API,
+    slackApi: SLACK_API,
   });
   try {
     return await administer(parts, verb, input);
@@ -238,6 +271,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   server.on('request', getRequestListener(makeServerApp(parts).fetch, { overrideGlobalObjects: false }));
   parts.deliveries.start();
   parts.retention.start();
+  void parts.chats
+    .start()
+    .catch((thrown: unknown) =>
+      log.error({ error: asSvcError(thrown).message }, 'the chats were not started'),
+    );
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
   let closing: Promise<void> | undefined;
   return {

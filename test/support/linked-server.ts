@@ -45,6 +45,8 @@ export async function startTestServer(
     clock?: Clock;
     allowTarget?: string[];
     lookup?: LookupFunction;
+    telegramApi?: string;
+    slackApi?: string;
   } = {},
 ): Promise<TestServer> {
   const {
@@ -55,11 +57,21 @@ export async function startTestServer(
     trustProxy = [],
     allowTarget = [],
     lookup,
+    telegramApi,
+    slackApi,
   } = options;
   const clock = fakeClock();
   const codes: string[] = [];
   const log: string[] = [];
-  const settings = readServerSettings({ addr, publicUrl, allowRemote: false, trustProxy, allowTarget });
+  const settings = readServerSettings({
+    addr,
+    publicUrl,
+    allowRemote: false,
+    trustProxy,
+    allowTarget,
+    telegramApi,
+    slackApi,
+  });
   const server = await startServer(
     {
       folder,

@@ -3,13 +3,13 @@ import { SvcError } from '../../base/errors.ts';
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
+import { parseFormBody } from '../../http/body.ts';
+import { SCHEMES } from '../../http/signature.ts';
 import type { Sessions } from '../../sessions/index.ts';
-import { parseFormBody } from '../body.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
 import { problemAnswer } from '../problem.ts';
 import { type Answer, jsonAnswer } from '../request.ts';
 import { formatChatActor } from '../sender.ts';
-import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
 /** As the chat shows them. */

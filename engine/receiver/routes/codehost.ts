@@ -1,11 +1,11 @@
 import { findTemplate, type Task, type Tasks } from '../../board/tasks/index.ts';
-import { parseJsonBody } from '../body.ts';
+import { parseJsonBody } from '../../http/body.ts';
+import { findHeader, SCHEMES } from '../../http/signature.ts';
 import { type Occurrence, readEvent } from '../codehost-event.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';
 import { type Answer, jsonAnswer } from '../request.ts';
 import { formatCodehostActor } from '../sender.ts';
-import { findHeader, SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
 const EVENT_HEADERS = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];

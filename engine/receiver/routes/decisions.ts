@@ -9,10 +9,10 @@ import {
   type JsonObject,
   parseJsonBody,
   readTextField,
-} from '../body.ts';
+} from '../../http/body.ts';
+import { SCHEMES } from '../../http/signature.ts';
 import { problemAnswer } from '../problem.ts';
 import { type Answer, type InboundRequest, jsonAnswer } from '../request.ts';
-import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
 const BY: By = { actor: 'webhook', via: 'task' };

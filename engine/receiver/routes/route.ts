@@ -1,6 +1,6 @@
 import type { SvcError } from '../../base/errors.ts';
+import type { Scheme } from '../../http/signature.ts';
 import type { Answer, InboundRequest } from '../request.ts';
-import type { Scheme } from '../signature.ts';
 
 /** A route as data, read by the shared checks in receive.ts. */
 export interface Route {

@@ -8,11 +8,11 @@ import {
   parseJsonBody,
   readFlagField,
   readTextField,
-} from '../body.ts';
+} from '../../http/body.ts';
+import { SCHEMES } from '../../http/signature.ts';
 import type { Incoming, Intake } from '../intake.ts';
 import type { Receipts } from '../receipts.ts';
 import type { Answer, InboundRequest } from '../request.ts';
-import { SCHEMES } from '../signature.ts';
 import type { Route } from './route.ts';
 
 const IDEMPOTENCY_MS = 24 * 3_600_000;

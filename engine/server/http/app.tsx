@@ -7,6 +7,7 @@ import { STYLE } from '../pages/style.ts';
 import { hashToken } from '../secrets.ts';
 import { accountRoutes } from './account-routes.tsx';
 import { limitBodies } from './body-limit.ts';
+import { chatRequests, chatRoutes } from './chat-routes.tsx';
 import type { ServerEnv, ServerParts } from './context.ts';
 import { decisionRoutes } from './decision-routes.tsx';
 import { frontRoutes } from './front-routes.tsx';
@@ -26,8 +27,8 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     const begin = clock.monotonic();
     await next();
     const { method, path } = context.req;
-    // An invitation's address opens something, so it is in no log.
-    const shown = path.replace(/^\/invitation\/.*/, '/invitation/…');
+    // Addresses that open something are in no log.
+    const shown = path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');
     log.info({ method, path: shown, status: context.res.status, ms: clock.monotonic() - begin }, 'request');
   });
   app.use('*', limitBodies);
@@ -53,11 +54,13 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   // Terminals bring no cookie, and their requests need none.
   app.route('/', oauthRoutes(parts));
   app.route('/v1', linkRoutes(parts));
+  app.route('/chats', chatRequests(parts));
   app.use('*', checkSameOrigin(origin));
   app.route('/', frontRoutes(parts));
   app.use('/app/*', requireSignedIn(parts));
   app.route('/app', decisionRoutes(parts));
   app.route('/app', settingsRoutes(parts));
+  app.route('/app', chatRoutes(parts));
   app.route('/app', accountRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));

@@ -5,6 +5,8 @@ import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
 import type { ServerEnv } from './context.ts';
 
 const LARGEST_FORM_BYTES = 64 * 1024;
+/** What chat services send may quote whole messages. */
+const LARGEST_CHAT_BYTES = 1024 * 1024;
 /** What workspaces send is larger than any form. */
 const LARGER: ReadonlyMap<string, number> = new Map([
   ['/v1/events', LARGEST_EVENTS_BYTES],
@@ -15,7 +17,7 @@ const LARGER: ReadonlyMap<string, number> = new Map([
 export const limitBodies: MiddlewareHandler<ServerEnv> = async (context, next) => {
   const { path, raw } = context.req;
   const length = raw.headers.get('content-length');
-  const most = LARGER.get(path) ?? LARGEST_FORM_BYTES;
+  const most = LARGER.get(path) ?? (path.startsWith('/chats/') ? LARGEST_CHAT_BYTES : LARGEST_FORM_BYTES);
   const error =
     length !== null && Number(length) > most
       ? new SvcError('body_too_large', `the body is larger than ${most / 1024} KB`)

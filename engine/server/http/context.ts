@@ -3,6 +3,7 @@ import type { Context as HonoContext } from 'hono';
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { Chats } from '../chats/index.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { Targets } from '../deliveries/targets.ts';
@@ -43,6 +44,7 @@ export interface ServerParts {
   leases: LeaseIssuer;
   targets: Targets;
   deliveries: Deliveries;
+  chats: Chats;
   retention: ServerRetention;
   /** Scheme, host and port that links, the issuer and the checks of origin come from. */
   origin: string;

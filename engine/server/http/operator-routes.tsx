@@ -1,7 +1,11 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import { ADDONS, PLANS } from '../../base/capabilities.ts';
-import { asSvcError } from '../../base/errors.ts';
+import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import { BOT_FIELDS } from '../chats/bot-settings.ts';
+import { KIND_NAMES } from '../chats/bots.ts';
+import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
+import { BotPage } from '../pages/bots.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
@@ -9,7 +13,7 @@ import { readForm, requireOperator, requireSignedIn } from './guards.ts';
 
 /** Pages for those who run this server. */
 export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, plans, deliveries, origin } = parts;
+  const { people, plans, deliveries, chats, origin } = parts;
   const routes = new Hono<ServerEnv>();
   routes.use('*', requireSignedIn(parts), requireOperator);
 
@@ -18,9 +22,19 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
     status: 200 | 409 | 422 = 200,
   ) {
-    const [accounts, listed] = await Promise.all([people.listAccounts(), people.list()]);
+    const [accounts, listed, bots] = await Promise.all([
+      people.listAccounts(),
+      people.list(),
+      chats.bots.list(),
+    ]);
     return context.html(
-      <OperatorPage signedIn={context.get('signedIn')} accounts={accounts} people={listed} {...facts} />,
+      <OperatorPage
+        signedIn={context.get('signedIn')}
+        accounts={accounts}
+        people={listed}
+        bots={bots}
+        {...facts}
+      />,
       status,
     );
   }
@@ -31,6 +45,60 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       context.req.query('said') === 'removed' ? { said: 'The account was removed.' } : {},
     ),
   );
+
+  const readKind = (context: ServerContext): ChatKind | null =>
+    CHAT_KINDS.find((kind) => kind === context.req.param('kind')) ?? null;
+  const renderBot = async (context: ServerContext, kind: ChatKind, facts: { error?: string } = {}) =>
+    context.html(
+      <BotPage
+        signedIn={context.get('signedIn')}
+        kind={kind}
+        bot={(await chats.bots.list()).find((bot) => bot.kind === kind) ?? null}
+        origin={origin}
+        said={context.req.query('said') === 'saved' ? 'Saved. The bot starts now.' : null}
+        {...facts}
+      />,
+      facts.error === undefined ? 200 : 422,
+    );
+  routes.get('/bots/:kind', async (context) => {
+    const kind = readKind(context);
+    return kind === null ? context.notFound() : renderBot(context, kind);
+  });
+  routes.post('/bots/:kind', async (context) => {
+    const kind = readKind(context);
+    if (kind === null) return context.notFound();
+    const field = await readForm(context);
+    const settings = Object.fromEntries(BOT_FIELDS[kind].map(({ name }) => [name, field(name)]));
+    const input = kind === 'telegram' ? { ...settings, webhook: field('webhook') === 'on' } : settings;
+    try {
+      await chats.bots.set(kind, input, context.get('signedIn').person.name);
+    } catch (thrown) {
+      const { code, message } = asSvcError(thrown);
+      if (toHttpStatus(code) >= 500) throw thrown;
+      return renderBot(context, kind, { error: message });
+    }
+    return context.redirect(`/operator/bots/${kind}?said=saved`, 303);
+  });
+  routes.get('/bots/:kind/remove', (context) => {
+    const kind = readKind(context);
+    if (kind === null) return context.notFound();
+    return context.html(
+      <ConfirmPage
+        title={`Remove the bot of ${KIND_NAMES[kind]}?`}
+        text="Who was connected to it and where it spoke is forgotten, in every account. It cannot be undone."
+        action={`/operator/bots/${kind}/remove`}
+        label="Remove the bot"
+        back={`/operator/bots/${kind}`}
+      />,
+    );
+  });
+  routes.post('/bots/:kind/remove', async (context) => {
+    const kind = readKind(context);
+    if (kind === null || !(await chats.bots.remove(kind, context.get('signedIn').person.name)))
+      return context.notFound();
+    return context.redirect('/operator', 303);
+  });
+
   routes.post('/accounts', async (context) => {
     const by = context.get('signedIn').person.name;
     const field = await readForm(context);

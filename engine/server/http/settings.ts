@@ -11,6 +11,9 @@ export interface ServerSettings {
   isTrustedProxy(address: string): boolean;
   /** Whether events may be sent to an address of a network that is not the public internet's. */
   isAllowedTarget(address: string): boolean;
+  /** Where the Bot API of Telegram and the Web API of Slack are. */
+  telegramApi: string;
+  slackApi: string;
 }
 
 export interface ServerFlags {
@@ -19,9 +22,13 @@ export interface ServerFlags {
   allowRemote: boolean;
   trustProxy: readonly string[];
   allowTarget: readonly string[];
+  telegramApi?: string | undefined;
+  slackApi?: string | undefined;
 }
 
 export const DEFAULT_ADDRESS = '127.0.0.1:8791';
+export const TELEGRAM_API = 'https://api.telegram.org/';
+export const SLACK_API = 'https://slack.com/api/';
 
 const isLoopbackHost = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
@@ -35,6 +42,8 @@ export function readServerSettings({
   allowRemote,
   trustProxy,
   allowTarget,
+  telegramApi = TELEGRAM_API,
+  slackApi = SLACK_API,
 }: ServerFlags): ServerSettings {
   const found = /^(.*):(\d{1,5})$/.exec(addr);
   const host = found?.[1]?.replace(/^\[(.*)\]$/, '$1') ?? '';
@@ -54,7 +63,21 @@ export function readServerSettings({
     publicUrl: url,
     isTrustedProxy: makeRangeCheck(trustProxy),
     isAllowedTarget: makeRangeCheck(allowTarget),
+    telegramApi: readApi(telegramApi),
+    slackApi: readApi(slackApi),
   };
+}
+
+/** The address of a chat service, with a slash at its end: tokens of bots go there. */
+function readApi(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
+    throw usage(`${JSON.stringify(text)} is no address`, `an address looks like ${SLACK_API}`);
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    throw new SvcError('address_refused', `${url.origin} would carry the token of a bot in the clear`, {
+      hint: 'give an https:// address',
+    });
+  return url.href.replace(/\/*$/, '/');
 }
 
 function readPublicUrl(text: string): URL {

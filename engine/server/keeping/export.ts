@@ -32,6 +32,13 @@ const KEYS: Record<keyof Tables, readonly string[]> = {
   addons: ['account_id', 'addon'],
   targets: ['id'],
   deliveries: ['id'],
+  bots: ['kind'],
+  chat_memory: ['kind', 'key'],
+  chat_users: ['kind', 'user_id'],
+  chat_codes: ['code_hash'],
+  chat_channels: ['id'],
+  chat_messages: ['id'],
+  chat_tickets: ['ticket_hash'],
 };
 const ORDER = Object.keys(KEYS) as (keyof Tables)[];
 

@@ -50,6 +50,13 @@ export function createServerRetention({
       .deleteFrom('changes')
       .where('at', '<', now - KEPT_CHANGES_MS)
       .execute();
+    // Buttons of a message that is no longer known are answered so.
+    await db
+      .deleteFrom('chat_messages')
+      .where('created_at', '<', now - KEPT_DELIVERIES_MS)
+      .execute();
+    await db.deleteFrom('chat_codes').where('expires_at', '<', now).execute();
+    await db.deleteFrom('chat_memory').where('until', '<', now).execute();
     await db.deleteFrom('invitations').where('expires_at', '<', now).execute();
     await db
       .deleteFrom('device_requests')

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { deriveRootKey } from '../../base/root-key.ts';
+import { placeOfBot } from '../chats/bots.ts';
 import type { Tables } from '../database/tables.ts';
 import { createSealer } from '../sealing.ts';
 import { checkValueOf, ROOT_CHECK_KEY, SEALING } from '../secrets.ts';
@@ -26,6 +27,12 @@ export async function encryptAnew(
         values += 1;
       }
       await change.updateTable('targets').set(sealed).where('id', '=', target.id).execute();
+    }
+    for (const { kind, settings } of await change.selectFrom('bots').selectAll().execute()) {
+      const place = placeOfBot(kind);
+      const sealed = after.seal(before.unseal(settings, place), place);
+      await change.updateTable('bots').set({ settings: sealed }).where('kind', '=', kind).execute();
+      values += 1;
     }
     await change
       .updateTable('meta')

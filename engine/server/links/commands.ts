@@ -56,12 +56,15 @@ export function createCommands({
   clock,
   changes,
   onGiven,
+  onChanged,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   /** Called after the commit: there is something for the workspace. */
   onGiven(workspace: string): void;
+  /** Called after the commit: somebody has asked for something about a decision, or it was answered. */
+  onChanged(workspace: string, decision: string): Promise<void>;
 }): Commands {
   const waiting = new Map<string, Set<() => void>>();
 
@@ -133,6 +136,7 @@ export function createCommands({
         code,
         about,
       });
+      await onChanged(id, decision);
       await changes.record({
         account: account_id,
         actor: person,
@@ -171,7 +175,7 @@ export function createCommands({
         .where('id', '=', id)
         .where('workspace_id', '=', workspace.id)
         .where('outcome', 'is', null)
-        .returning(['person', 'channel', 'verb', 'about'])
+        .returning(['person', 'channel', 'verb', 'about', 'decision_id'])
         .executeTakeFirst();
       if (settled === undefined) {
         const known = await db
@@ -188,6 +192,7 @@ export function createCommands({
         what: `answered ${settled.verb} of ${settled.person ?? 'the server'}`,
         detail: `${settled.about}: ${outcome.outcome.replaceAll('_', ' ')}`,
       });
+      if (settled.decision_id !== null) await onChanged(workspace.id, settled.decision_id);
       for (const wake of waiting.get(id) ?? []) wake();
       return true;
     },

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
+import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { Deliveries, LinkedEvent } from '../deliveries/index.ts';
 
@@ -27,11 +28,13 @@ export function createWorkspaceEvents({
   db,
   clock,
   deliveries,
+  chats,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
-  /** What follows from an event: what targets of the account get of it. */
+  /** What follows from an event: what targets and chats of the account get of it. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
+  chats: Pick<Chats, 'queue' | 'wake'>;
 }): WorkspaceEvents {
   let purgedAt = 0;
 
@@ -56,11 +59,16 @@ export function createWorkspaceEvents({
           .returning('id')
           .execute();
         const fresh = new Set(kept.map(({ id }) => id));
-        await deliveries.queueDeliveries(
-          trx,
-          { workspaceId: workspace.id, workspaceName: workspace.name, accountId: workspace.account_id },
-          events.filter(({ id }) => fresh.has(id)).map((event) => toEnvelope(event, workspace.name)),
-        );
+        const origin = {
+          workspaceId: workspace.id,
+          workspaceName: workspace.name,
+          accountId: workspace.account_id,
+        };
+        const news = events
+          .filter(({ id }) => fresh.has(id))
+          .map((event) => toEnvelope(event, workspace.name));
+        await deliveries.queueDeliveries(trx, origin, news);
+        await chats.queue(trx, origin, news);
         if (isPurgeDue)
           await trx
             .deleteFrom('workspace_events')
@@ -68,7 +76,10 @@ export function createWorkspaceEvents({
             .execute();
         return kept.length;
       });
-      if (count > 0) deliveries.wake();
+      if (count > 0) {
+        deliveries.wake();
+        chats.wake();
+      }
       return count;
     },
     async list(workspace, limit) {

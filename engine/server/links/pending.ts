@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { DecisionsRequest, PendingDecision } from '../../http/link-protocol.ts';
+import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 
 /** A decision that waits, with the workspace that it waits in. */
@@ -29,7 +30,14 @@ const readWaiting = ({ body, workspace_id, name, channels }: Row): WaitingDecisi
   workspace: { id: workspace_id, name, channels: channels === '' ? [] : channels.split(',') },
 });
 
-export function createPendingDecisions(db: Kysely<Tables>): PendingDecisions {
+export function createPendingDecisions({
+  db,
+  chats,
+}: {
+  db: Kysely<Tables>;
+  /** What follows from what waits: chats show it. */
+  chats: Pick<Chats, 'followDecisions' | 'wake'>;
+}): PendingDecisions {
   const ofAccount = (account: string) =>
     db
       .selectFrom('pending_decisions')
@@ -38,29 +46,33 @@ export function createPendingDecisions(db: Kysely<Tables>): PendingDecisions {
       .where('account_id', '=', account);
 
   return {
-    replace: ({ id }, { decisions, channels, more }) =>
-      db.transaction().execute(async (trx) => {
+    async replace({ id, channels: before }, { decisions, channels, more }) {
+      const after = channels.join(',');
+      await db.transaction().execute(async (trx) => {
         await trx
           .updateTable('workspaces')
-          .set({ channels: channels.join(','), more_decisions: more })
+          .set({ channels: after, more_decisions: more })
           .where('id', '=', id)
           .execute();
         await trx.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
-        if (decisions.length === 0) return;
-        await trx
-          .insertInto('pending_decisions')
-          .values(
-            decisions.map((each, position) => ({
-              workspace_id: id,
-              decision_id: each.decision_id,
-              position,
-              hash: each.hash,
-              approval: each.approval,
-              body: JSON.stringify(each),
-            })),
-          )
-          .execute();
-      }),
+        if (decisions.length > 0)
+          await trx
+            .insertInto('pending_decisions')
+            .values(
+              decisions.map((each, position) => ({
+                workspace_id: id,
+                decision_id: each.decision_id,
+                position,
+                hash: each.hash,
+                approval: each.approval,
+                body: JSON.stringify(each),
+              })),
+            )
+            .execute();
+        await chats.followDecisions(trx, id, after !== before);
+      });
+      chats.wake();
+    },
     async list(account) {
       const rows = await ofAccount(account).orderBy('workspaces.name').orderBy('position').execute();
       const { more } = await db

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
+import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -43,11 +44,13 @@ export function createWorkspaces({
   clock,
   changes,
   plans,
+  chats,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   plans: Pick<Plans, 'requireRoom'>;
+  chats: Pick<Chats, 'followDecisions' | 'wake'>;
 }): Workspaces {
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
@@ -168,11 +171,14 @@ export function createWorkspaces({
           .returning('name')
           .executeTakeFirst();
         // What waits there can be decided from here no longer.
-        if (revoked !== undefined)
+        if (revoked !== undefined) {
           await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
+          await chats.followDecisions(change, id, true);
+        }
         return revoked;
       });
       if (gone === undefined) return false;
+      chats.wake();
       await changes.record({ account, actor, what: 'workspace unlinked', detail: gone.name });
       return true;
     },

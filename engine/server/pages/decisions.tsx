@@ -1,63 +1,16 @@
 /** @jsxImportSource hono/jsx */
 import { formatCount } from '../../base/text.ts';
-import type { CommandOutcome, LinkEvent } from '../../http/link-protocol.ts';
+import type { LinkEvent } from '../../http/link-protocol.ts';
+import { describeCommand, describeOrigin, nameDecision } from '../chats/describe.ts';
+import { joinSpans } from '../chats/spans.ts';
 import type { Command } from '../database/tables.ts';
 import type { WaitingDecision } from '../links/pending.ts';
 import type { ListedWorkspace } from '../links/workspaces.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Field, Notice, Page, TableHead, Time } from './layout.tsx';
 
-const SOURCES: Readonly<Record<WaitingDecision['source'], string>> = {
-  task: 'a signed request',
-  codehost: 'the code host',
-  chat: 'the chat',
-  cli: 'a terminal',
-  tool: 'an agent',
-  tui: 'the dashboard',
-};
-
-const describeOrigin = ({ source, author }: WaitingDecision): string =>
-  author === null ? SOURCES[source] : `${SOURCES[source]}, ${author}`;
-
-/** What a decision is called: its title, or what stands for it. */
-const nameDecision = ({ title, agent, task_id }: WaitingDecision): string => title ?? agent ?? task_id;
-
 const placeOf = ({ workspace, project }: WaitingDecision): string =>
   project === null ? workspace.name : `${workspace.name}, ${project}`;
-
-const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`;
-
-const sayDecided = ({ state, decided_by, session_id }: CommandOutcome): string => {
-  const by = decided_by === null ? '' : ` by ${decided_by}`;
-  return `It was ${state ?? 'decided'} before${by}${session_id === null ? '' : ` and started ${session_id}`}.`;
-};
-
-/** What became of a command, for whoever gave it. */
-function describeOutcome({ person, channel, outcome }: Command): { text: string; isGood: boolean } {
-  const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
-  const who = `${person ?? 'nobody'} by ${channel ?? 'no channel'}`;
-  const texts: Record<CommandOutcome['outcome'], string> = {
-    started: `Approved by ${who}; started ${said.session_id ?? 'it'}.`,
-    denied: `Denied by ${who}.`,
-    refreshed: 'The lease was fetched anew.',
-    already_decided: sayDecided(said),
-    changed:
-      'What would run is not what you saw, and nothing was started. Look at the decision that waits in its place.',
-    unknown_decision: 'The workspace has no such decision.',
-    not_allowed: `The workspace does not let ${who} decide: server.decide of its svc.yaml does not say so.`,
-    actor_denied: `The workspace does not let ${person ?? 'nobody'}@${channel ?? ''} act: policy.actors of its svc.yaml does not list them.`,
-    remote_untrusted: "Nobody vouches for the task's author: it can be approved at the machine only.",
-    code_missing:
-      'The workspace wants a code and has none to compare it with: svc link code makes one at the machine.',
-    code_invalid: 'The code was wrong, used or missing.',
-    code_closed: 'Too many codes were wrong: approving from outside is closed for a quarter of an hour.',
-    too_old: 'It reached the workspace too late.',
-    unknown_verb: 'The workspace did not understand it; it may be older than this server.',
-    refused: `The workspace could not start it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
-  };
-  const isGood = said.outcome === 'started' || said.outcome === 'denied' || said.outcome === 'refreshed';
-  return { text: texts[said.outcome] ?? 'The workspace gave no answer that this server knows.', isGood };
-}
 
 function CommandNotice({
   command,
@@ -69,17 +22,8 @@ function CommandNotice({
   isConnected: boolean;
 }) {
   if (command === null) return null;
-  if (command.outcome !== null) {
-    const { text, isGood } = describeOutcome(command);
-    return <Notice {...(isGood ? { said: text } : { error: text })} />;
-  }
-  const what = `${command.person ?? 'Somebody'} asked to ${command.verb} this`;
-  if (command.expires_at <= now)
-    return (
-      <Notice error={`${what}, and the workspace did not answer until ${clockTime(command.expires_at)}.`} />
-    );
-  const why = isConnected ? 'The workspace has not answered yet' : 'The workspace is offline';
-  return <Notice said={`${what}. ${why}; this waits until ${clockTime(command.expires_at)}.`} />;
+  const { text, isGood } = describeCommand(command, { now, isConnected });
+  return <Notice {...(isGood ? { said: joinSpans(text) } : { error: joinSpans(text) })} />;
 }
 
 /** What waits in all workspaces of the account, the oldest first. */
@@ -120,7 +64,7 @@ export function WaitingPage({
                 </td>
                 <td>{placeOf(decision)}</td>
                 <td>{decision.agent ?? 'none'}</td>
-                <td>{describeOrigin(decision)}</td>
+                <td>{joinSpans(describeOrigin(decision))}</td>
                 <td>
                   <Time at={Date.parse(decision.since)} />
                 </td>
@@ -212,7 +156,7 @@ export function DecisionPage({
             <dt>Agent</dt>
             <dd>{decision.agent ?? 'none'}</dd>
             <dt>From</dt>
-            <dd>{describeOrigin(decision)}</dd>
+            <dd>{joinSpans(describeOrigin(decision))}</dd>
             <dt>Why it waits</dt>
             <dd>{decision.why}</dd>
             <dt>Since</dt>

@@ -9,6 +9,7 @@ const LINKS = [
   ['/app/workspaces', 'Workspaces'],
   ['/app/machines', 'Machines'],
   ['/app/settings', 'Settings'],
+  ['/app/chats', 'Chats'],
   ['/app/deliveries', 'Deliveries'],
   ['/app/people', 'People'],
   ['/app/sign-ins', 'Sign-ins'],

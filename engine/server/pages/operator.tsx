@@ -1,8 +1,10 @@
 /** @jsxImportSource hono/jsx */
 import { ADDONS, type AddonName, QUOTA_NAMES } from '../../base/capabilities.ts';
+import type { ListedBot } from '../chats/bots.ts';
 import type { Account } from '../database/tables.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
 import type { Plan } from '../plans/plans.ts';
+import { BotTable } from './bots.tsx';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
 
 /** What one account has, to be assigned. */
@@ -85,6 +87,7 @@ export function OperatorPage({
   signedIn,
   accounts,
   people,
+  bots,
   said,
   error,
   link,
@@ -92,6 +95,7 @@ export function OperatorPage({
   signedIn: SignedIn;
   accounts: readonly Account[];
   people: readonly ListedPerson[];
+  bots: readonly ListedBot[];
   said?: string | null;
   error?: string | null;
   link?: { name: string; url: string } | null;
@@ -130,6 +134,7 @@ export function OperatorPage({
         <Field name="name" label="Name of its first person, who becomes its admin" />
         <button type="submit">Add</button>
       </form>
+      <BotTable bots={bots} />
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { SCHEMES, signRequest } from '../../../engine/http/signature.ts';
 import { REPLAY_MS } from '../../../engine/receiver/replay.ts';
-import { SCHEMES, signRequest } from '../../../engine/receiver/signature.ts';
 import { makeRig, task } from '../../engine/receiver/rig.ts';
 import { NOW } from '../../support/clock.ts';
 import { hostile } from '../../support/hostile.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFailures } from '../../../engine/receiver/failures.ts';
+import { createFailures } from '../../../engine/http/signature-failures.ts';
 import { fakeClock } from '../../support/clock.ts';
 
 test('the counter of failures holds a bounded number of addresses', () => {

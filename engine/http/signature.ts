@@ -1,6 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
-import type { Headers } from './request.ts';
+
+/** Header names in lower case, as node:http gives them. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How far a timestamp may differ from the engine's clock in either direction, ms. */
 export const SKEW_MS = 300_000;

@@ -1,0 +1,98 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Tables } from '../database/tables.ts';
+import type { EventOrigin, LinkedEvent } from '../deliveries/index.ts';
+import type { Commands } from '../links/commands.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Workspaces } from '../links/workspaces.ts';
+import type { ChangeLog } from '../people/changes.ts';
+import type { FailureCounter } from '../people/failures.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { Sealer } from '../sealing.ts';
+import { type Bots, type ChatReach, createBots } from './bots.ts';
+import { type Channels, createChannels } from './channels.ts';
+import { type Connections, createConnections } from './connections.ts';
+import { openMessages } from './messages.ts';
+import { createChatOutbox } from './outbox.ts';
+import { createPresses } from './presses.ts';
+import { createWords } from './words.ts';
+
+/** The assistant: events and decisions of accounts in Slack and Telegram. */
+export interface Chats {
+  bots: Bots;
+  connections: Connections;
+  channels: Channels;
+  /** Writes what channels get of these events, in the caller's transaction. Call `wake` after the commit. */
+  queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<void>;
+  /**
+   * Follows what waits in a workspace, in the transaction that writes it. Call `wake` after the commit.
+   * @param isAllChanged something else than the list has changed too
+   */
+  followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean): Promise<void>;
+  /** Somebody has asked for something about a decision, or was answered. */
+  followCommand(workspace: string, decision: string): Promise<void>;
+  /** Something may have become due. */
+  wake(): void;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createChats({
+  reach,
+  links,
+  ...parts
+}: {
+  db: Kysely<Tables>;
+  clock: Clock;
+  log: Log;
+  changes: ChangeLog;
+  plans: Plans;
+  failures: FailureCounter;
+  sealer: Sealer;
+  links: { pending: PendingDecisions; commands: Commands; polls: Polls; workspaces: Workspaces };
+  reach: ChatReach;
+}): Promise<Chats> {
+  const { db, clock } = parts;
+  const { origin } = reach;
+  const messages = await openMessages({ db, clock });
+  const connections = createConnections(parts);
+  const channels = createChannels(parts);
+  const wake = (): void => outbox.wake();
+  const { press } = createPresses({ ...parts, ...links, connections, messages, origin, wake });
+  const { answer } = createWords({ clock, ...links, connections, channels, origin });
+  const bots = createBots({
+    ...parts,
+    reach,
+    makeHandlers: (kind) => ({
+      onPress: (pressed) => press(kind, pressed),
+      onWords: (words) => answer(kind, words),
+    }),
+    onChanged: wake,
+  });
+  const outbox = createChatOutbox({ ...parts, ...links, messages, bots, origin });
+  return {
+    bots,
+    connections,
+    channels,
+    queue: messages.queue,
+    followDecisions: messages.followDecisions,
+    async followCommand(workspace, decision) {
+      await messages.touchDecision(workspace, decision);
+      wake();
+    },
+    wake,
+    settled: outbox.settled,
+    async start() {
+      await bots.start();
+      await outbox.start();
+    },
+    async close() {
+      await outbox.close();
+      await bots.close();
+    },
+  };
+}

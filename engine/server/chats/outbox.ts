@@ -1,0 +1,300 @@
+import type { Clock } from '../../base/clock.ts';
+import { createDueTimer } from '../../base/due-timer.ts';
+import { asSvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { PendingDecision } from '../../http/link-protocol.ts';
+import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
+import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
+import type { Commands } from '../links/commands.ts';
+import type { PendingDecisions } from '../links/pending.ts';
+import type { Polls } from '../links/polls.ts';
+import type { Plans } from '../plans/plans.ts';
+import type { Bots } from './bots.ts';
+import { describeCommand } from './describe.ts';
+import { CROWD, type CrowdFacts, type MessageFacts, type Messages } from './messages.ts';
+import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
+import { own } from './spans.ts';
+import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
+
+// Sends messages and changes them when what they say has changed: a loop for each channel, so that one that is slow or gone
+// delays no other.
+
+/** A channel whose account may not use chats is looked at again after so long. */
+const LOCKED_MS = 3600_000;
+/** After something could not be saved; sending at once would only repeat the message. */
+const STALLED_MS = 5000;
+/** A service that refuses the bot is asked again after so long at the earliest. */
+const REFUSED_MS = 60_000;
+
+/** What a message shows now. */
+interface Shown {
+  lines: Span[][];
+  /** Without tickets, which are made when it is sent. */
+  buttons: ({ label: string; verb: 'approve' | 'deny' } | { label: string; url: string })[];
+  /** The decision that it is about, while that waits. */
+  decision: PendingDecision | null;
+}
+
+export interface ChatOutbox {
+  start(): Promise<void>;
+  /** Something may have become due. */
+  wake(): void;
+  /** Resolves when nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  /** Sends nothing more, and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+export function createChatOutbox({
+  clock,
+  log,
+  plans,
+  messages,
+  pending,
+  commands,
+  polls,
+  bots,
+  origin,
+  random = Math.random,
+}: {
+  clock: Clock;
+  log: Log;
+  plans: Pick<Plans, 'entitlementsOf'>;
+  messages: Messages;
+  pending: Pick<PendingDecisions, 'find'>;
+  commands: Pick<Commands, 'findNewest'>;
+  polls: Pick<Polls, 'isConnected'>;
+  bots: Pick<Bots, 'find'>;
+  origin: string;
+  random?(): number;
+}): ChatOutbox {
+  const loops = new Map<string, Promise<void>>();
+  const stalled = new Map<string, number>();
+  const timer = createDueTimer({ clock, onDue: look });
+  let looking: Promise<void> | null = null;
+  let mustLookAgain = false;
+  let isStarted = false;
+  let isClosing = false;
+
+  /** What became of a decision that a message is about; null where there is nothing to say. */
+  async function describeEnd(row: ChatMessageRow, isWaiting: boolean): Promise<Span[] | null> {
+    const { workspace_id, decision_id, ended } = row;
+    const command = await commands.findNewest(workspace_id ?? '', decision_id ?? '');
+    if (command !== null) {
+      const isConnected = polls.isConnected(command.workspace_id);
+      const { text, isFinal } = describeCommand(command, { now: clock.now(), isConnected });
+      if (isWaiting || isFinal) return text;
+    }
+    if (isWaiting) return null;
+    if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
+    return own('It waits no more.');
+  }
+
+  function chooseButtons(
+    row: ChatMessageRow,
+    { approval, decision_id }: PendingDecision,
+    mayDecideHere: boolean,
+  ): Shown['buttons'] {
+    if (!mayDecideHere || approval === 'off') return [];
+    const url = `${origin}/app/decisions/${row.workspace_id}/${decision_id}`;
+    const deny = { label: 'Deny', verb: 'deny' } as const;
+    if (approval === 'code') return [deny, { label: 'Approve with a code', url }];
+    const open = { label: 'Open', url };
+    return approval === 'yes' ? [{ label: 'Approve', verb: 'approve' }, deny, open] : [deny, open];
+  }
+
+  async function findShown(row: ChatMessageRow, channel: ChatChannel): Promise<Shown | null> {
+    if (row.event === CROWD) {
+      const buttons = [{ label: 'Open', url: `${origin}/app` }];
+      return { lines: sayCrowd(JSON.parse(row.facts) as CrowdFacts), buttons, decision: null };
+    }
+    const facts = JSON.parse(row.facts) as MessageFacts;
+    if (row.workspace_id === null || row.decision_id === null)
+      return { lines: sayEvent(facts), buttons: [], decision: null };
+    const waiting = await pending.find(channel.account_id, row.workspace_id, row.decision_id);
+    if (waiting === null) {
+      // Decided before anybody was asked.
+      if (row.state === 'waiting' && row.ended !== null) return null;
+      const said = await describeEnd(row, false);
+      const lines =
+        facts.decision === null
+          ? [...sayEvent(facts), ...(row.state === 'sent' && said !== null ? [said] : [])]
+          : sayDecision(facts.workspace, facts.decision, { isWaiting: false, said });
+      return { lines, buttons: [], decision: null };
+    }
+    const command = await commands.findNewest(row.workspace_id, row.decision_id);
+    const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
+    const said = await describeEnd(row, true);
+    return {
+      lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
+      buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
+      decision: waiting,
+    };
+  }
+
+  const makeButton = async (
+    row: ChatMessageRow,
+    { decision }: Shown,
+    wanted: Shown['buttons'][number],
+  ): Promise<Button> =>
+    'url' in wanted
+      ? wanted
+      : {
+          label: wanted.label,
+          ticket: await messages.makeTicket(row, wanted.verb, decision?.hash ?? ''),
+          style: wanted.verb === 'approve' ? 'good' : 'bad',
+        };
+
+  /** Sends or changes one message. Throws `ChatSendError`. */
+  async function post(row: ChatMessageRow, channel: ChatChannel, service: ChatService): Promise<void> {
+    const shown = await findShown(row, channel);
+    if (shown === null) {
+      await messages.giveUp(row, null);
+      return;
+    }
+    const { lines, decision } = shown;
+    const looks = fingerprintOf(lines, shown.buttons as readonly Button[]);
+    const isChanged = looks !== row.looks || (decision !== null && decision.hash !== row.hash);
+    let postedId = row.posted_id;
+    if (isChanged) {
+      const buttons: Button[] = [];
+      for (const each of shown.buttons) buttons.push(await makeButton(row, shown, each));
+      if (postedId === null) postedId = await service.send(channel.channel, { lines, buttons });
+      else await service.edit(channel.channel, postedId, { lines, buttons });
+    }
+    const facts = JSON.parse(row.facts) as MessageFacts;
+    await messages.settle(row, {
+      state: 'sent',
+      posted_id: postedId,
+      // One that was said before its decision was told is looked at once more.
+      is_open: decision !== null || (row.state === 'waiting' && row.decision_id !== null) ? 1 : 0,
+      hash: decision?.hash ?? row.hash,
+      looks,
+      ...(decision === null ? {} : { facts: JSON.stringify({ ...facts, decision: toPending(decision) }) }),
+    });
+  }
+
+  /** What becomes of a message that was not sent or changed. */
+  async function settleFailure(
+    row: ChatMessageRow,
+    channel: ChatChannel,
+    service: ChatService,
+    { problem, message, retryAfterMs }: ChatSendError,
+  ): Promise<void> {
+    const now = clock.now();
+    log.warn({ channel: channel.id, message: row.id, problem, error: message }, 'a message was not sent');
+    const isOfMessage = problem === 'gone' || (problem === 'refused' && service.status().state === 'open');
+    if (isOfMessage) {
+      await messages.giveUp(row, row.posted_id === null ? message : null);
+      return;
+    }
+    if (now - (row.due_at ?? now) >= GIVE_UP_MS) {
+      await messages.giveUp(row, message);
+      return;
+    }
+    const pause = Math.max(
+      retryAfterMs ?? nextTryMs(channel.tries + 1, random),
+      problem === 'refused' ? REFUSED_MS : 0,
+    );
+    await messages.postpone(channel, now + pause, message);
+  }
+
+  /** Sends what is due to one channel, one after the other. */
+  async function runLoop(id: string): Promise<void> {
+    while (!isClosing) {
+      const now = clock.now();
+      const channel = await messages.findChannel(id);
+      if (channel === undefined || channel.next_at > now) return;
+      const service = bots.find(channel.kind);
+      const { capabilities } = await plans.entitlementsOf(channel.account_id);
+      if (service === null || !capabilities.includes('assistant')) {
+        // Nobody wants to read tomorrow what waited for a plan; what was sent is made true again.
+        if (service !== null) await messages.dropWaiting(id);
+        stalled.set(id, now + LOCKED_MS);
+        return;
+      }
+      await messages.gather(channel, now);
+      const row = await messages.findDue(id, now);
+      if (row === undefined) return;
+      try {
+        await post(row, channel, service);
+      } catch (thrown) {
+        if (!(thrown instanceof ChatSendError)) throw thrown;
+        await settleFailure(row, channel, service, thrown);
+      }
+    }
+  }
+
+  function startLoop(id: string): void {
+    stalled.delete(id);
+    const running = runLoop(id)
+      .catch((thrown: unknown) => {
+        stalled.set(id, clock.now() + STALLED_MS);
+        log.error({ channel: id, error: asSvcError(thrown).message }, 'a message failed here');
+      })
+      .finally(() => {
+        loops.delete(id);
+        look();
+      });
+    loops.set(id, running);
+  }
+
+  async function findDue(): Promise<void> {
+    const now = clock.now();
+    let nextAt = (await messages.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
+    for (const id of await messages.listDueChannels(now)) {
+      const until = stalled.get(id) ?? 0;
+      if (until > now) nextAt = Math.min(nextAt, until);
+      else if (!loops.has(id) && !isClosing) startLoop(id);
+    }
+    timer.sleepUntil(nextAt, 1);
+  }
+
+  /** One look at a time; what is asked for during one is done after it. */
+  function look(): void {
+    if (isClosing || !isStarted) return;
+    if (looking !== null) {
+      mustLookAgain = true;
+      return;
+    }
+    mustLookAgain = false;
+    looking = findDue()
+      .catch((thrown: unknown) => {
+        log.error({ error: asSvcError(thrown).message }, 'the messages cannot be read');
+        timer.sleepUntil(clock.now() + STALLED_MS, STALLED_MS);
+      })
+      .finally(() => {
+        looking = null;
+        if (mustLookAgain) look();
+      });
+  }
+
+  function wake(): void {
+    // A change of plan or bot may have opened what was locked.
+    stalled.clear();
+    look();
+  }
+
+  return {
+    async start() {
+      isStarted = true;
+      await messages.touchOpen();
+      wake();
+    },
+    wake,
+    async settled() {
+      while (looking !== null || loops.size > 0) await Promise.all([looking, ...loops.values()]);
+    },
+    async close() {
+      isClosing = true;
+      timer.close();
+      await Promise.all([looking, ...loops.values()]);
+    },
+  };
+}
+
+/** A decision without what only this server knows. */
+function toPending(decision: PendingDecision & { workspace?: unknown }): PendingDecision {
+  const { workspace: _workspace, ...rest } = decision;
+  return rest;
+}

@@ -1,0 +1,112 @@
+/** @jsxImportSource hono/jsx */
+import { BOT_FIELDS } from '../chats/bot-settings.ts';
+import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
+import { CHAT_KINDS, type ChatKind, type ChatStatus } from '../chats/service.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Field, Notice, Page, TableHead, Time } from './layout.tsx';
+
+const STATE_WORDS: Readonly<Record<ChatStatus['state'], string>> = {
+  starting: 'starting',
+  open: 'works',
+  failing: 'fails',
+  closed: 'does not run',
+};
+
+const describeStatus = ({ state, problem }: ChatStatus): string =>
+  problem === null ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${problem}`;
+
+/** The bots of this server and how they stand. */
+export function BotTable({ bots }: { bots: readonly ListedBot[] }) {
+  return (
+    <>
+      <h2>Bots</h2>
+      <table>
+        <TableHead columns={['Service', 'Bot', 'State']} />
+        <tbody>
+          {CHAT_KINDS.map((kind) => {
+            const bot = bots.find((each) => each.kind === kind);
+            return (
+              <tr>
+                <td>
+                  <a href={`/operator/bots/${kind}`}>{KIND_NAMES[kind]}</a>
+                </td>
+                <td>{bot?.status.botName ?? 'none'}</td>
+                <td>{bot === undefined ? 'not set up' : describeStatus(bot.status)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** Where an operator sets a bot up. What was typed in before is never shown. */
+export function BotPage({
+  signedIn,
+  kind,
+  bot,
+  origin,
+  said,
+  error,
+}: {
+  signedIn: SignedIn;
+  kind: ChatKind;
+  bot: ListedBot | null;
+  origin: string;
+  said: string | null;
+  error?: string;
+}) {
+  return (
+    <Page title={`The bot of ${KIND_NAMES[kind]}`} path="" signedIn={signedIn}>
+      <Notice said={said} error={error ?? null} />
+      {bot === null ? null : (
+        <dl class="facts">
+          <dt>Bot</dt>
+          <dd>{bot.status.botName ?? 'not reached yet'}</dd>
+          <dt>State</dt>
+          <dd>{describeStatus(bot.status)}</dd>
+          <dt>Since</dt>
+          <dd>
+            <Time at={bot.status.since} />
+          </dd>
+          <dt>Set up by</dt>
+          <dd>
+            {`${bot.setBy}, `}
+            <Time at={bot.setAt} />
+          </dd>
+        </dl>
+      )}
+      <form method="post" action={`/operator/bots/${kind}`}>
+        {BOT_FIELDS[kind].map(({ name, label, hint, isSecret, isOptional }) => (
+          <Field
+            name={name}
+            label={label}
+            hint={hint}
+            type={isSecret ? 'password' : 'text'}
+            isOptional={isOptional}
+          />
+        ))}
+        {kind === 'telegram' ? (
+          <label class="choice">
+            <input type="checkbox" name="webhook" />{' '}
+            {`Telegram sends updates to ${origin}, instead of being asked for them`}
+          </label>
+        ) : null}
+        <p class="dim">
+          Another bot than before knows nobody: who was connected to that one, and where it spoke, is
+          forgotten.
+        </p>
+        <button type="submit">Save</button>
+      </form>
+      {bot === null ? null : (
+        <p>
+          <a href={`/operator/bots/${kind}/remove`}>Remove the bot</a>
+        </p>
+      )}
+      <p>
+        <a href="/operator">Back</a>
+      </p>
+    </Page>
+  );
+}

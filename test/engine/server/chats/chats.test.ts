@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { afterEach, it } from 'node:test';
+import { onBothDatabases, type startTestServer } from '../../../support/linked-server.ts';
+import { until } from '../../../support/wait.ts';
+import { ANN, type ChatRig, chatRig, STRANGER } from './rig.ts';
+
+const rigs: ChatRig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+async function openRig(
+  start: typeof startTestServer,
+  options: Parameters<typeof startTestServer>[0] = {},
+): Promise<ChatRig> {
+  const rig = await chatRig(start, options);
+  rigs.push(rig);
+  return rig;
+}
+
+const labelsOf = ({ keyboard }: { keyboard: { text: string }[][] }): string[] =>
+  keyboard.flat().map(({ text }) => text);
+
+const APPROVAL = { event: 'needs_approval', decision_id: 'd-17' } as const;
+
+onBothDatabases((start) => {
+  it('says what waits, takes a press of a connected person, and shows what became of it', async () => {
+    const { workspace, messages, press, settle, server } = await openRig(start);
+    await workspace.waits([{}]);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    const [message] = messages();
+    assert.deepEqual(message!.text.split('\n'), [
+      'Waits for approval: Repair the login form',
+      'Where: web-shop',
+      'Agent: claude',
+      'From: a signed request',
+      'Prompt 4,212 characters, not shown here',
+      'd-17 about t-42, fingerprint ab12cd34',
+    ]);
+    assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open']);
+
+    assert.match(await press(STRANGER, message!, 'Approve'), /not connected/);
+    assert.deepEqual(await workspace.commands(), []);
+
+    assert.match(await press(ANN, message!, 'Approve'), /ann asked to approve this/);
+    const [command, ...others] = await workspace.commands();
+    assert.deepEqual(others, []);
+    assert.partialDeepStrictEqual(command, {
+      verb: 'approve',
+      decision_id: 'd-17',
+      person: 'ann',
+      channel: 'telegram',
+      hash: 'ab12cd34'.padEnd(64, '0'),
+    });
+    await settle();
+    assert.deepEqual(labelsOf(message!), [], 'it has lost its buttons');
+    await workspace.answer(command!, { outcome: 'started', session_id: 's-9', state: 'approved' });
+    await workspace.waits([]);
+    await settle();
+    assert.match(message!.text, /^Waited for approval/);
+    assert.match(message!.text, /Approved by ann by telegram; started s-9\.$/);
+    assert.match(
+      (await server.parts.changes.list((await server.parts.people.listAccounts())[0]!.id))[0]!.what,
+      /./,
+    );
+  });
+
+  it('two presses are one command, and a late one says what became of it', async () => {
+    const { workspace, messages, press, settle, telegram } = await openRig(start);
+    await workspace.waits([{}]);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    const [message] = messages();
+    const before = { ...message! };
+    telegram.fail('answerCallbackQuery', { code: 500, description: 'Internal Server Error' }, 1);
+    telegram.press(ANN, before, 'Approve');
+    await press(ANN, before, 'Approve');
+    const commands = await workspace.commands();
+    assert.equal(commands.length, 1);
+    await settle();
+    assert.deepEqual(labelsOf(message!), [], 'without its buttons also when an acknowledgement failed');
+    await workspace.answer(commands[0]!, { outcome: 'denied', state: 'denied' });
+    await workspace.waits([]);
+    await settle();
+    assert.match(await press(ANN, before, 'Deny'), /Denied by ann by telegram/);
+    assert.deepEqual(await workspace.commands(), []);
+  });
+
+  it('waits for the decision when its event comes first', async () => {
+    const { workspace, messages, settle, server } = await openRig(start);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    assert.deepEqual(messages(), []);
+    await workspace.waits([{}]);
+    await settle();
+    assert.deepEqual(messages().map(labelsOf), [['Approve', 'Deny', 'Open']]);
+    // One that never comes is said without buttons; one that was decided meanwhile is not said.
+    await workspace.tell([{ ...APPROVAL, decision_id: 'd-18' }]);
+    await workspace.tell([{ ...APPROVAL, decision_id: 'd-19' }]);
+    await workspace.tell([{ event: 'approved', decision_id: 'd-19' }]);
+    server.clock.advance(31_000);
+    await settle();
+    assert.deepEqual(messages().slice(1).map(labelsOf), [[]]);
+    assert.match(messages()[1]!.text, /d-18/);
+  });
+
+  it('changes a message when somebody else decides, and when what waits becomes another', async () => {
+    const { workspace, messages, press, settle } = await openRig(start);
+    await workspace.waits([{}]);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    const [message] = messages();
+    const before = { ...message! };
+    await workspace.waits([{ hash: 'f'.repeat(64) }]);
+    await settle();
+    assert.match(message!.text, /fingerprint ffffffff/);
+    await press(ANN, before, 'Approve');
+    const [command] = await workspace.commands();
+    assert.match(command!.hash!, /^ab12cd34/, 'of what the message showed when it was pressed');
+    await workspace.answer(command!, { outcome: 'changed', state: 'pending' });
+    await settle();
+    assert.match(message!.text, /What would run is not what you saw/);
+    assert.deepEqual(labelsOf(message!), ['Approve', 'Deny', 'Open'], 'it still waits');
+    await workspace.waits([]);
+    await settle();
+    assert.match(message!.text, /It waits no more\.$/);
+    await workspace.tell([{ event: 'denied', decision_id: 'd-17' }]);
+    await settle();
+    assert.match(message!.text, /It was denied\.$/);
+    assert.deepEqual(labelsOf(message!), []);
+  });
+
+  it('draws the buttons that the workspace has opened', async () => {
+    const { workspace, messages, settle, press } = await openRig(start);
+    const decisions = ['yes', 'code', 'untrusted', 'off'].map((approval, at) => ({
+      decision_id: `d-${at + 1}`,
+      approval: approval as 'yes',
+    }));
+    await workspace.waits(decisions);
+    await workspace.tell(decisions.map(({ decision_id }) => ({ event: 'needs_approval', decision_id })));
+    await settle();
+    assert.deepEqual(messages().map(labelsOf), [
+      ['Approve', 'Deny', 'Open'],
+      ['Deny', 'Approve with a code'],
+      ['Deny', 'Open'],
+      [],
+    ]);
+    const first = { ...messages()[0]! };
+    await workspace.waits([{ ...decisions[0], approval: 'code' }]);
+    assert.match(await press(ANN, first, 'Approve'), /one-time code/, 'a button of before is no wrong code');
+    assert.deepEqual(await workspace.commands(), []);
+    await workspace.waits([{ ...decisions[0] }], ['page', 'slack']);
+    await settle();
+    assert.deepEqual(labelsOf(messages()[0]!), []);
+  });
+
+  it('makes one message of more than five within a minute', async () => {
+    const { workspace, telegram, settle, server } = await openRig(start);
+    const count = () => telegram.messagesTo(ANN.id).filter(({ text }) => /Sealed|within/.test(text)).length;
+    for (let at = 0; at < 5; at += 1) {
+      await workspace.tell([{ event: 'sealed' }]);
+      await settle();
+    }
+    assert.equal(count(), 5);
+    await workspace.tell([{ event: 'sealed' }, { event: 'failed' }, { event: 'failed' }]);
+    await settle();
+    await workspace.tell([{ event: 'sealed' }]);
+    await settle();
+    assert.equal(count(), 6);
+    assert.equal(telegram.messagesTo(ANN.id).at(-1)!.text, '4 events within a minute\nSealed: 2\nFailed: 2');
+    server.clock.advance(61_000);
+    await workspace.tell([{ event: 'sealed' }]);
+    await settle();
+    assert.equal(count(), 7);
+    server.clock.advance(61_000);
+    await workspace.tell(Array.from({ length: 80 }, () => ({ event: 'sealed' })));
+    await settle();
+    assert.equal(count(), 8);
+    assert.match(telegram.messagesTo(ANN.id).at(-1)!.text, /^80 events within a minute/);
+  });
+
+  it('survives a restart, keeps what Telegram asks for, and sends again what may not have arrived', async () => {
+    const rig = await openRig(start);
+    const { workspace, telegram, settle, server } = rig;
+    await workspace.waits([{}]);
+    telegram.fail('sendMessage', {
+      code: 429,
+      description: 'Too Many Requests: retry after 30',
+      retryAfter: 30,
+    });
+    await workspace.tell([APPROVAL]);
+    await settle();
+    assert.equal(rig.messages().length, 0);
+    server.clock.advance(29_000);
+    await settle();
+    assert.equal(rig.messages().length, 0);
+    server.clock.advance(2000);
+    telegram.fail('sendMessage', { cut: 'after' });
+    await settle();
+    assert.equal(rig.messages().length, 1, 'it arrived, and the answer did not');
+    server.clock.advance(600_000);
+    await settle();
+    assert.equal(rig.messages().length, 2);
+    const [twin, message] = rig.messages();
+    await rig.press(ANN, twin!, 'Deny');
+    assert.equal((await workspace.commands()).length, 1);
+    await settle();
+    assert.deepEqual([labelsOf(twin!), labelsOf(message!)], [[], []], 'both are kept true');
+    assert.equal(twin!.text, message!.text);
+  });
+
+  it('tells nobody anything while the plan has no assistant', async () => {
+    const { workspace, settle, server, ann, messages, telegram, press } = await openRig(start);
+    await workspace.waits([{}]);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    const [message] = messages();
+    const { plans, people } = server.parts;
+    const [home] = await people.listAccounts();
+    await plans.assign(home!, 'free', 'a test');
+    const before = telegram.messages.length;
+    await workspace.tell([{ event: 'failed' }]);
+    await settle();
+    assert.equal(telegram.messages.length, before);
+    assert.match((await ann.get('/app/chats')).text, /Locked: the plan free has no assistant/);
+    assert.match(await press(ANN, message!, 'Approve'), /has no assistant/);
+    assert.deepEqual(await workspace.commands(), []);
+    await plans.assign(home!, 'team', 'a test');
+    await settle();
+    assert.equal(telegram.messages.length, before, 'what happened meanwhile is not told late');
+  });
+
+  it('knows its words, for people who are connected', async () => {
+    const { workspace, ask, settle, server, messages, telegram } = await openRig(start);
+    await workspace.waits([{ title: 'Repair [this](https://evil.example) @everyone' }]);
+    assert.match(await ask(STRANGER, 'waiting'), /^You are not connected/);
+    assert.match(await ask(ANN, 'waiting'), /^d-17 in web-shop, since 03:04 UTC: Repair \[this\]/);
+    assert.match(
+      await ask(ANN, '/status'),
+      /1 workspace:\nweb-shop: .*\n1 decision waits\.\nWhat comes here: needs approval/,
+    );
+    assert.match(await ask(ANN, '/help'), /mute 2h/);
+    assert.match(await ask(ANN, 'sudo'), /^I know these words/);
+    assert.match(await ask(ANN, 'mute forever'), /For how long/);
+    assert.match(await ask(ANN, 'mute 2h'), /^Nothing new comes here until 2026-01-02 05:04 UTC/);
+    await workspace.tell([APPROVAL]);
+    await settle();
+    assert.deepEqual(messages(), []);
+    server.clock.advance(2 * 3600_000 + 1);
+    await workspace.tell([{ event: 'failed' }]);
+    await settle();
+    assert.equal(messages().length, 1);
+    assert.ok(
+      telegram.messages.every(
+        ({ found, hasPreview, hasParseMode }) => found.length === 0 && !hasPreview && !hasParseMode,
+      ),
+      JSON.stringify(telegram.messages.filter(({ found }) => found.length > 0)),
+    );
+    assert.ok(await until(() => true));
+  });
+});
