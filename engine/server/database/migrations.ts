@@ -1,36 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../base/errors.ts';
+import { addSignedDecisions } from './add-signed-decisions.ts';
+import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A step that was released is never changed; the next one follows it. */
 type Migration = (schema: Kysely<Tables>) => Promise<void>;
-
-/** Columns of a table by name: `text`, `integer`, and with `?` one that may be null. */
-type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
-
-async function createTable(
-  db: Kysely<Tables>,
-  name: string,
-  columns: Columns,
-  { key, unique = [], refers = {} }: { key: string[]; unique?: string[]; refers?: Record<string, string> },
-): Promise<void> {
-  let table = db.schema.createTable(name);
-  for (const [column, kind] of Object.entries(columns)) {
-    // PostgreSQL's integer ends in 2038.
-    const type = kind.startsWith('text') ? 'text' : 'bigint';
-    table = table.addColumn(column, type, (made) => {
-      const bound = kind.endsWith('?') ? made : made.notNull();
-      const other = refers[column];
-      return other === undefined ? bound : bound.references(`${other}.id`).onDelete('cascade');
-    });
-  }
-  table = table.addPrimaryKeyConstraint(`${name}_key`, key as never[]);
-  for (const column of unique) table = table.addUniqueConstraint(`${name}_${column}`, [column] as never[]);
-  await table.execute();
-  // What is deleted with its owner is found by it.
-  for (const column of Object.keys(refers))
-    await db.schema.createIndex(`${name}_by_${column}`).on(name).column(column).execute();
-}
 
 const MIGRATIONS: readonly Migration[] = [
   async (db) => {
@@ -289,6 +264,7 @@ const MIGRATIONS: readonly Migration[] = [
       .execute();
     await db.schema.createIndex('deliveries_by_time').on('deliveries').column('created_at').execute();
   },
+  addSignedDecisions,
 ];
 
 /** Where the number of the schema is kept. */

@@ -194,7 +194,7 @@ interface TargetTable {
   shown_url: string;
   /** JSON: names of events. */
   events: string;
-  /** JSON: names of workspaces; none means all. */
+  /** JSON: ids of workspaces; null means all. */
   workspaces: string;
   is_on: number;
   /** Encrypted. */
@@ -236,6 +236,14 @@ interface DeliveryTable {
   last_error: string | null;
 }
 
+/** Signatures of requests from automations: each counts once. */
+interface UsedSignatureTable {
+  /** In hex. */
+  signature: string;
+  /** The time that was signed. */
+  signed_at: number;
+}
+
 interface MetaTable {
   key: string;
   value: string;
@@ -258,6 +266,7 @@ export interface Tables {
   addons: AddonTable;
   targets: TargetTable;
   deliveries: DeliveryTable;
+  used_signatures: UsedSignatureTable;
   meta: MetaTable;
 }
 

@@ -32,6 +32,7 @@ const KEYS: Record<keyof Tables, readonly string[]> = {
   addons: ['account_id', 'addon'],
   targets: ['id'],
   deliveries: ['id'],
+  used_signatures: ['signature'],
 };
 const ORDER = Object.keys(KEYS) as (keyof Tables)[];
 

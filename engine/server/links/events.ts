@@ -3,7 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { Deliveries, LinkedEvent } from '../deliveries/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
 
 /** Events are kept so long: longer than a workspace sends one again. */
 const KEPT_MS = 30 * 86_400_000;
@@ -17,21 +18,40 @@ export interface WorkspaceEvents {
   list(workspace: string, limit: number): Promise<LinkEvent[]>;
 }
 
-/** The envelope of docs/events.md, which says where an event comes from. */
-function toEnvelope({ id, event, at, ...rest }: LinkEvent, workspace: string): LinkedEvent {
-  // Targets ask for events by name, so one of an unknown name goes nowhere.
-  return { id, event: event as OutboundEvent, at, workspace, ...rest };
+/** Where an automation decides, signed as docs/receiver.md describes. */
+const decisionUrl = (origin: string, workspace: string, decision: string): string =>
+  `${origin}/v1/decisions/${workspace}/${decision}`;
+
+/** The envelope of docs/events.md, which says where an event comes from and where its decision is made. */
+function toEnvelope(
+  { id, event, at, ...rest }: LinkEvent,
+  { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,
+  origin: string,
+): LinkedEvent {
+  return {
+    id,
+    // Targets ask for events by name, so one of an unknown name goes nowhere.
+    event: event as OutboundEvent,
+    at,
+    workspace: name,
+    ...rest,
+    workspace_id: workspaceId,
+    decision_url: rest.decision_id === null ? null : decisionUrl(origin, workspaceId, rest.decision_id),
+  };
 }
 
 export function createWorkspaceEvents({
   db,
   clock,
   deliveries,
+  origin,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   /** What follows from an event: what targets of the account get of it. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
+  /** Of this server, for addresses. */
+  origin: string;
 }): WorkspaceEvents {
   let purgedAt = 0;
 
@@ -59,7 +79,7 @@ export function createWorkspaceEvents({
         await deliveries.queueDeliveries(
           trx,
           { workspaceId: workspace.id, workspaceName: workspace.name, accountId: workspace.account_id },
-          events.filter(({ id }) => fresh.has(id)).map((event) => toEnvelope(event, workspace.name)),
+          events.filter(({ id }) => fresh.has(id)).map((event) => toEnvelope(event, workspace, origin)),
         );
         if (isPurgeDue)
           await trx

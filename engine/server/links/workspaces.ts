@@ -18,6 +18,8 @@ export interface Workspaces {
   list(account: string): Promise<ListedWorkspace[]>;
   /** One of that account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
+  /** One that is linked, of whatever account; null for any other. */
+  findLinked(id: string): Promise<LinkedWorkspace | null>;
   /**
    * Links a workspace, or links it again under its former id: older tokens open nothing then. Throws `quota_exceeded` where the
    * plan has no room for another one.
@@ -72,6 +74,15 @@ export function createWorkspaces({
         .selectAll()
         .where('id', '=', id)
         .where('account_id', '=', account)
+        .executeTakeFirst();
+      return found ?? null;
+    },
+    async findLinked(id) {
+      const found = await db
+        .selectFrom('workspaces')
+        .selectAll()
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
         .executeTakeFirst();
       return found ?? null;
     },
