@@ -5,6 +5,7 @@ import { type Command, type Context, defineCommand, type FlagTable } from '../co
 import { formatFacts, formatRows } from '../print.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
 import { serverKeepingCommands } from './server-keeping.ts';
+import { serverWorkspaceCommand } from './server-workspace.ts';
 
 const serve = defineCommand({
   name: 'server serve',
@@ -314,6 +315,7 @@ export const serverCommands: readonly Command[] = [
   serve,
   person,
   account,
+  serverWorkspaceCommand,
   plan,
   token,
   ...serverKeepingCommands,
