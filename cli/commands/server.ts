@@ -6,6 +6,7 @@ import { formatFacts, formatRows } from '../print.ts';
 import { serverChat } from './server-chat.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
 import { serverKeepingCommands } from './server-keeping.ts';
+import { serverWorkspaceCommand } from './server-workspace.ts';
 
 const serve = defineCommand({
   name: 'server serve',
@@ -321,6 +322,7 @@ export const serverCommands: readonly Command[] = [
   serve,
   person,
   account,
+  serverWorkspaceCommand,
   plan,
   token,
   serverChat,

@@ -22,6 +22,7 @@ import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createUsedSignatures } from './links/used-signatures.ts';
 import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
 import { createMachines } from './login/machines.ts';
@@ -162,7 +163,8 @@ async function openParts(
       wake: () => deliveries.wake(),
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
-    const retention = createServerRetention({ db, clock, log });
+    const signatures = createUsedSignatures({ db, clock });
+    const retention = createServerRetention({ db, clock, log, signatures });
     const parts: ServerParts = {
       db,
       clock,
@@ -175,10 +177,11 @@ async function openParts(
       devices: createDeviceRequests({ db, clock, changes }),
       machines: createMachines({ db, clock, changes }),
       workspaces,
-      events: createWorkspaceEvents({ db, clock, deliveries, chats }),
+      events: createWorkspaceEvents({ db, clock, deliveries, chats, origin }),
       pending,
       chats,
       commands,
+      signatures,
       polls,
       plans,
       leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),

@@ -4,10 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { GIVE_UP_MS, nextTryMs, type OutboundEvent } from '../../notify/sending/index.ts';
+import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
+import type { LinkedEvent } from './linked-event.ts';
 import { createOutbox, type Outbox, type Settled } from './outbox.ts';
 import { buildSample } from './samples.ts';
 import { type Attempt, sendEvent } from './send.ts';
@@ -24,14 +25,6 @@ const LOCKED_MS = 3600_000;
 const ROWS_AT_ONCE = 500;
 /** After an outcome could not be saved; sending at once would only repeat the event. */
 const STALLED_MS = 5000;
-
-/** An event as it came from a workspace: the envelope of docs/events.md. */
-export interface LinkedEvent {
-  /** The same on every try of the same event. */
-  id: string;
-  event: OutboundEvent;
-  [field: string]: unknown;
-}
 
 export interface EventOrigin {
   workspaceId: string;
@@ -106,9 +99,9 @@ export async function createDeliveries({
     const rows = events.flatMap((event) =>
       targets
         .filter((target) => {
-          const named = readWorkspaces(target);
+          const chosen = readWorkspaces(target);
           return (
-            readEvents(target).includes(event.event) && (named.length === 0 || named.includes(workspaceName))
+            readEvents(target).includes(event.event) && (chosen === null || chosen.includes(workspaceId))
           );
         })
         .map(({ id }): DeliveryRow => {

@@ -4,7 +4,8 @@ import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { Deliveries, LinkedEvent } from '../deliveries/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
 
 /** Events are kept so long: longer than a workspace sends one again. */
 const KEPT_MS = 30 * 86_400_000;
@@ -18,10 +19,26 @@ export interface WorkspaceEvents {
   list(workspace: string, limit: number): Promise<LinkEvent[]>;
 }
 
-/** The envelope of docs/events.md, which says where an event comes from. */
-function toEnvelope({ id, event, at, ...rest }: LinkEvent, workspace: string): LinkedEvent {
-  // Targets ask for events by name, so one of an unknown name goes nowhere.
-  return { id, event: event as OutboundEvent, at, workspace, ...rest };
+/** Where an automation decides, signed as docs/receiver.md describes. */
+const decisionUrl = (origin: string, workspace: string, decision: string): string =>
+  `${origin}/v1/decisions/${workspace}/${decision}`;
+
+/** The envelope of docs/events.md, which says where an event comes from and where its decision is made. */
+function toEnvelope(
+  { id, event, at, ...rest }: LinkEvent,
+  { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,
+  origin: string,
+): LinkedEvent {
+  return {
+    id,
+    // Targets ask for events by name, so one of an unknown name goes nowhere.
+    event: event as OutboundEvent,
+    at,
+    workspace: name,
+    ...rest,
+    workspace_id: workspaceId,
+    decision_url: rest.decision_id === null ? null : decisionUrl(origin, workspaceId, rest.decision_id),
+  };
 }
 
 export function createWorkspaceEvents({
@@ -29,12 +46,15 @@ export function createWorkspaceEvents({
   clock,
   deliveries,
   chats,
+  origin,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   /** What follows from an event: what targets and chats of the account get of it. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
   chats: Pick<Chats, 'queue' | 'wake'>;
+  /** Of this server, for addresses. */
+  origin: string;
 }): WorkspaceEvents {
   let purgedAt = 0;
 
@@ -59,16 +79,16 @@ export function createWorkspaceEvents({
           .returning('id')
           .execute();
         const fresh = new Set(kept.map(({ id }) => id));
-        const origin = {
+        const from = {
           workspaceId: workspace.id,
           workspaceName: workspace.name,
           accountId: workspace.account_id,
         };
         const news = events
           .filter(({ id }) => fresh.has(id))
-          .map((event) => toEnvelope(event, workspace.name));
-        await deliveries.queueDeliveries(trx, origin, news);
-        await chats.queue(trx, origin, news);
+          .map((event) => toEnvelope(event, workspace, origin));
+        await deliveries.queueDeliveries(trx, from, news);
+        await chats.queue(trx, from, news);
         if (isPurgeDue)
           await trx
             .deleteFrom('workspace_events')
