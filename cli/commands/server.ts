@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
@@ -39,6 +41,7 @@ const serve = defineCommand({
   async run(context) {
     const { readServerSettings, startServer } = await linkedServer();
     const { addr, publicUrl, data, allowRemote, trustProxy, allowTarget } = context.flags;
+    exposeCollector();
     const settings = readServerSettings({ addr, publicUrl, allowRemote, trustProxy, allowTarget });
     const folder = openServerFolder(data, context);
     const log = pino(
@@ -66,6 +69,12 @@ const serve = defineCommand({
     return 0;
   },
 });
+
+/** Lets the server give memory back when it is idle; a program that Node was told so at its start has it already. */
+function exposeCollector(): void {
+  setFlagsFromString('--expose-gc');
+  globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction;
+}
 
 interface PersonAnswer {
   name: string;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
@@ -239,6 +240,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   parts.deliveries.start();
   parts.retention.start();
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | undefined;
   return {
     url: origin,
@@ -248,6 +250,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     parts,
     close() {
       closing ??= (async () => {
+        idleMemory.close();
         parts.polls.close();
         await Promise.all([closeServer(server), closeServer(admin)]);
         rmSync(socket, { force: true });
