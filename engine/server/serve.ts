@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
@@ -280,6 +281,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
       log.error({ error: asSvcError(thrown).message }, 'the chats were not started'),
     );
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | undefined;
   return {
     url: origin,
@@ -289,6 +291,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     parts,
     close() {
       closing ??= (async () => {
+        idleMemory.close();
         parts.polls.close();
         await Promise.all([closeServer(server), closeServer(admin)]);
         rmSync(socket, { force: true });

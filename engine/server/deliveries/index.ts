@@ -35,13 +35,13 @@ export interface EventOrigin {
 export interface Deliveries {
   /**
    * Writes what the account's targets get of these events, in the caller's transaction. An event that a target has already
-   * is left out. Call `wake` after the commit.
+   * is left out. Says how many there are: call `wake` after the commit when there are any.
    */
   queueDeliveries(
     change: Transaction<Tables>,
     origin: EventOrigin,
     events: readonly LinkedEvent[],
-  ): Promise<void>;
+  ): Promise<number>;
   /** From now on what is due is sent. */
   start(): void;
   /** Something may have become due. */
@@ -86,15 +86,28 @@ export async function createDeliveries({
   let mustLookAgain = false;
   let isStarted = false;
 
+  /** Asked once for each account of a transaction, in which events of many workspaces may be kept. */
+  const listed = new WeakMap<Transaction<Tables>, Map<string, Promise<Target[]>>>();
+  function listOpenTargets(change: Transaction<Tables>, account: string): Promise<Target[]> {
+    const accounts = listed.get(change) ?? new Map<string, Promise<Target[]>>();
+    listed.set(change, accounts);
+    const found =
+      accounts.get(account) ??
+      change
+        .selectFrom('targets')
+        .selectAll()
+        .where('account_id', '=', account)
+        .where('is_on', '=', 1)
+        .execute();
+    accounts.set(account, found);
+    return found;
+  }
+
   const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
+    if (events.length === 0) return 0;
     const { accountId, workspaceId, workspaceName } = origin;
-    const targets = await change
-      .selectFrom('targets')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('is_on', '=', 1)
-      .execute();
-    if (targets.length === 0) return;
+    const targets = await listOpenTargets(change, accountId);
+    if (targets.length === 0) return 0;
     const now = clock.now();
     const rows = events.flatMap((event) =>
       targets
@@ -133,6 +146,7 @@ export async function createDeliveries({
         .values(rows.slice(at, at + ROWS_AT_ONCE))
         .onConflict((same) => same.columns(['target_id', 'message_id']).doNothing())
         .execute();
+    return rows.length;
   };
 
   /** Waits until a target may be sent to again. */

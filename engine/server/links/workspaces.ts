@@ -57,6 +57,15 @@ export function createWorkspaces({
   plans: Pick<Plans, 'requireRoom'>;
   chats: Pick<Chats, 'followDecisions' | 'wake'>;
 }): Workspaces {
+  /** Built once, since every request of a workspace asks it; its two values are the hash. */
+  const byToken = db
+    .selectFrom('workspaces')
+    .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+    .selectAll('workspaces')
+    .select('machines.id as logged_in')
+    .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
+    .compile();
+
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
     if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
@@ -137,15 +146,12 @@ export function createWorkspaces({
     },
     async findByToken(token) {
       const hash = hashToken(token);
-      const found = await db
-        .selectFrom('workspaces')
-        .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
-        .selectAll('workspaces')
-        .select('machines.id as logged_in')
-        .where((where) =>
-          where.or([where('workspaces.token_hash', '=', hash), where('next_token_hash', '=', hash)]),
-        )
-        .executeTakeFirst();
+      const {
+        rows: [found],
+      } = await db.executeQuery<LinkedWorkspace & { logged_in: string | null }>({
+        ...byToken,
+        parameters: [hash, hash],
+      });
       if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
       const { logged_in, ...workspace } = found;
       if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
