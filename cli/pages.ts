@@ -5,7 +5,7 @@ import { formatRows, type TextColumn } from './print.ts';
 /** What the engine gives at once. */
 const MOST = 100_000;
 /** The cursor of the first page. */
-export const START = 'start';
+const START = 'start';
 
 /** The flags of what may be long: whether it has colours. On a terminal it goes through a pager. */
 export const outputFlags = {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
-import { definePageFlags, START, showPage } from '../pages.ts';
+import { definePageFlags, showPage } from '../pages.ts';
 import { holderFlag, readHolder } from './holder.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
@@ -82,8 +82,7 @@ const list = defineCommand({
       standard: 100,
       fetch: async (part) => (await client.call('lock.status', { ...around, ...part })).locks,
       count: async () => (await client.call('lock.status', around)).locks.length,
-      // Relative paths begin with a dot where they could be taken for the first page.
-      getId: ({ path }) => (path === START ? `./${path}` : path),
+      getId: ({ path, holder }) => `${holder}:${path}`,
       columns: [
         { head: 'path', value: (each) => each.path, flexible: true },
         { head: 'holder', value: (each) => each.holder },

@@ -145,7 +145,7 @@ describe('a list that shows a part', () => {
     assert.match((await run('task list --cursor t-1')).stderr, /^nothing more$/m);
     for (const list of [
       ...['msg list', 'msg inbox ada', 'memory list', 'memory review', 'context list', 'project list'],
-      ...['worktree list', 'notify deliveries', 'ask list'],
+      ...['worktree list', 'lock list', 'notify deliveries', 'ask list'],
     ]) {
       const wrong = await run(`${list} --cursor x`);
       assert.deepEqual([list, wrong.code], [list, 2]);

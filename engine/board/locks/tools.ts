@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorError } from '../../api/cursor.ts';
 import { by, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -78,7 +79,7 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
       input: z.strictObject({
         path: path.optional(),
         limit: z.int().min(1).max(100_000).optional().meta({ unlisted: true }),
-        /** A path: locks are in the order of their paths. */
+        /** `holder:path`: locks are in the order of their paths. */
         cursor: z.string().min(1).optional().meta({ unlisted: true }),
       }),
       output: z.object({
@@ -125,13 +126,17 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
   ];
 }
 
-/** Every path is a good cursor: it need not be locked any more. */
+/** A cursor stands for a lock that need not be held any more. Throws `usage`. */
 function takePageByPath(
   locks: readonly Lock[],
   { limit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
 ): { page: Lock[]; more: number } {
-  const last = cursor?.replace(/^\.\/(?=.)/, '');
-  const left = last === undefined ? locks : locks.filter(({ path }) => compareBytes(path, last) > 0);
+  const [, holder = '', path] = /^([^:]+):(.+)$/s.exec(cursor ?? '') ?? [];
+  if (cursor !== undefined && path === undefined) throw cursorError(cursor);
+  const left =
+    path === undefined
+      ? locks
+      : locks.filter((each) => (compareBytes(each.path, path) || compareBytes(each.holder, holder)) > 0);
   const page = left.slice(0, limit);
   return { page, more: left.length - page.length };
 }
