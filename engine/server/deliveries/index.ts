@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { GIVE_UP_MS, nextTryMs, type OutboundEvent } from '../../notify/sending/index.ts';
+import { type Envelope, GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
@@ -25,14 +25,6 @@ const ROWS_AT_ONCE = 500;
 /** After an outcome could not be saved; sending at once would only repeat the event. */
 const STALLED_MS = 5000;
 
-/** An event as it came from a workspace: the envelope of docs/events.md. */
-export interface LinkedEvent {
-  /** The same on every try of the same event. */
-  id: string;
-  event: OutboundEvent;
-  [field: string]: unknown;
-}
-
 export interface EventOrigin {
   workspaceId: string;
   workspaceName: string;
@@ -47,7 +39,7 @@ export interface Deliveries {
   queueDeliveries(
     change: Transaction<Tables>,
     origin: EventOrigin,
-    events: readonly LinkedEvent[],
+    events: readonly Envelope[],
   ): Promise<void>;
   /** From now on what is due is sent. */
   start(): void;

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
-import type { OutboundEvent } from '../../notify/sending/index.ts';
+import type { Envelope, OutboundEvent } from '../../notify/sending/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { Deliveries, LinkedEvent } from '../deliveries/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
 
 /** Events are kept so long: longer than a workspace sends one again. */
 const KEPT_MS = 30 * 86_400_000;
@@ -18,7 +18,7 @@ export interface WorkspaceEvents {
 }
 
 /** The envelope of docs/events.md, which says where an event comes from. */
-function toEnvelope({ id, event, at, ...rest }: LinkEvent, workspace: string): LinkedEvent {
+function toEnvelope({ id, event, at, ...rest }: LinkEvent, workspace: string): Envelope {
   // Targets ask for events by name, so one of an unknown name goes nowhere.
   return { id, event: event as OutboundEvent, at, workspace, ...rest };
 }

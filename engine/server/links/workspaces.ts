@@ -2,13 +2,11 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
+import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
-
-/** A workspace's last contact is noted at most so often. */
-const NOTED_MS = 60_000;
 
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
@@ -51,7 +49,7 @@ export function createWorkspaces({
 }): Workspaces {
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
-    if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
+    if (!isSightingDue(workspace.last_seen_at, now)) return;
     await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
   }
 

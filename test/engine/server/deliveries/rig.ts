@@ -1,5 +1,5 @@
+import type { Envelope } from '../../../../engine/notify/sending/index.ts';
 import type { TargetKind } from '../../../../engine/server/database/tables.ts';
-import type { LinkedEvent } from '../../../../engine/server/deliveries/index.ts';
 import { buildSample } from '../../../../engine/server/deliveries/samples.ts';
 import {
   type Browser,
@@ -20,10 +20,7 @@ export interface DeliveryRig {
   /** A target at a new catcher. */
   addTarget(kind?: TargetKind, wish?: Record<string, string>, answer?: Answer): Promise<AddedTarget>;
   /** Events as a workspace would send them; ids are made where none is given. */
-  queue(
-    events: (Partial<LinkedEvent> & { event: LinkedEvent['event'] })[],
-    workspace?: string,
-  ): Promise<void>;
+  queue(events: (Partial<Envelope> & { event: Envelope['event'] })[], workspace?: string): Promise<void>;
   /** Time passes, and what is due by then is sent. */
   advance(ms: number): Promise<void>;
   close(): Promise<void>;
