@@ -3,14 +3,13 @@ import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Chats } from '../chats/index.ts';
+import { isSightingDue } from '../database/last-seen.ts';
+
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
-
-/** A workspace's last contact is noted at most so often. */
-const NOTED_MS = 60_000;
 
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
@@ -68,7 +67,7 @@ export function createWorkspaces({
 
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
-    if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
+    if (!isSightingDue(workspace.last_seen_at, now)) return;
     await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
   }
 
