@@ -18,6 +18,7 @@ import { receiverBench } from './receiver.ts';
 import { retentionBench } from './retention.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
+import { statsOfMany } from './stats.ts';
 import { statusOfMany } from './status.ts';
 import { strictRuns } from './strict.ts';
 import { tools } from './tools.ts';
@@ -39,6 +40,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   languages: languagesBench,
   daemon,
   status: statusOfMany,
+  stats: statsOfMany,
   tools,
   dashboard,
   confine: confinement,

@@ -73,11 +73,7 @@ export function listCommands({ material, remote: chosen }: OpenPullRequest): str
 }
 
 /** Hands the terminal to `svc worktree pr`: pushing and asking a code host happen there and nowhere else. */
-export function runPullRequest(
-  state: State,
-  overlay: OpenPullRequest,
-  what: 'open' | 'state',
-): Transition {
+export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'open' | 'state'): Transition {
   const { session: id, material, remote } = overlay;
   if (what === 'open' && mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
   const where = material.remotes.length > 1 && remote !== null ? ['--remote', remote] : [];
