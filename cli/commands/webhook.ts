@@ -189,7 +189,7 @@ const test = defineCommand({
       ...(flags.project === undefined ? {} : { project: flags.project }),
       ...(flags.decision === undefined ? {} : { decision: flags.decision }),
     });
-    const { host, port } = workspace.address(flags.addr);
+    const { host, port } = await findReceiver(context, workspace.address(flags.addr));
     const base = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const response = await fetch(base + request.path, {
       method: request.method,
@@ -218,6 +218,20 @@ const test = defineCommand({
     return response.ok ? 0 : 1;
   },
 });
+
+/** Where the receiver listens: of port 0 only the engine knows which one the system has given. */
+async function findReceiver(
+  { engine }: Pick<Context, 'engine'>,
+  wanted: { host: string; port: number },
+): Promise<{ host: string; port: number }> {
+  if (wanted.port !== 0) return wanted;
+  const { receivers } = await (await engine({ start: false })).call('engine.status', {});
+  const found = receivers.find(({ host }) => host === wanted.host) ?? receivers[0];
+  if (found !== undefined) return found;
+  throw new SvcError('engine_unreachable', 'no receiver is open, and port 0 is no address of one', {
+    hint: 'svc webhook serve opens one',
+  });
+}
 
 export const webhookCommands: readonly Command[] = [serve, test];
 

@@ -63,7 +63,21 @@ interface SessionRow extends CountedSession {
 const SLICE = 300;
 const DAY_MS = 86_400_000;
 
-const formatDay = (at: number): string => rfc3339(at).slice(0, 10);
+/** The UTC days that were met, by their number: a date is written once and not for every row. */
+function createDayNames(): (at: number) => string {
+  const names = new Map<number, string>();
+  return (at) => {
+    const number = Math.floor(at / DAY_MS);
+    let name = names.get(number);
+    if (name === undefined) {
+      name = rfc3339(at).slice(0, 10);
+      names.set(number, name);
+    }
+    return name;
+  };
+}
+
+const formatDay = createDayNames();
 
 /** The name of what a row belongs to. */
 const KEYS: Readonly<

@@ -19,6 +19,7 @@ import { retentionBench } from './retention.ts';
 import { scale } from './scale.ts';
 import { serverBench } from './server.ts';
 import { soak } from './soak.ts';
+import { statsOfMany } from './stats.ts';
 import { statusOfMany } from './status.ts';
 import { strictRuns } from './strict.ts';
 import { tools } from './tools.ts';
@@ -41,6 +42,7 @@ const BENCHES: Record<string, () => Promise<Figure[]>> = {
   languages: languagesBench,
   daemon,
   status: statusOfMany,
+  stats: statsOfMany,
   tools,
   dashboard,
   confine: confinement,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answer, ask, openDash } from '../support/dash.ts';
+import { ask, confirm, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
 const PROMPT = `Say hello in a file
@@ -22,9 +22,12 @@ describe('the main job at a terminal', withTmux, () => {
       await terminal.shows(`▶${body.decision_id}`, 'the decision in the list');
       await terminal.shows('│ │ Say hello in a file', 'its prompt');
 
-      await ask(terminal, 'a', `Approve ${body.decision_id} and start scripted on ${body.task_id}?`);
-      await answer(terminal, 'y');
-      await terminal.shows(`${body.decision_id} approved: s-1 starts on ${body.task_id}`);
+      await confirm(
+        terminal,
+        ['a', 'y'],
+        `Approve ${body.decision_id} and start scripted on ${body.task_id}?`,
+        `${body.decision_id} approved: s-1 starts on ${body.task_id}`,
+      );
 
       terminal.keys('4');
       await terminal.shows('▶s-1');
@@ -45,8 +48,10 @@ describe('the main job at a terminal', withTmux, () => {
 
       await ask(terminal, 'p', 'Promote svc/s-1 into main?');
       assert.ok(!existsSync(join(workspace.root, 'hello.txt')), 'nothing is merged before the second key');
-      await answer(terminal, 'm');
-      await terminal.shows('nothing was pushed', 'the promotion');
+      terminal.keys('Escape');
+      await terminal.gone('Promote svc/s-1 into main?');
+      // What is known of the work may be read anew at any moment, and a question about what it was is withdrawn.
+      await confirm(terminal, ['p', 'm'], 'Promote svc/s-1 into main?', 'nothing was pushed');
       assert.ok(existsSync(join(workspace.root, 'hello.txt')), 'the checkout of the base has the file');
       assert.match(workspace.repository.git('log', '--oneline', 'main'), /Say hello in a file/);
 

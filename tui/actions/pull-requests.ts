@@ -43,6 +43,12 @@ export function openPullRequest(state: State): Transition {
   });
 }
 
+/** Nothing is pushed anywhere that nobody has named. */
+export const mustChooseRemote = ({ material, remote }: OpenPullRequest): boolean =>
+  material.remotes.length > 1 && remote === null;
+
+export const CHOOSE_REMOTE = 'choose where to push first: Tab, or the digit of a remote';
+
 /** Chooses where it would be pushed to: what is named by a digit, or the next one. */
 export function chooseAnotherRemote(overlay: OpenPullRequest, key: string, at: number): OpenPullRequest {
   const { remotes } = overlay.material;
@@ -67,15 +73,10 @@ export function listCommands({ material, remote: chosen }: OpenPullRequest): str
 }
 
 /** Hands the terminal to `svc worktree pr`: pushing and asking a code host happen there and nowhere else. */
-export function runPullRequest(
-  state: State,
-  { session: id, material, remote }: OpenPullRequest,
-  what: 'open' | 'state',
-): Transition {
-  const hasSeveral = material.remotes.length > 1;
-  if (what === 'open' && hasSeveral && remote === null)
-    return transitionTo(showMessage(state, 'choose where to push first: Tab, or the digit of a remote'));
-  const where = hasSeveral && remote !== null ? ['--remote', remote] : [];
+export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'open' | 'state'): Transition {
+  const { session: id, material, remote } = overlay;
+  if (what === 'open' && mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
+  const where = material.remotes.length > 1 && remote !== null ? ['--remote', remote] : [];
   return transitionTo(
     { ...state, overlay: null },
     {
@@ -97,6 +98,7 @@ export function runPullRequest(
 
 /** Copies the commands where copying is on, and leaves them on the terminal after the dashboard in any case. */
 export function keepCommands(state: State, overlay: OpenPullRequest): Transition {
+  if (mustChooseRemote(overlay)) return transitionTo(showMessage(state, CHOOSE_REMOTE));
   const lines = listCommands(overlay);
   const farewell = [...state.farewell.filter((line) => !lines.includes(line)), ...lines];
   const next = { ...state, overlay: null, farewell };

@@ -1,5 +1,12 @@
 import { formatLocalTime } from '../../engine/index.ts';
-import { chooseAnotherRemote, keepCommands, listCommands, runPullRequest } from '../actions/pull-requests.ts';
+import {
+  CHOOSE_REMOTE,
+  chooseAnotherRemote,
+  keepCommands,
+  listCommands,
+  mustChooseRemote,
+  runPullRequest,
+} from '../actions/pull-requests.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import type { State } from '../state/model.ts';
@@ -44,7 +51,7 @@ function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
       wrapText(line, cells).map((part): Line => [span(part, 'dim')]),
     ),
     [],
-    ...listCommands(overlay).flatMap((line) =>
+    ...(mustChooseRemote(overlay) ? [CHOOSE_REMOTE] : listCommands(overlay)).flatMap((line) =>
       splitCleanLines(line).flatMap((part) =>
         wrapText(cleanText(part), cells).map((each): Line => [span(each)]),
       ),

@@ -29,6 +29,21 @@ describe('a secret for each route', () => {
   });
 });
 
+describe('svc webhook test where ui.addr has port 0', () => {
+  test('finds where the receiver listens, and says when none does', async (t) => {
+    const ws = await makeWorkspace();
+    t.after(() => ws.close());
+    assert.equal((await ws.svc(['config', 'set', 'ui.addr', '127.0.0.1:0'])).code, 0);
+    const none = await ws.svc(['webhook', 'test', '--prompt', 'x', '--agent', 'scripted']);
+    assert.match(none.stderr, /engine|receiver/);
+    assert.doesNotMatch(none.stderr, /127\.0\.0\.1:0/);
+    const address = await ws.receiver();
+    assert.doesNotMatch(address, /:0$/);
+    const sent = await ws.svc(['webhook', 'test', '--prompt', 'x', '--agent', 'scripted', '--json']);
+    assert.equal(sent.json<{ status: number }>().status, 201, sent.stderr);
+  });
+});
+
 describe('svc webhook serve', () => {
   let ws: TestWorkspace;
   before(async () => {

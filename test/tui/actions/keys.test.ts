@@ -434,7 +434,10 @@ describe('workers', () => {
       { name: 'fork', url: 'git@github.com:me/r.git' },
       { name: 'upstream', url: 'git@gitlab.com:o/r.git' },
     ];
-    const dash = prepared(ended().keys('o'), remotes).keys('y');
+    const dash = prepared(ended().keys('o'), remotes);
+    assert.doesNotMatch(screenOf(dash.state()).join('\n'), /git -c|origin/);
+    assert.deepEqual(dash.keys('c').state().farewell, []);
+    dash.keys('y');
     assert.deepEqual(
       dash.effects().filter((each) => each.do === 'command'),
       [],
