@@ -21,6 +21,7 @@ import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createUsage } from './links/usage.ts';
 import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
 import { createMachines } from './login/machines.ts';
@@ -150,6 +151,7 @@ async function openParts(
       pending: createPendingDecisions(db),
       commands,
       polls,
+      usage: createUsage({ db, clock, changes }),
       plans,
       leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),
       targets,

@@ -289,6 +289,21 @@ const MIGRATIONS: readonly Migration[] = [
       .execute();
     await db.schema.createIndex('deliveries_by_time').on('deliveries').column('created_at').execute();
   },
+  async (db) => {
+    await createTable(
+      db,
+      'usage_days',
+      {
+        workspace_id: 'text',
+        account_id: 'text',
+        day: 'text',
+        body: 'text',
+        received_at: 'integer',
+      },
+      { key: ['workspace_id', 'day'], refers: { workspace_id: 'workspaces', account_id: 'accounts' } },
+    );
+    await db.schema.createIndex('usage_days_by_day').on('usage_days').column('day').execute();
+  },
 ];
 
 /** Where the number of the schema is kept. */

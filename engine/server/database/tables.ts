@@ -236,6 +236,17 @@ interface DeliveryTable {
   last_error: string | null;
 }
 
+/** What a workspace has counted of a day. */
+interface UsageDayTable {
+  workspace_id: string;
+  account_id: string;
+  /** UTC, `2026-11-22`. */
+  day: string;
+  /** JSON, as `telemetryDay` has it. */
+  body: string;
+  received_at: number;
+}
+
 interface MetaTable {
   key: string;
   value: string;
@@ -258,6 +269,7 @@ export interface Tables {
   addons: AddonTable;
   targets: TargetTable;
   deliveries: DeliveryTable;
+  usage_days: UsageDayTable;
   meta: MetaTable;
 }
 

@@ -16,6 +16,7 @@ import { deviceRoutes, oauthRoutes } from './login-routes.tsx';
 import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
 import { settingsRoutes } from './settings-routes.tsx';
+import { usageRoutes } from './usage-routes.tsx';
 
 /** All routes of a linked server. */
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
@@ -59,6 +60,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.route('/app', decisionRoutes(parts));
   app.route('/app', settingsRoutes(parts));
   app.route('/app', accountRoutes(parts));
+  app.route('/app', usageRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));
   app.notFound((context) =>

@@ -11,6 +11,7 @@ import type { Commands } from '../links/commands.ts';
 import type { WorkspaceEvents } from '../links/events.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
+import type { Usage } from '../links/usage.ts';
 import type { Workspaces } from '../links/workspaces.ts';
 import type { DeviceRequests } from '../login/device-requests.ts';
 import type { Machines } from '../login/machines.ts';
@@ -39,6 +40,7 @@ export interface ServerParts {
   pending: PendingDecisions;
   commands: Commands;
   polls: Polls;
+  usage: Usage;
   plans: Plans;
   leases: LeaseIssuer;
   targets: Targets;

@@ -7,9 +7,12 @@ import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, requireOperator, requireSignedIn } from './guards.ts';
 
+/** How far back the sums over all accounts go. */
+const TOTALS_DAYS = 30;
+
 /** Pages for those who run this server. */
 export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, plans, deliveries, origin } = parts;
+  const { people, plans, deliveries, usage, origin } = parts;
   const routes = new Hono<ServerEnv>();
   routes.use('*', requireSignedIn(parts), requireOperator);
 
@@ -18,9 +21,19 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
     status: 200 | 409 | 422 = 200,
   ) {
-    const [accounts, listed] = await Promise.all([people.listAccounts(), people.list()]);
+    const [accounts, listed, totals] = await Promise.all([
+      people.listAccounts(),
+      people.list(),
+      usage.listTotals(TOTALS_DAYS),
+    ]);
     return context.html(
-      <OperatorPage signedIn={context.get('signedIn')} accounts={accounts} people={listed} {...facts} />,
+      <OperatorPage
+        signedIn={context.get('signedIn')}
+        accounts={accounts}
+        people={listed}
+        totals={totals}
+        {...facts}
+      />,
       status,
     );
   }

@@ -32,6 +32,7 @@ const KEYS: Record<keyof Tables, readonly string[]> = {
   addons: ['account_id', 'addon'],
   targets: ['id'],
   deliveries: ['id'],
+  usage_days: ['workspace_id', 'day'],
 };
 const ORDER = Object.keys(KEYS) as (keyof Tables)[];
 

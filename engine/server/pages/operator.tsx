@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 import { ADDONS, type AddonName, QUOTA_NAMES } from '../../base/capabilities.ts';
 import type { Account } from '../database/tables.ts';
+import type { UsageDay } from '../links/usage.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
 import type { Plan } from '../plans/plans.ts';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
+import { RunsChart, UsageTable } from './usage.tsx';
 
 /** What one account has, to be assigned. */
 export function AccountPage({
@@ -85,6 +87,7 @@ export function OperatorPage({
   signedIn,
   accounts,
   people,
+  totals,
   said,
   error,
   link,
@@ -92,6 +95,8 @@ export function OperatorPage({
   signedIn: SignedIn;
   accounts: readonly Account[];
   people: readonly ListedPerson[];
+  /** What all accounts together have told. */
+  totals: readonly UsageDay[];
   said?: string | null;
   error?: string | null;
   link?: { name: string; url: string } | null;
@@ -130,6 +135,9 @@ export function OperatorPage({
         <Field name="name" label="Name of its first person, who becomes its admin" />
         <button type="submit">Add</button>
       </form>
+      <h2>Usage of all accounts</h2>
+      <RunsChart days={totals} />
+      <UsageTable days={totals} />
     </Page>
   );
 }
