@@ -26,7 +26,7 @@ import { formatBindingKeys, formatKey } from '../dist/tui/overlays/key-finder.js
 import { DEFAULT_PREFERENCES } from '../dist/tui/preferences/preferences.js';
 import { preferencesSchema } from '../dist/tui/preferences/schema.js';
 import { LOOKS, THEMES } from '../dist/tui/text/theme.js';
-import { describeServerApi } from './server-api.js';
+import { buildTelemetrySchema, describeServerApi, describeTelemetry } from './server-api.js';
 import { listTranslationFields } from './translation-fields.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -662,6 +662,8 @@ const FILES = Object.fromEntries([
   page('docs/hooks.md', await hooksPage()),
   page('docs/keys.md', keysPage()),
   page('docs/server-api.md', describeServerApi(table)),
+  page('docs/telemetry.md', describeTelemetry(table)),
+  ['docs/telemetry.schema.json', buildTelemetrySchema()],
   page('docs/tools.md', await toolsPage()),
   page('docs/ui.md', preferencesPage()),
   page('docs/words.md', wordsPage()),

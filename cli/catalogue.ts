@@ -100,6 +100,10 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       { words: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).loginCommands },
       { words: ['link', 'unlink'], load: async () => (await import('./commands/link.ts')).linkCommands },
       {
+        words: ['telemetry'],
+        load: async () => (await import('./commands/telemetry.ts')).telemetryCommands,
+      },
+      {
         words: ['entitlements'],
         load: async () => [(await import('./commands/entitlements.ts')).entitlementsCommand],
       },

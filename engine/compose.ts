@@ -35,7 +35,7 @@ import { contextOperations } from './knowledge/context/operations.ts';
 import { guardOperations } from './knowledge/guard/operations.ts';
 import { memoryOperations } from './knowledge/memory/operations.ts';
 import { graphOperations } from './knowledge/symbols/operations.ts';
-import { linkOperations } from './link/index.ts';
+import { linkOperations, telemetryOperations } from './link/index.ts';
 import { notifyOperations } from './notify/operations.ts';
 import { type EngineStatus, engineOperations } from './operations.ts';
 import { createConfiguredReceiver } from './receiver/configured.ts';
@@ -294,6 +294,7 @@ export async function openEngine(options: OpenOptions) {
       ...statsOperations({ stats: rooms.stats }),
       ...notifyOperations(notify),
       ...linkOperations(rooms.link),
+      ...telemetryOperations(rooms.link.telemetry),
       ...entitlementsOperations({ entitlements: rooms.entitlements }),
       ...hookOperations(rooms.hooks),
       ...gatewayOperations({

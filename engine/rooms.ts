@@ -43,6 +43,7 @@ import {
   createGatewayRoom,
   type GatewayRoom,
   listProviderVariables,
+  sumByTier,
 } from './gateway/index.ts';
 import {
   createHooks,
@@ -570,6 +571,7 @@ export function createRooms(ground: Ground): Rooms {
     workflow,
     requireConsent: ground.requireConsent,
     leases,
+    sumTierTokens: (day, since) => sumByTier(config(), gateway.books.sumSpentByProvider(day, since)),
   });
   closing(link.close);
   const listeners = createListeners(

@@ -7,7 +7,7 @@ import { formatFacts } from '../print.ts';
 async function describeOutgoing({ cwd, env }: Context): Promise<[string, string][]> {
   const { configuration } = await import('../../engine/index.ts');
   const { findWorkspace, loadConfig } = await configuration();
-  const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
+  const { server, telemetry } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
   const titles = {
     given: 'those that a person or an issue gave; else the template or agent',
     all: 'all, also those made of a prompt',
@@ -17,6 +17,12 @@ async function describeOutgoing({ cwd, env }: Context): Promise<[string, string]
   return [
     ['events', server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')],
     ['titles', titles],
+    [
+      'telemetry',
+      telemetry.work === 'off'
+        ? 'none'
+        : 'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it',
+    ],
     ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
     [
       'decides',
@@ -62,7 +68,14 @@ const link = defineCommand({
       ...(server === undefined ? {} : { server }),
     });
     const outgoing = await describeOutgoing(context);
-    context.result(state, (it) => formatLink(it, outgoing));
+    if (context.json) {
+      context.result(state, () => '');
+      return 0;
+    }
+    // What it sends is said below; a program that reads JSON is not told, so that nothing goes then.
+    const { schema } = await client.call('telemetry.show', {});
+    await client.call('telemetry.agree', { schema });
+    context.result(await client.call('link.status', {}), (it) => formatLink(it, outgoing));
     return 0;
   },
 });

@@ -25,11 +25,10 @@ export const policySchema = z.strictObject({
 /** The `telemetry` section. */
 export const telemetrySchema = z.strictObject({
   work: z.enum(['', 'off', 'on', 'auto']).default('').meta({
-    pending: 'the linked server',
     consent: true,
     notation: 'string',
     description:
-      'Whether work figures are pushed: auto pushes when a server is linked, unlinked stays local.',
+      'Whether figures of what was done are sent to the linked server, once a day: auto and on do so while the workspace is linked and a person has seen them (svc telemetry show), off counts nothing. DO_NOT_TRACK=1 is off.',
     unset: 'auto',
   }),
 });

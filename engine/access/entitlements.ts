@@ -185,6 +185,8 @@ export function describeLease({
   leftMs,
   problem,
 }: Pick<LeaseFacts, 'state' | 'leftMs' | 'problem'>): string | null {
+  // What is wrong with a lease says so itself.
+  if (problem?.startsWith(LEASE_WORDS[state])) return problem;
   const reason = problem === null ? '' : `: ${problem}`;
   if (state !== 'valid') return `${LEASE_WORDS[state]}${reason}`;
   if (leftMs !== null && leftMs < WARN_BEFORE_MS) return `the lease ends in ${formatHours(leftMs)}${reason}`;

@@ -19,6 +19,7 @@ export {
 } from './live-zone/read.ts';
 export { gatewayOperations } from './operations.ts';
 export type { GatewayState } from './server/control.ts';
+export { sumByTier } from './sum-by-tier.ts';
 export { estimateTokens } from './tokens.ts';
 export type { DayUsage, NamedUsage } from './usage-day.ts';
 

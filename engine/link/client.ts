@@ -54,6 +54,8 @@ export interface ClientDeps {
   /** Called before each poll; replaces the token when it is old. */
   rotateIfDue(): Promise<void>;
   onRevoked(): void;
+  /** Called after each poll that found the server, and no other engine there. */
+  onConnected(): void;
   random?(): number;
 }
 
@@ -234,6 +236,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     // The answer was made just now, however long the poll has waited; and the clock here may have been set meanwhile.
     noteTime(server_time, clock.now());
     setState(contested ? 'displaced' : 'connected', contested ? 'another engine uses the same token' : null);
+    if (!contested) deps.onConnected();
     let last = after;
     for (const command of commands) {
       const outcome = await deps.apply(command, standing.offsetMs ?? 0);

@@ -9,6 +9,7 @@ export interface LinkFacts {
   waiting_events: number;
   clock_offset_ms: number | null;
   lease: { state: string; left_ms: number | null; problem: string | null };
+  is_telemetry_waiting: boolean;
 }
 
 /** Clocks that differ by less are as good as the same, ms. */
@@ -57,6 +58,7 @@ export function describeLink(link: LinkFacts): string | null {
   const waits =
     link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not told yet`;
   const problem = link.problem === null || link.state === 'revoked' ? null : link.problem;
-  const more = [problem, link.lease.problem, waits, clock].filter((part) => part !== null);
+  const telemetry = link.is_telemetry_waiting ? 'telemetry waits for svc telemetry show' : null;
+  const more = [problem, link.lease.problem, waits, clock, telemetry].filter((part) => part !== null);
   return [`${link.server}: ${WORDS[link.state] ?? link.state}${since}`, ...more].join('; ');
 }

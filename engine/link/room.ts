@@ -20,6 +20,7 @@ import type { Leases } from './leases.ts';
 import { buildPendingDecision, outgoingName } from './outgoing.ts';
 import { createLinkRows, type LinkRow } from './rows.ts';
 import { createServerCalls, nothing, type ServerCalls } from './server-calls.ts';
+import { createTelemetry, type Telemetry, type TierTokens } from './telemetry/index.ts';
 import { createTokenFile } from './token-file.ts';
 
 /** What `work` gives; null where a file is refused, since unlinking goes on in any case. */
@@ -58,6 +59,8 @@ export interface LinkStatus {
   };
   tokenFile: string;
   tokenAt: string | null;
+  /** Figures of days are counted, and wait until a person has seen what they hold. */
+  isTelemetryWaiting: boolean;
 }
 
 export interface LinkDeps {
@@ -71,7 +74,12 @@ export interface LinkDeps {
   data: string;
   /** The id of the data folder. */
   dataId: string;
-  config(): { server: ServerConfig; policy: Policy; workspace: { name: string } };
+  config(): {
+    server: ServerConfig;
+    policy: Policy;
+    workspace: { name: string };
+    telemetry: { work: string };
+  };
   /** Writes `server.url`, as a person agrees to it by linking; null takes it out. */
   setServerUrl(url: string | null, actor: string): void;
   tasks: Tasks;
@@ -79,6 +87,8 @@ export interface LinkDeps {
   workflow: Workflow;
   requireConsent(): void;
   leases: Pick<Leases, 'refresh' | 'drop' | 'view'>;
+  /** Tokens through the gateway on that UTC day, of calls since then (Unix ms). */
+  sumTierTokens(day: string, since: number): TierTokens;
 }
 
 /** The link of a workspace to the server that it is linked to; one that is not costs nothing. */
@@ -95,6 +105,7 @@ export interface Link {
   unlink(by: By): Promise<{ server: string | null; isTold: boolean }>;
   /** Makes the secret of one-time codes and gives its address, which is not shown again. Throws `exists`. */
   makeDecideCode(isNew: boolean, by: By): Promise<{ address: string }>;
+  telemetry: Telemetry;
   /** Calls with the workspace's token, while it is linked; null otherwise. */
   calls(): ServerCalls | null;
   /** Where this workspace is linked, also while that server does not answer; null where it is not. */
@@ -126,6 +137,12 @@ export function createLink(deps: LinkDeps): Link {
     wake: (hasDecisions) => active?.client.wake(hasDecisions),
   });
 
+  const telemetry = createTelemetry({ ...deps, linked: () => row, calls: () => active?.calls ?? null });
+  const applyTelemetry = (): void =>
+    void telemetry
+      .applySettings()
+      .catch((error: unknown) => log.warn({ error }, 'telemetry goes on as before'));
+
   async function rotateIfDue(calls: ServerCalls): Promise<void> {
     await outbox.dropOld();
     if (row === null || clock.now() - row.tokenAt < TOKEN_LIFE_MS) return;
@@ -141,6 +158,7 @@ export function createLink(deps: LinkDeps): Link {
     const at = clock.now();
     if (row !== null) row = { ...row, revokedAt: at };
     deps.leases.drop('revoked');
+    applyTelemetry();
     storage
       .write(() => {
         if (!rows.setRevoked(at)) return;
@@ -193,6 +211,7 @@ export function createLink(deps: LinkDeps): Link {
       },
       rotateIfDue: () => rotateIfDue(calls),
       onRevoked,
+      onConnected: telemetry.wake,
     });
     active = { row: linked, client, calls };
   }
@@ -219,6 +238,7 @@ export function createLink(deps: LinkDeps): Link {
 
   function applySettings(): void {
     if (isClosed) return;
+    applyTelemetry();
     problem = row === null ? null : asProblem(row);
     const wanted = problem === null ? row : null;
     if (active !== null && active.row.server === wanted?.server && active.row.linkedAt === wanted.linkedAt) {
@@ -261,6 +281,7 @@ export function createLink(deps: LinkDeps): Link {
       },
       tokenFile: tokenFile.path(),
       tokenAt: row === null ? null : rfc3339(row.tokenAt),
+      isTelemetryWaiting: telemetry.waitsForPerson(),
     };
   }
 
@@ -341,11 +362,13 @@ export function createLink(deps: LinkDeps): Link {
       });
       return { address: makeCodeAddress(secret, config().workspace.name) };
     },
+    telemetry,
     calls: () => active?.calls ?? null,
     linked: () => row,
     async close() {
       isClosed = true;
       outbox.close();
+      await telemetry.close();
       await stop();
       await closingClient;
     },

@@ -55,7 +55,9 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
   );
   const setRevoked = db.prepare('UPDATE link SET revoked_at = ? WHERE revoked_at IS NULL');
   const setTokenAt = db.prepare('UPDATE link SET token_at = ?');
-  const clear = ['link', 'link_event', 'link_code'].map((table) => db.prepare(`DELETE FROM ${table}`));
+  const clear = ['link', 'link_event', 'link_code', 'telemetry', 'telemetry_day'].map((table) =>
+    db.prepare(`DELETE FROM ${table}`),
+  );
   const addEvent = db.prepare(
     'INSERT OR IGNORE INTO link_event (message_id, body, created_at) VALUES (?, ?, ?)',
   );
@@ -90,7 +92,7 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
     /** False when it was known. */
     setRevoked: (at: number): boolean => setRevoked.run(at).changes === 1,
     setTokenAt: (at: number): void => void setTokenAt.run(at),
-    /** Forgets the server, what it was to be told and the secret of codes; not which commands were applied. */
+    /** Forgets the server, what it was and is to be told, and the secret of codes; not which commands were applied. */
     clear(): void {
       for (const each of clear) each.run();
     },

@@ -24,6 +24,7 @@ import { createWorkspaceEvents } from './links/events.ts';
 import type { DecisionFollower } from './links/follower.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createUsage } from './links/usage.ts';
 import { createUsedSignatures } from './links/used-signatures.ts';
 import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
@@ -185,6 +186,7 @@ async function openParts(
       commands,
       signatures,
       polls,
+      usage: createUsage({ db, clock, changes }),
       plans,
       leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),
       targets,

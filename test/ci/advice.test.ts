@@ -74,14 +74,3 @@ test('what hints, help and documents tell to type is a command that there is, wi
   );
   assert.deepEqual(wrong, []);
 });
-
-test('no advice sends anybody to what does not exist yet', () => {
-  const advice = ['engine', 'cli', 'tui'].flatMap((folder) =>
-    filesOf(folder, /\.tsx?$/).flatMap((path) =>
-      textsOf(path)
-        .filter((text) => /\bsvc telemetry\b/.test(text))
-        .map((text) => `${path}: ${text}`),
-    ),
-  );
-  assert.deepEqual(advice, []);
-});

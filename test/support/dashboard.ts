@@ -274,6 +274,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
     lease: { state: 'none', left_ms: null, problem: null },
     token_file: '/repository/.svc/device.token',
     token_at: null,
+    is_telemetry_waiting: false,
   },
   receiver_problem: null,
   supervisor: null,

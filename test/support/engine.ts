@@ -22,7 +22,7 @@ export interface EngineHere {
   /** Plain sessions of these names take part. */
   join(...names: string[]): Promise<void>;
   /** A signed request from outside whose task waits for a decision. */
-  ask(prompt: string, wish?: { agent?: string; project?: string }): Promise<Posted>;
+  ask(prompt: string, wish?: { agent?: string; project?: string; now?: number }): Promise<Posted>;
   /** Its workers go on. */
   close(): Promise<void>;
   /** Ends its workers and closes it: the last of a suite, whatever has failed before. */

@@ -75,7 +75,7 @@ export async function linkWorkspace({
       return sent.status === 303 ? ann.get(place(decision)) : sent;
     },
     async close() {
-      await here.end();
+      await linked.here.end();
       await linked.server.close();
       await ws.close();
     },

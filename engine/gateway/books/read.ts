@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, type UsageCounts } from './counters.ts';
+import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
 import { booksPath } from './schema.ts';
 
 /** A budget that was met, as the gateway has noted it. */
@@ -60,6 +60,8 @@ interface Meant {
 export interface BooksReader {
   /** Of calls that began on that UTC day or later. */
   listUsage(sinceDay: string, whose: Whose): UsagePart[];
+  /** Tokens of a UTC day that upstreams have worked on, by provider, of calls that began at `since` (Unix ms) or later. */
+  sumSpentByProvider(day: string, since: number): { provider: string | null; tokens: number }[];
   /** Tokens of a UTC day by the hour in which their calls began: 24 numbers. */
   listHours(day: string, whose: Whose): number[];
   /** The newest first. */
@@ -117,6 +119,17 @@ export function createBooksReader(data: string): BooksReader {
                FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
             )
             .all({ day, whose }),
+        [],
+      ),
+    sumSpentByProvider: (day, since) =>
+      read(
+        (db) =>
+          db
+            .prepare<[string, number], { provider: string | null; tokens: number }>(
+              `SELECT provider, ${USAGE_COUNTERS.spent} AS tokens FROM call WHERE day = ? AND started_at >= ? GROUP BY 1`,
+            )
+            .all(day, since)
+            .filter(({ tokens }) => tokens > 0),
         [],
       ),
     listHours(day, whose) {

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../base/errors.ts';
 import { addChats } from './add-chats.ts';
 import { addSignedDecisions } from './add-signed-decisions.ts';
+import { addUsage } from './add-usage.ts';
 import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
@@ -267,6 +268,7 @@ const MIGRATIONS: readonly Migration[] = [
   },
   addChats,
   addSignedDecisions,
+  addUsage,
 ];
 
 /** Where the number of the schema is kept. */

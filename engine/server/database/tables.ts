@@ -355,6 +355,17 @@ interface UsedSignatureTable {
   signed_at: number;
 }
 
+/** What a workspace has counted of a day. */
+interface UsageDayTable {
+  workspace_id: string;
+  account_id: string;
+  /** UTC, `2026-11-22`. */
+  day: string;
+  /** JSON, as `telemetryDay` has it. */
+  body: string;
+  received_at: number;
+}
+
 interface MetaTable {
   key: string;
   value: string;
@@ -385,6 +396,7 @@ export interface Tables {
   chat_messages: ChatMessageTable;
   chat_tickets: ChatTicketTable;
   used_signatures: UsedSignatureTable;
+  usage_days: UsageDayTable;
   meta: MetaTable;
 }
 

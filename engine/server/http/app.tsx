@@ -18,6 +18,7 @@ import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
 import { settingsRoutes } from './settings-routes.tsx';
 import { signedRoutes } from './signed-routes.ts';
+import { usageRoutes } from './usage-routes.tsx';
 
 /** Programs ask these, and are answered with problem details instead of pages. */
 const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
@@ -68,6 +69,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.route('/app', settingsRoutes(parts));
   app.route('/app', chatRoutes(parts));
   app.route('/app', accountRoutes(parts));
+  app.route('/app', usageRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));
   app.notFound((context) => {

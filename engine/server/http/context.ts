@@ -12,6 +12,7 @@ import type { Commands } from '../links/commands.ts';
 import type { WorkspaceEvents } from '../links/events.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
+import type { Usage } from '../links/usage.ts';
 import type { UsedSignatures } from '../links/used-signatures.ts';
 import type { Workspaces } from '../links/workspaces.ts';
 import type { DeviceRequests } from '../login/device-requests.ts';
@@ -42,6 +43,7 @@ export interface ServerParts {
   commands: Commands;
   signatures: UsedSignatures;
   polls: Polls;
+  usage: Usage;
   plans: Plans;
   leases: LeaseIssuer;
   targets: Targets;

@@ -13,6 +13,7 @@ import {
   linkRequest,
   PROTOCOL_HEADER,
 } from '../../http/link-protocol.ts';
+import { telemetryDay } from '../../http/telemetry-day.ts';
 import type { LinkedWorkspace } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
@@ -40,7 +41,7 @@ function createRateLimit(now: () => number): (token: string) => boolean {
 
 /** What workspaces call, with a token of their own and no cookie. */
 export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { clock, machines, workspaces, events, pending, commands, polls, leases, log } = parts;
+  const { clock, machines, workspaces, events, pending, commands, polls, usage, leases, log } = parts;
   const routes = new Hono<ServerEnv>();
   const mayAsk = createRateLimit(() => clock.monotonic());
   const serverTime = (): string => rfc3339(clock.now());
@@ -129,6 +130,19 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     await workspaces.rename(workspace, told.workspace);
     await pending.replace(workspace, told);
     return context.json({ server_time: serverTime() });
+  });
+
+  routes.put('/usage/:day', async (context) => {
+    const workspace = await readWorkspace(context);
+    const told = await readBody(context, telemetryDay);
+    if (told.day !== context.req.param('day'))
+      throw new SvcError('fields_invalid', 'day: not that of the address');
+    await usage.put(workspace, told);
+    return context.json({ server_time: serverTime() });
+  });
+  routes.delete('/usage', async (context) => {
+    await usage.deleteOfWorkspace(await readWorkspace(context));
+    return context.body(null, 204);
   });
 
   const readNumber = (text: string | undefined, most: number): number =>

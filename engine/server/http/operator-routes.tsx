@@ -11,9 +11,12 @@ import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, requireOperator, requireSignedIn } from './guards.ts';
 
+/** How far back the sums over all accounts go. */
+const TOTALS_DAYS = 30;
+
 /** Pages for those who run this server. */
 export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, plans, deliveries, chats, origin } = parts;
+  const { people, plans, deliveries, usage, chats, origin } = parts;
   const routes = new Hono<ServerEnv>();
   routes.use('*', requireSignedIn(parts), requireOperator);
 
@@ -22,10 +25,11 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
     status: 200 | 409 | 422 = 200,
   ) {
-    const [accounts, listed, bots] = await Promise.all([
+    const [accounts, listed, bots, totals] = await Promise.all([
       people.listAccounts(),
       people.list(),
       chats.bots.list(),
+      usage.listTotals(TOTALS_DAYS),
     ]);
     return context.html(
       <OperatorPage
@@ -33,6 +37,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
         accounts={accounts}
         people={listed}
         bots={bots}
+        totals={totals}
         {...facts}
       />,
       status,

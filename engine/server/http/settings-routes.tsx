@@ -48,17 +48,21 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.get('/settings', async (context) => {
     const signedIn = context.get('signedIn');
     const { id } = signedIn.account;
-    const [entitlements, listed, members] = await Promise.all([
+    const [entitlements, listed, members, linked] = await Promise.all([
       plans.entitlementsOf(id),
       targets.list(id),
       people.list(id),
+      workspaces.list(id),
     ]);
     return context.html(
       <SettingsPage
         signedIn={signedIn}
         said={readSaid(context)}
         entitlements={entitlements}
-        used={{ people: members.length }}
+        used={{
+          people: members.length,
+          workspaces: linked.filter(({ revoked_at }) => revoked_at === null).length,
+        }}
         targets={listed}
       />,
     );

@@ -40,6 +40,7 @@ export const KEYS: Record<keyof Tables, readonly string[]> = {
   chat_messages: ['id'],
   chat_tickets: ['ticket_hash'],
   used_signatures: ['signature'],
+  usage_days: ['workspace_id', 'day'],
 };
 const ORDER = Object.keys(KEYS) as (keyof Tables)[];
 

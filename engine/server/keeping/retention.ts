@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import { KEPT_TELEMETRY_DAYS } from '../../http/telemetry-day.ts';
 import type { Tables } from '../database/tables.ts';
 import type { UsedSignatures } from '../links/used-signatures.ts';
 
@@ -60,6 +61,10 @@ export function createServerRetention({
       .execute();
     await db.deleteFrom('chat_codes').where('expires_at', '<', now).execute();
     await db.deleteFrom('chat_memory').where('until', '<', now).execute();
+    await db
+      .deleteFrom('usage_days')
+      .where('day', '<=', rfc3339(now - KEPT_TELEMETRY_DAYS * DAY).slice(0, 10))
+      .execute();
     await db.deleteFrom('invitations').where('expires_at', '<', now).execute();
     await db
       .deleteFrom('device_requests')

@@ -13,6 +13,7 @@ const LINKS = [
   ['/app/deliveries', 'Deliveries'],
   ['/app/people', 'People'],
   ['/app/sign-ins', 'Sign-ins'],
+  ['/app/usage', 'Usage'],
   ['/app/log', 'Log'],
 ] as const;
 

@@ -2,10 +2,12 @@
 import { ADDONS, type AddonName, QUOTA_NAMES } from '../../base/capabilities.ts';
 import type { ListedBot } from '../chats/bots.ts';
 import type { Account } from '../database/tables.ts';
+import type { UsageDay } from '../links/usage.ts';
 import type { ListedPerson, SignedIn } from '../people/people.ts';
 import type { Plan } from '../plans/plans.ts';
 import { BotTable } from './bots.tsx';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
+import { RunsChart, UsageTable } from './usage.tsx';
 
 /** What one account has, to be assigned. */
 export function AccountPage({
@@ -88,6 +90,7 @@ export function OperatorPage({
   accounts,
   people,
   bots,
+  totals,
   said,
   error,
   link,
@@ -96,6 +99,8 @@ export function OperatorPage({
   accounts: readonly Account[];
   people: readonly ListedPerson[];
   bots: readonly ListedBot[];
+  /** What all accounts together have told. */
+  totals: readonly UsageDay[];
   said?: string | null;
   error?: string | null;
   link?: { name: string; url: string } | null;
@@ -135,6 +140,9 @@ export function OperatorPage({
         <button type="submit">Add</button>
       </form>
       <BotTable bots={bots} />
+      <h2>Usage of all accounts</h2>
+      <RunsChart days={totals} />
+      <UsageTable days={totals} />
     </Page>
   );
 }

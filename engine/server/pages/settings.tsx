@@ -65,7 +65,7 @@ export function SettingsPage({
   said: string | null;
   entitlements: Entitlements & { addons: readonly AddonName[] };
   /** How many there are of what is counted, where the server counts it. */
-  used: { people: number };
+  used: Record<'people' | 'workspaces', number>;
   targets: readonly (Target & { waiting: number })[];
 }) {
   const isAdmin = signedIn.person.role === 'admin';
@@ -138,9 +138,9 @@ export function SettingsPage({
           <>
             <dt>{quota}</dt>
             <dd>
-              {quota === 'people'
-                ? describePeople(used.people, quotas.people)
-                : (quotas[quota] ?? 'as many as you like')}
+              {quota === 'projects'
+                ? `${quotas.projects ?? 'as many as you like'}, counted by each workspace: svc entitlements`
+                : describeUse(used[quota], quotas[quota])}
             </dd>
           </>
         ))}
@@ -155,7 +155,7 @@ export function SettingsPage({
   );
 }
 
-const describePeople = (used: number, most: number | null): string => {
+const describeUse = (used: number, most: number | null): string => {
   if (most === null) return `${used}, as many as you like`;
   return used > most ? `${used}, ${used - most} over the ${most} of the plan` : `${used} of ${most}`;
 };

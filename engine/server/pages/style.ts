@@ -32,6 +32,10 @@ details { margin: 0.5rem 0; }
 summary { cursor: pointer; padding: 0.4rem 0; }
 .row { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 .row form { margin: 0; }
+ul.plain { list-style: none; padding: 0; gap: 0.25rem 1rem; }
+.chart { display: block; margin: 1rem 0; border-bottom: 1px solid var(--line); }
+.chart .sealed { fill: var(--strong); }
+.chart .failed { fill: var(--bad); }
 button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--strong); border-radius: 0.3rem; padding: 0.5rem 1rem; background: var(--strong); color: var(--on-strong); margin-top: 0.75rem; min-height: 2.75rem; overflow-wrap: normal; }
 td button { margin-top: 0; }
 button.plain { background: transparent; color: var(--strong); }

@@ -23,6 +23,7 @@ import { races } from './0022-races.ts';
 import { pullRequests } from './0023-pull-requests.ts';
 import { link } from './0024-link.ts';
 import { rivals } from './0025-rivals.ts';
+import { telemetry } from './0026-telemetry.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -51,4 +52,5 @@ export const migrations: readonly string[] = [
   pullRequests,
   link,
   rivals,
+  telemetry,
 ];

@@ -89,18 +89,17 @@ describe('svc init and svc config', () => {
   });
 
   test('a key that nothing uses yet says so, wherever keys are shown and where svc.yaml sets it', async () => {
-    const own = await makeWorkspace({
-      yaml: 'server: { token_path: other.token }\ntelemetry: { work: off }\n',
-    });
+    const own = await makeWorkspace();
     try {
+      await own.svc(['config', 'set', 'workspace.root', '.']);
       const { stdout } = await own.svc(['config', 'check']);
       assert.deepEqual(stdout.split('\n').slice(0, 1), [
-        'pending: telemetry.work. Not used yet: it is for the linked server.',
+        'pending: workspace.root. Not used yet: it is for a workspace in another folder than its svc.yaml.',
       ]);
       const { unused } = (await own.svc(['config', 'check', '--json'])).json<{ unused: { key: string }[] }>();
       assert.deepEqual(
         unused.map(({ key }) => key),
-        ['telemetry.work'],
+        ['workspace.root'],
       );
     } finally {
       await own.close();
@@ -108,8 +107,8 @@ describe('svc init and svc config', () => {
     assert.doesNotMatch((await ws.svc(['config', 'check'])).stdout, /pending/);
     const listed = (await ws.svc(['config', 'keys'])).stdout.split('\n');
     for (const [key, isPending] of [
-      ['telemetry.work', true],
-      ['workspace.name', false],
+      ['workspace.root', true],
+      ['telemetry.work', false],
     ] as const)
       assert.equal(/Not used yet/.test(listed.find((line) => line.startsWith(`${key} `)) ?? ''), isPending);
   });

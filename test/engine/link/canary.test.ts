@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../../engine/base/clock.ts';
+import { TELEMETRY_SCHEMA } from '../../../engine/http/telemetry-day.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
+import { AGENT, makeWorkspace } from '../../support/workspace.ts';
 
 const CANARY = 'kanarienvogel';
 
@@ -54,4 +56,56 @@ test('no prompt, file, diff, path, branch, ask, reason or environment is in any 
   for (const folder of [ws.root, ws.repository.folder, process.cwd()])
     assert.ok(!bytes.includes(folder), folder);
   assert.match(bytes, /exit_code: it exited with a code other than 0/);
+});
+
+/** Names that a person gives: events say them, what is counted by the day does not. */
+const NAME = 'papagei';
+
+test('no name of an agent, model, project, title or lock is in what is counted by the day, whatever leaves in events', async (t) => {
+  const server = await startHostileServer();
+  t.after(() => server.close());
+  const command = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
+  const ws = await makeWorkspace({
+    commands: { [NAME]: command, constructor: command },
+    yaml: `projects: [{ id: ${NAME}-project, path: . }]\nai: { providers: [{ name: ${NAME}, base_url: "http://127.0.0.1:9/v1", model: ${NAME}-model }] }\n`,
+  });
+  t.after(() => ws.close());
+  let shift = -2 * 24 * 3600_000;
+  let passed = 0;
+  const clock = { now: () => systemClock.now() + shift, monotonic: () => systemClock.monotonic() + passed };
+  const here = await engineHere(ws, { clock });
+  t.after(() => here.end());
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  for (const titles of ['none', 'given', 'all']) {
+    await here.call('config.set', { key: 'server.titles', value: titles });
+    for (const agent of [NAME, 'constructor']) {
+      const { task_id: id } = await here.call('task.add', {
+        title: `${NAME} ${titles}`,
+        body: `say hello\n${CANARY}\n#agent: fail 3`,
+        agent,
+      });
+      await here.call('task.run', { id });
+      await until(async () => (await here.call('task.show', { id })).task.status === 'failed');
+    }
+  }
+  await here.join(NAME);
+  await here.callByName('lock.acquire', { holder: NAME, path: `src/${CANARY}.ts` });
+  const waiting = await here.ask(`say hello\n${CANARY}`, { agent: NAME, now: clock.now() });
+  await here.call('decision.deny', { id: waiting.decision_id, reason: `${CANARY} ${NAME}` });
+  const [shown] = (await here.call('telemetry.show', {})).next;
+
+  shift = 0;
+  const usage = await until(async () => {
+    passed += 3600_000;
+    await server.give({ verb: 'refresh' });
+    return server.received.find(({ path }) => path.startsWith('/v1/usage/'));
+  });
+  const bytes = server.received.map(({ text }) => text).join('\n');
+  assert.doesNotMatch(bytes, new RegExp(CANARY, 'i'));
+  assert.match(bytes, new RegExp(NAME), 'events say who works');
+  assert.doesNotMatch(usage.text, new RegExp(`${NAME}|constructor|test|scripted`, 'i'));
+  const [, , body = ''] = JSON.parse(usage.text) as string[];
+  assert.equal(body, shown?.body, 'what was shown is what went, byte for byte');
+  assert.deepEqual((JSON.parse(body) as { runs: object }).runs, { other: { exit_code: 6 } });
 });

@@ -1,0 +1,99 @@
+import { formatLocalTime, type TelemetryView, type Wire } from '../../engine/index.ts';
+import { type Command, type Context, defineCommand } from '../command.ts';
+import { formatFacts } from '../print.ts';
+
+type View = Wire<TelemetryView>;
+
+const describeDay = ({ day, is_finished, refused_why }: View['next'][number]): string => {
+  if (refused_why !== null) return `${day}, which the server has refused: ${refused_why}`;
+  return is_finished ? day : `${day}, once it is over (UTC)`;
+};
+
+function formatView({ work, obstacle, schema, next, sent }: View): string {
+  const days = (title: string, listed: readonly (readonly [string, string])[]): string[] =>
+    listed.flatMap(([about, body]) => [`${title} ${about}`, body]);
+  return [
+    formatFacts([
+      ['telemetry', `${work}: ${obstacle ?? 'each day is sent once it is over'}`],
+      ['schema', `${schema}, described in docs/telemetry.md`],
+    ]),
+    ...days(
+      obstacle === null ? 'goes next:' : 'would go:',
+      next.map((day) => [describeDay(day), day.body] as const),
+    ),
+    ...days(
+      'went:',
+      sent.map(({ day, sent_at, body }) => [`${day}, at ${formatLocalTime(sent_at)}`, body] as const),
+    ),
+  ].join('\n');
+}
+
+const show = defineCommand({
+  name: 'telemetry show',
+  about:
+    'print what is counted for the linked server: the very bytes that go next, and those that went in the last 30 days',
+  examples: ['telemetry show', 'telemetry show --json'],
+  async run(context) {
+    const client = await context.engine();
+    const view = await client.call('telemetry.show', {});
+    context.result(view, formatView);
+    // A program that reads has seen nothing.
+    if (context.json || !context.stdout.isTTY || view.seen_schema >= view.schema) return 0;
+    await client.call('telemetry.agree', { schema: view.schema });
+    if (view.is_waiting)
+      context.note(
+        'note: you have seen it now, so it goes while the workspace is linked; svc telemetry off ends that',
+      );
+    return 0;
+  },
+});
+
+/** Sets `telemetry.work` as `svc config set` does. */
+async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
+  const client = await context.engine();
+  const { consent } = await client.call('config.set', { key: 'telemetry.work', value });
+  const { schema } = await client.call('telemetry.show', {});
+  if (value === 'on') await client.call('telemetry.agree', { schema });
+  const view = await client.call('telemetry.show', {});
+  context.result(view, ({ work, obstacle }) =>
+    value === 'off'
+      ? 'telemetry is off: nothing is counted, and nothing more goes'
+      : `telemetry is ${work}: ${obstacle ?? 'each day is sent once it is over; svc telemetry show prints it'}`,
+  );
+  if (consent.pending.length > 0)
+    context.note(`note: not in use before svc trust: ${consent.pending.map(({ key }) => key).join(', ')}`);
+}
+
+const on = defineCommand({
+  name: 'telemetry on',
+  about: 'send the figures of each day to the linked server, and agree to what they hold now',
+  examples: ['telemetry on'],
+  async run(context) {
+    await setWork(context, 'on');
+    return 0;
+  },
+});
+
+const off = defineCommand({
+  name: 'telemetry off',
+  about: 'count nothing for a linked server, and drop what was not sent',
+  examples: ['telemetry off'],
+  async run(context) {
+    await setWork(context, 'off');
+    return 0;
+  },
+});
+
+const remove = defineCommand({
+  name: 'telemetry delete',
+  about: 'delete what the linked server has of this workspace; svc telemetry off ends what comes after it',
+  examples: ['telemetry delete'],
+  async run(context) {
+    const client = await context.engine();
+    const done = await client.call('telemetry.delete', {});
+    context.result(done, () => 'the linked server has no figures of this workspace any more');
+    return 0;
+  },
+});
+
+export const telemetryCommands: readonly Command[] = [show, on, off, remove];

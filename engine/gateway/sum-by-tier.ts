@@ -1,0 +1,19 @@
+import type { GatewayConfig } from './build-settings.ts';
+import type { Tier } from './settings.ts';
+
+/** Providers that svc makes of other keys than `ai.providers`. */
+const OWN: Readonly<Record<string, Tier>> = { ollama: 'local', anthropic: 'paid' };
+
+/** Tokens by the tier of the provider, as svc.yaml has it now; `other` for one that it no longer names. */
+export function sumByTier(
+  { ai }: Pick<GatewayConfig, 'ai'>,
+  used: readonly { provider: string | null; tokens: number }[],
+): Partial<Record<Tier | 'other', number>> {
+  const sums: Partial<Record<Tier | 'other', number>> = {};
+  for (const { provider, tokens } of used) {
+    const tier =
+      ai.providers.find(({ name }) => name === provider)?.tier ?? OWN[provider ?? ''] ?? ('other' as const);
+    sums[tier] = (sums[tier] ?? 0) + tokens;
+  }
+  return sums;
+}

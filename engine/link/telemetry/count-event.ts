@@ -1,0 +1,62 @@
+import {
+  addCount,
+  type DayCounts,
+  DURATIONS,
+  findWord,
+  PRESET_NAMES,
+  RUN_ENDS,
+  TASK_SOURCES,
+} from '../../http/telemetry-day.ts';
+import type { EventKind, LoggedEvent } from '../../storage/index.ts';
+
+/** What is known of a session that ended; times are Unix ms. */
+export interface EndedSession {
+  auth: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  /** All of them; null where its agent has not said. */
+  tokens: number | null;
+}
+
+const DECISIONS: Partial<Record<EventKind, 'approved' | 'denied' | 'expired'>> = {
+  approved: 'approved',
+  denied: 'denied',
+  decision_expired: 'expired',
+};
+const ENDS: readonly EventKind[] = ['sealed', 'failed', 'session_dropped'];
+
+/** What of the event log is counted. */
+export const COUNTED_KINDS: readonly EventKind[] = [
+  'task_created',
+  ...(Object.keys(DECISIONS) as EventKind[]),
+  ...ENDS,
+];
+
+const CLASSES_MS = [60_000, 600_000, 3600_000, 6 * 3600_000];
+
+function findDuration(ms: number): (typeof DURATIONS)[number] {
+  const index = CLASSES_MS.findIndex((limit) => ms < limit);
+  return DURATIONS[index] ?? 'longer';
+}
+
+/** Adds what an event says to its day. Names that are in no list are counted as `other`. */
+export function countEvent(
+  to: DayCounts,
+  { kind, via, data, sessionId }: Pick<LoggedEvent, 'kind' | 'via' | 'data' | 'sessionId'>,
+  findSession: (sessionId: string) => EndedSession | null,
+): void {
+  if (kind === 'task_created') addCount(to.tasks, findWord(TASK_SOURCES, via));
+  const outcome = DECISIONS[kind];
+  if (outcome !== undefined) addCount(to.decisions, outcome);
+  // A task can fail without a session too.
+  if (!ENDS.includes(kind) || sessionId === null) return;
+  const preset = findWord(PRESET_NAMES, data.agent);
+  to.runs[preset] ??= {};
+  addCount(to.runs[preset], kind === 'sealed' ? 'sealed' : findWord(RUN_ENDS, data.code));
+  const session = findSession(sessionId);
+  if (session === null || session.started_at === null || session.ended_at === null) return;
+  addCount(to.durations, findDuration(session.ended_at - session.started_at));
+  // What goes through the gateway is counted there.
+  if (session.auth !== 'gateway' && session.tokens !== null)
+    addCount(to.tokens, 'account', Math.max(0, session.tokens));
+}

@@ -1,0 +1,349 @@
+import { backoffMs } from '../../base/backoff.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { version } from '../../base/own-package.ts';
+import { timeAnswer } from '../../http/link-protocol.ts';
+import {
+  ARCHITECTURES,
+  addCount,
+  type DayCounts,
+  findWord,
+  makeDayCounts,
+  PLATFORMS,
+  TELEMETRY_SCHEMA,
+  type TelemetryDay,
+  type TOKEN_TIERS,
+} from '../../http/telemetry-day.ts';
+import type { EventLog, LoggedEvent, Storage } from '../../storage/index.ts';
+import { nothing, type ServerCalls } from '../server-calls.ts';
+import { COUNTED_KINDS, countEvent } from './count-event.ts';
+import { createTelemetryRows, type TelemetryRow, type TelemetryRows } from './rows.ts';
+
+const DAY_MS = 86_400_000;
+/** A day is sent so long after its end: calls that began in it have ended then. */
+const SETTLING_MS = 3600_000;
+/** What was counted is kept so long here. */
+const KEPT_MS = 30 * DAY_MS;
+/** How often is looked whether a day is to be sent. */
+const LOOK_MS = 15 * 60_000;
+/** A day that the server has refused is sent again after so long: it may have been updated. */
+const REFUSED_MS = DAY_MS;
+const BACKOFF = { firstMs: 60_000, longestMs: 3600_000 };
+/** Events that are counted in one transaction. */
+const AT_ONCE = 500;
+
+const dayOf = (at: number): string => rfc3339(at).slice(0, 10);
+
+/** Tokens through the gateway, by the tier of the provider. */
+export type TierTokens = Partial<Record<(typeof TOKEN_TIERS)[number], number>>;
+
+export interface TelemetryDeps {
+  storage: Storage;
+  events: EventLog;
+  clock: Clock;
+  log: Log;
+  env: NodeJS.ProcessEnv;
+  config(): { telemetry: { work: string } };
+  /** Where this workspace is linked; null where it is not. */
+  linked(): { revokedAt: number | null } | null;
+  /** Null while it is not linked; others after it was linked anew. */
+  calls(): ServerCalls | null;
+  /** Of calls that began on that UTC day, and at `since` (Unix ms) or later. */
+  sumTierTokens(day: string, since: number): TierTokens;
+}
+
+/** A day as it is sent. */
+export interface ShownDay {
+  day: string;
+  /** Whether it is over, and can be sent. */
+  isFinished: boolean;
+  /** The very bytes. */
+  body: string;
+  /** RFC 3339; null for one that has not gone. */
+  sentAt: string | null;
+  /** Why the server has refused it. */
+  refusedWhy: string | null;
+}
+
+/** What is counted for the linked server, and what becomes of it. */
+export interface TelemetryView {
+  /** `telemetry.work`. */
+  work: 'off' | 'on' | 'auto';
+  /** Why nothing goes; null when it does. */
+  obstacle: string | null;
+  /** A person has to look first. */
+  isWaiting: boolean;
+  schema: number;
+  /** The newest schema that a person has seen; 0 for none. */
+  seenSchema: number;
+  /** What goes next. */
+  next: ShownDay[];
+  /** What went in the last thirty days. */
+  sent: ShownDay[];
+}
+
+/** Counts what happens by the day while the workspace is linked, and sends each day once it is over. */
+export interface Telemetry {
+  /** The server answers, and it is this engine's: looks at times whether something is to be sent. */
+  wake(): void;
+  /** Begins or ends counting, as settings and link are now. */
+  applySettings(): Promise<void>;
+  /** Whether there is something that nobody has agreed to. */
+  waitsForPerson(): boolean;
+  show(): Promise<TelemetryView>;
+  /** A person has seen what that schema sends; of no account while the workspace is not linked. Throws `conflict` for another one than is sent. */
+  agree(schema: number): Promise<void>;
+  /** Deletes what the server has of this workspace. Throws `not_linked`, and what calls to the server throw. */
+  deleteSent(): Promise<void>;
+  /** Resolves when nothing is under way. */
+  close(): Promise<void>;
+}
+
+/** Whether the environment refuses all telemetry: whatever it says but no. */
+const isDoNotTrackSet = (env: NodeJS.ProcessEnv): boolean =>
+  !['', '0', 'false', 'no', 'off'].includes((env.DO_NOT_TRACK ?? '').toLowerCase());
+
+export function createTelemetry(deps: TelemetryDeps): Telemetry {
+  const { storage, events, clock, log, env } = deps;
+  let prepared: TelemetryRows | null = null;
+  // A workspace that is not linked never needs them.
+  const rows = (): TelemetryRows => (prepared ??= createTelemetryRows(storage));
+  let looking: Promise<void> | null = null;
+  let nextLook = 0;
+  let failures = 0;
+  const closing = new AbortController();
+
+  const readWork = (): TelemetryView['work'] =>
+    (deps.config().telemetry.work || 'auto') as TelemetryView['work'];
+
+  const isLinked = (): boolean => deps.linked()?.revokedAt === null;
+
+  /** Why nothing may be counted. */
+  function findRefusal(): string | null {
+    if (isDoNotTrackSet(env)) return 'DO_NOT_TRACK is set where the engine was started';
+    if (readWork() === 'off') return 'telemetry.work is off';
+    return isLinked() ? null : 'this workspace is not linked, so it stays here';
+  }
+
+  const waitsForPerson = (): boolean =>
+    findRefusal() === null && (rows().readState()?.seenSchema ?? 0) < TELEMETRY_SCHEMA;
+
+  const findObstacle = (): string | null =>
+    findRefusal() ??
+    (waitsForPerson() ? 'it waits until a person has looked at it: svc telemetry show' : null);
+
+  async function applySettings(): Promise<void> {
+    // Unlinking has removed everything.
+    if (deps.linked() === null) return;
+    const isWanted = findRefusal() === null;
+    const isCounting = (): boolean => (rows().readState()?.countingSince ?? null) !== null;
+    if (isWanted === isCounting()) return;
+    await storage.write(() => {
+      const state = rows().readState();
+      if (isWanted === isCounting()) return;
+      const seenSchema = state?.seenSchema ?? 0;
+      const countingSince = isWanted ? clock.now() : null;
+      // What happened before was not for anybody.
+      rows().putState({ countingSince, countedSeq: events.lastSeq(), seenSchema });
+      if (!isWanted) rows().dropDue();
+    });
+  }
+
+  /** Inside `storage.write`: counts the next events. False when there were no more. */
+  function countNext(): boolean {
+    const state = rows().readState();
+    if (state === null || state.countingSince === null) return false;
+    const found = events.listAfter(state.countedSeq, AT_ONCE);
+    const last = found.at(-1);
+    if (last === undefined) return false;
+    for (const [day, ofDay] of Map.groupBy(found.filter(isCounted), ({ at }) => at.slice(0, 10))) {
+      const counts = rows().readDay(day)?.counts ?? makeDayCounts();
+      for (const event of ofDay) countEvent(counts, event, rows().readSession);
+      rows().putCounts(day, counts);
+    }
+    rows().putState({ ...state, countedSeq: last.seq });
+    return found.length === AT_ONCE;
+  }
+
+  async function count(): Promise<void> {
+    while (!closing.signal.aborted && (await storage.write(countNext)));
+  }
+
+  const isFinished = (day: string): boolean => clock.now() >= Date.parse(day) + DAY_MS + SETTLING_MS;
+
+  function buildBody({ day, counts }: Pick<TelemetryRow, 'day' | 'counts'>, since: number): TelemetryDay {
+    const tokens = { ...counts.tokens };
+    for (const [tier, n] of Object.entries(deps.sumTierTokens(day, since)) as [keyof TierTokens, number][])
+      addCount(tokens, tier, n);
+    return {
+      schema: TELEMETRY_SCHEMA,
+      day,
+      version: /^\d+\.\d+\.\d+/.exec(version)?.[0] ?? '0.0.0',
+      node: Number.parseInt(process.versions.node, 10),
+      platform: findWord(PLATFORMS, process.platform),
+      architecture: findWord(ARCHITECTURES, process.arch),
+      ...counts,
+      tokens,
+    };
+  }
+
+  /** A day on which only the gateway was used has nothing in the event log. */
+  async function addGatewayDay(since: number): Promise<void> {
+    const day = dayOf(clock.now() - DAY_MS - SETTLING_MS);
+    if (day < dayOf(since) || rows().readDay(day) !== null) return;
+    if (Object.keys(deps.sumTierTokens(day, since)).length === 0) return;
+    await storage.write(() => {
+      if (rows().readDay(day) === null) rows().putCounts(day, makeDayCounts());
+    });
+  }
+
+  async function sendDay(calls: ServerCalls, row: TelemetryRow, body: TelemetryDay): Promise<void> {
+    try {
+      await calls.call(`/v1/usage/${row.day}`, {
+        method: 'PUT',
+        body,
+        answer: timeAnswer,
+        signal: closing.signal,
+      });
+    } catch (thrown) {
+      const { code, message } = asSvcError(thrown);
+      if (code !== 'fields_invalid') throw thrown;
+      // One that is refused must not hold up the others.
+      log.warn({ day: row.day, refused: message }, 'the linked server does not take the figures of a day');
+      await storage.write(() => rows().setRefused(row.day, clock.now(), message));
+      return;
+    }
+    await storage.write(() => rows().setSent(row, JSON.stringify(body), clock.now()));
+  }
+
+  async function look(): Promise<void> {
+    const calls = deps.calls();
+    await applySettings();
+    const since = rows().readState()?.countingSince ?? null;
+    if (since === null) return;
+    await count();
+    await addGatewayDay(since);
+    for (const row of rows().listDays()) {
+      // A person may have switched it off meanwhile, or linked the workspace elsewhere.
+      if (calls === null || calls !== deps.calls() || findObstacle() !== null) return;
+      const isHeld = row.refusedAt !== null && Math.abs(clock.now() - row.refusedAt) < REFUSED_MS;
+      if (row.isDue && isFinished(row.day) && !isHeld) await sendDay(calls, row, buildBody(row, since));
+    }
+    const oldest = dayOf(clock.now() - KEPT_MS);
+    if (
+      rows()
+        .listDays()
+        .some(({ day }) => day < oldest)
+    )
+      await storage.write(() => rows().dropBefore(oldest));
+  }
+
+  function wake(): void {
+    if (looking !== null || closing.signal.aborted || clock.monotonic() < nextLook) return;
+    nextLook = clock.monotonic() + LOOK_MS;
+    looking = look()
+      .then(() => {
+        failures = 0;
+      })
+      .catch((thrown: unknown) => {
+        failures += 1;
+        const { code, message, data } = asSvcError(thrown);
+        const asked = typeof data.retry_after_ms === 'number' ? data.retry_after_ms : 0;
+        nextLook = clock.monotonic() + Math.max(asked, backoffMs(failures, BACKOFF));
+        if (code !== 'revoked' && !closing.signal.aborted)
+          log.warn({ error: message }, 'the figures of a day were not sent');
+      })
+      .finally(() => {
+        looking = null;
+      });
+  }
+
+  /** What today would be, where nothing is kept. */
+  function countToday(): { day: string; counts: DayCounts } {
+    const day = dayOf(clock.now());
+    const counts = makeDayCounts();
+    for (let before: number | undefined; ; ) {
+      const found = events.listEvents({ before, limit: AT_ONCE });
+      const today = found.filter(({ at }) => at.startsWith(day));
+      for (const event of today.filter(isCounted)) countEvent(counts, event, rows().readSession);
+      before = found.at(-1)?.seq;
+      if (before === undefined || today.length === 0) return { day, counts };
+    }
+  }
+
+  async function show(): Promise<TelemetryView> {
+    await applySettings();
+    await count();
+    const state = rows().readState();
+    const since = state?.countingSince ?? null;
+    const toShown = (row: TelemetryRow, body: string): ShownDay => ({
+      day: row.day,
+      isFinished: isFinished(row.day),
+      body,
+      sentAt: row.sentAt === null ? null : rfc3339(row.sentAt),
+      refusedWhy: row.refusedWhy,
+    });
+    const days = rows().listDays();
+    const next =
+      since === null
+        ? []
+        : days.filter(({ isDue }) => isDue).map((row) => toShown(row, JSON.stringify(buildBody(row, since))));
+    const today = countToday();
+    const preview: ShownDay = {
+      day: today.day,
+      isFinished: false,
+      body: JSON.stringify(buildBody(today, Date.parse(today.day))),
+      sentAt: null,
+      refusedWhy: null,
+    };
+    return {
+      work: readWork(),
+      obstacle: findObstacle(),
+      isWaiting: waitsForPerson(),
+      schema: TELEMETRY_SCHEMA,
+      seenSchema: state?.seenSchema ?? 0,
+      next: since === null ? [preview] : next,
+      sent: days
+        .filter(({ sentBody }) => sentBody !== null)
+        .map((row) => toShown(row, row.sentBody ?? ''))
+        .reverse(),
+    };
+  }
+
+  return {
+    wake,
+    applySettings,
+    waitsForPerson,
+    show,
+    async agree(schema) {
+      if (schema !== TELEMETRY_SCHEMA)
+        throw new SvcError('conflict', `schema ${TELEMETRY_SCHEMA} is sent, and ${schema} was looked at`, {
+          hint: 'svc telemetry show shows what is sent now',
+        });
+      // Linking says it anew.
+      if (!isLinked()) return;
+      await storage.write(() => {
+        const state = rows().readState() ?? { countingSince: null, countedSeq: 0 };
+        rows().putState({ ...state, seenSchema: schema });
+      });
+      nextLook = 0;
+    },
+    async deleteSent() {
+      const calls = deps.calls();
+      if (calls === null)
+        throw new SvcError('not_linked', 'this workspace is not linked', {
+          hint: 'what a server has of it is deleted on its page /app/usage',
+        });
+      await looking;
+      await calls.call('/v1/usage', { method: 'DELETE', answer: nothing });
+      await storage.write(() => rows().dropSent());
+    },
+    async close() {
+      closing.abort();
+      await looking;
+    },
+  };
+}
+
+const isCounted = ({ kind }: LoggedEvent): boolean => COUNTED_KINDS.includes(kind);

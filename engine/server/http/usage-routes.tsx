@@ -1,0 +1,36 @@
+/** @jsxImportSource hono/jsx */
+import { Hono } from 'hono';
+import { ConfirmPage } from '../pages/front.tsx';
+import { USAGE_SPANS, UsagePage } from '../pages/usage.tsx';
+import type { ServerEnv, ServerParts } from './context.ts';
+import { requireAdmin } from './guards.ts';
+
+/** What the workspaces of an account have counted. Everybody of the account sees it; admins delete it. */
+export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
+  const routes = new Hono<ServerEnv>();
+  routes.get('/usage', async (context) => {
+    const signedIn = context.get('signedIn');
+    const asked = Number(context.req.query('days'));
+    const span = USAGE_SPANS.find((each) => each === asked) ?? USAGE_SPANS[0];
+    const days = await usage.list(signedIn.account.id, span);
+    const said = context.req.query('said') === 'deleted' ? 'The figures were deleted.' : null;
+    return context.html(<UsagePage signedIn={signedIn} days={days} said={said} />);
+  });
+  routes.get('/usage/delete', requireAdmin, (context) =>
+    context.html(
+      <ConfirmPage
+        title="Delete the figures of all days?"
+        text="What all workspaces of this account have told is deleted. What they count from now on arrives here again, unless svc telemetry off ends it there."
+        action="/app/usage/delete"
+        label="Delete"
+        back="/app/usage"
+      />,
+    ),
+  );
+  routes.post('/usage/delete', requireAdmin, async (context) => {
+    const { account, person } = context.get('signedIn');
+    await usage.deleteOfAccount(account.id, person.name);
+    return context.redirect('/app/usage?said=deleted', 303);
+  });
+  return routes;
+}

@@ -1,0 +1,127 @@
+/** @jsxImportSource hono/jsx */
+import { formatCount, formatTokenCount } from '../../base/text.ts';
+import type { DayCounts } from '../../http/telemetry-day.ts';
+import type { UsageDay } from '../links/usage.ts';
+import type { SignedIn } from '../people/people.ts';
+import { Notice, Page, TableHead } from './layout.tsx';
+
+/** How far back a page can look, in days. */
+export const USAGE_SPANS = [30, 90, 400] as const;
+
+const BAR = { width: 10, gap: 2, height: 120 };
+
+const sumOf = (counts: Partial<Record<string, number>>): number =>
+  Object.values(counts).reduce<number>((sum, n) => sum + (n ?? 0), 0);
+
+/** Runs of a day: how many ended well, and in any other way. */
+function sumRuns({ runs }: Pick<DayCounts, 'runs'>): { sealed: number; failed: number } {
+  const all = sumOf(Object.fromEntries(Object.entries(runs).map(([preset, ends]) => [preset, sumOf(ends)])));
+  const sealed = Object.values(runs).reduce((sum, ends) => sum + (ends.sealed ?? 0), 0);
+  return { sealed, failed: all - sealed };
+}
+
+/** Runs by the day as bars: those that ended well below, the others on top. The table says the same in numbers. */
+export function RunsChart({ days }: { days: readonly UsageDay[] }) {
+  const runs = days.map(({ counts }) => sumRuns(counts));
+  const most = Math.max(0, ...runs.map(({ sealed, failed }) => sealed + failed));
+  if (most === 0) return null;
+  const width = days.length * (BAR.width + BAR.gap);
+  const heightOf = (n: number): number => Math.round((n / most) * BAR.height);
+  return (
+    <svg
+      class="chart"
+      role="img"
+      aria-label={`Runs by the day: ${most} on the busiest of ${days.length} days. The table below has the numbers.`}
+      viewBox={`0 0 ${width} ${BAR.height}`}
+      preserveAspectRatio="none"
+      width="100%"
+      height={BAR.height}
+    >
+      {runs.map(({ sealed, failed }, index) => {
+        const x = index * (BAR.width + BAR.gap);
+        const [below, above] = [heightOf(sealed), heightOf(failed)];
+        return (
+          <>
+            {sealed > 0 ? (
+              <rect class="sealed" x={x} y={BAR.height - below} width={BAR.width} height={below} />
+            ) : null}
+            {failed > 0 ? (
+              <rect class="failed" x={x} y={BAR.height - below - above} width={BAR.width} height={above} />
+            ) : null}
+          </>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** The days on which something was told, the newest first. */
+export function UsageTable({ days }: { days: readonly UsageDay[] }) {
+  const told = days.filter(({ workspaces }) => workspaces > 0).reverse();
+  if (told.length === 0) return <p>Nothing was told in these days.</p>;
+  return (
+    <table>
+      <TableHead columns={['Day (UTC)', 'Tasks', 'Decisions', 'Runs', 'Tokens', 'Workspaces']} />
+      <tbody>
+        {told.map(({ day, counts, workspaces }) => {
+          const { approved = 0, denied = 0, expired = 0 } = counts.decisions;
+          const { sealed, failed } = sumRuns(counts);
+          return (
+            <tr>
+              <td>
+                <time datetime={day}>{day}</time>
+              </td>
+              <td>{formatCount(sumOf(counts.tasks), 'task')}</td>
+              <td>{`${approved} approved, ${denied} denied, ${expired} expired`}</td>
+              <td>{`${sealed} sealed, ${failed} failed`}</td>
+              <td>{`${formatTokenCount(sumOf(counts.tokens))} tokens`}</td>
+              <td>{formatCount(workspaces, 'workspace')}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the workspaces of an account have counted. */
+export function UsagePage({
+  signedIn,
+  days,
+  said,
+}: {
+  signedIn: SignedIn;
+  days: readonly UsageDay[];
+  said?: string | null;
+}) {
+  const total = days.reduce((sum, { workspaces }) => sum + workspaces, 0);
+  return (
+    <Page title="Usage" path="/app/usage" signedIn={signedIn}>
+      <Notice said={said ?? null} />
+      <p>
+        What workspaces with telemetry have counted by the day: numbers under words that svc knows, and no
+        name that anybody has given. <code>svc telemetry show</code> prints what a workspace sends;{' '}
+        <code>svc telemetry off</code> ends it.
+      </p>
+      <ul class="row plain">
+        {USAGE_SPANS.map((span) => (
+          <li>
+            <a
+              href={`/app/usage?days=${span}`}
+              {...(span === days.length ? { 'aria-current': 'page' as const } : {})}
+            >
+              {`${span} days`}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <RunsChart days={days} />
+      <UsageTable days={days} />
+      {total > 0 && signedIn.person.role === 'admin' ? (
+        <p>
+          <a href="/app/usage/delete">Delete these figures</a>
+        </p>
+      ) : null}
+    </Page>
+  );
+}

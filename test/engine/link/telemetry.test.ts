@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { PRESETS } from '../../../engine/agents/presets/index.ts';
+import { type Clock, systemClock } from '../../../engine/base/clock.ts';
+import {
+  PRESET_NAMES,
+  RUN_ENDS,
+  TELEMETRY_SCHEMA,
+  type TelemetryDay,
+  telemetryDay,
+} from '../../../engine/http/telemetry-day.ts';
+import { catalogues } from '../../../engine/index.ts';
+import { engineHere } from '../../support/engine.ts';
+import { startHostileServer } from '../../support/hostile-server.ts';
+import { type LinkedWorkspace, linkWorkspace } from '../../support/linked-workspace.ts';
+import { until } from '../../support/wait.ts';
+import { AGENT, makeWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
+
+/** A clock that can be set; what is looked at once in a while is due whenever it was moved. */
+function settableClock(daysAhead: number): Clock & { move(ms: number): void } {
+  let shift = daysAhead * DAY;
+  let passed = 0;
+  return {
+    now: () => systemClock.now() + shift,
+    monotonic: () => systemClock.monotonic() + passed,
+    move(ms) {
+      shift += ms;
+      passed += HOUR;
+    },
+  };
+}
+
+interface Counted extends LinkedWorkspace {
+  clock: ReturnType<typeof settableClock>;
+  /** What the server has, oldest first. */
+  told(): Promise<TelemetryDay[]>;
+  /** Has the workspace look whether something is to be sent, and returns once that is over. */
+  look(): Promise<void>;
+}
+
+/** Looks again and again: a look that is under way takes no part in what follows. */
+const lookUntil = <T>(look: () => Promise<void>, find: () => Promise<T>): ReturnType<typeof until<T>> =>
+  until(async () => {
+    await look();
+    return find();
+  });
+
+/** A linked workspace whose clock is two days behind, so that its days can end. */
+async function countedWorkspace({
+  daysAhead = -2,
+  workspace = {},
+  isSeen = true,
+}: {
+  daysAhead?: number;
+  workspace?: WorkspaceOptions;
+  isSeen?: boolean;
+} = {}): Promise<Counted> {
+  const clock = settableClock(daysAhead);
+  const linked = (await linkWorkspace({ engine: { clock }, workspace })) as Counted;
+  if (isSeen) await linked.here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  return Object.assign(linked, {
+    clock,
+    async told() {
+      const { db } = linked.server.parts;
+      const rows = await db.selectFrom('usage_days').select('body').orderBy('day').execute();
+      return rows.map(({ body }) => JSON.parse(body) as TelemetryDay);
+    },
+    async look() {
+      clock.move(0);
+      const { people, plans, db } = linked.server.parts;
+      const [home] = await people.listAccounts();
+      // A changed plan has the workspace fetch its lease: the poll returns at once.
+      await plans.assign(home!, home!.plan === 'team' ? 'professional' : 'team', 'a test');
+      await until(
+        async () =>
+          (await db.selectFrom('commands').select('id').where('outcome', 'is', null).execute()).length === 0,
+        'the answer to a command',
+      );
+    },
+  });
+}
+
+async function runToEnd(
+  { here }: Pick<LinkedWorkspace, 'here'>,
+  body: string,
+  agent?: string,
+): Promise<void> {
+  const { task_id: id } = await here.call('task.add', { body, ...(agent === undefined ? {} : { agent }) });
+  await here.call('task.run', { id });
+  await until(async () => ['done', 'failed'].includes((await here.call('task.show', { id })).task.status));
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+test('words of presets and ends are those that there are, and a schema with more of them has a new number', async () => {
+  assert.deepEqual(
+    PRESET_NAMES,
+    [...PRESETS.map(({ name }) => name), 'other'],
+    'a new preset is a new word: raise TELEMETRY_SCHEMA and write the words down below',
+  );
+  const { SESSION_FAILURES } = await catalogues();
+  assert.deepEqual([...RUN_ENDS].sort(), ['sealed', ...Object.keys(SESSION_FAILURES), 'other'].sort());
+  const words: Record<number, number> = { 1: 82 };
+  const text = JSON.stringify(z.toJSONSchema(telemetryDay));
+  const listed = [...text.matchAll(/"enum":\[([^\]]*)\]/g)].flatMap(([, all = '']) => all.split(','));
+  const fields = Object.keys(telemetryDay.shape);
+  assert.equal(listed.length + fields.length, words[TELEMETRY_SCHEMA]);
+});
+
+test('a finished day is sent once, byte for byte as it was shown, and a day that runs on is not', async (t) => {
+  const counted = await countedWorkspace({ workspace: { commands: { claude: CLAUDE } } });
+  t.after(() => counted.close());
+  const { here, clock } = counted;
+  const day = dayOf(clock.now());
+  await runToEnd(counted, 'say hello', 'claude');
+  await runToEnd(counted, '#agent: fail 3');
+  const denied = await here.ask('say hello', { now: clock.now() });
+  await here.call('decision.deny', { id: denied.decision_id, reason: 'no' });
+  await counted.look();
+  assert.deepEqual(await counted.told(), []);
+  const shown = await here.call('telemetry.show', {});
+  assert.equal(shown.obstacle, null);
+  assert.deepEqual(
+    shown.next.map((each) => [each.day, each.is_finished]),
+    [[day, false]],
+  );
+  clock.move(2 * DAY);
+  const [told] = await lookUntil(counted.look, async () => {
+    const days = await counted.told();
+    return days.length > 0 ? days : null;
+  });
+  assert.deepEqual(told, JSON.parse(shown.next[0]!.body));
+  assert.deepEqual(told?.tasks, { tui: 2, task: 1 });
+  assert.deepEqual(told?.decisions, { approved: 2, denied: 1 });
+  assert.deepEqual(told?.runs, { claude: { sealed: 1 }, other: { exit_code: 1 } });
+  assert.deepEqual(told?.durations, { under_1_min: 2 });
+  await until(async () => (await here.call('telemetry.show', {})).sent.length === 1);
+  const after = await here.call('telemetry.show', {});
+  assert.deepEqual(after.next, []);
+  assert.equal(after.sent[0]!.body, shown.next[0]!.body);
+  const { received_at } = await counted.server.parts.db
+    .selectFrom('usage_days')
+    .select('received_at')
+    .executeTakeFirstOrThrow();
+  await counted.look();
+  const again = await counted.server.parts.db
+    .selectFrom('usage_days')
+    .select('received_at')
+    .executeTakeFirstOrThrow();
+  assert.equal(again.received_at, received_at, 'it goes once');
+});
+
+test('a clock that is set back has its day sent again, whole', async (t) => {
+  const counted = await countedWorkspace();
+  t.after(() => counted.close());
+  const { here, clock } = counted;
+  await here.call('task.add', { body: 'first' });
+  clock.move(2 * DAY);
+  await lookUntil(counted.look, async () => (await counted.told()).length === 1);
+  clock.move(-2 * DAY);
+  await here.call('task.add', { body: 'second' });
+  clock.move(2 * DAY);
+  const days = await lookUntil(counted.look, async () => {
+    const found = await counted.told();
+    return found[0]?.tasks.tui === 2 ? found : null;
+  });
+  assert.equal(days.length, 1);
+});
+
+test('nothing of what happened before the link is counted, however much there was', async (t) => {
+  const server = await startHostileServer();
+  t.after(() => server.close());
+  const ws = await makeWorkspace();
+  t.after(() => ws.close());
+  const clock = settableClock(-2);
+  const here = await engineHere(ws, { clock });
+  t.after(() => here.end());
+  for (let made = 0; made < 20; made += 1) await here.call('task.add', { body: 'before' });
+  const preview = await here.call('telemetry.show', {});
+  assert.match(preview.obstacle ?? '', /not linked, so it stays here/);
+  assert.match(preview.next[0]!.body, /"tasks":{"tui":20}/);
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  assert.deepEqual((await here.call('telemetry.show', {})).next, []);
+  await here.call('task.add', { body: 'after' });
+  assert.match((await here.call('telemetry.show', {})).next[0]!.body, /"tasks":{"tui":1}/);
+});
+
+test('nothing goes before a person has seen what goes', async (t) => {
+  const counted = await countedWorkspace({ isSeen: false });
+  t.after(() => counted.close());
+  const { here, clock } = counted;
+  await here.call('task.add', { body: 'say hello' });
+  clock.move(2 * DAY);
+  for (let looks = 0; looks < 3; looks += 1) await counted.look();
+  const shown = await here.call('telemetry.show', {});
+  assert.equal(shown.is_waiting, true);
+  assert.equal((await here.call('link.status', {})).is_telemetry_waiting, true);
+  assert.deepEqual(await counted.told(), []);
+  await assert.rejects(here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA + 1 }), { code: 'conflict' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  await lookUntil(counted.look, async () => (await counted.told()).length === 1);
+  assert.equal((await here.call('link.status', {})).is_telemetry_waiting, false);
+});
+
+test('off counts nothing and drops what waits, and what happened meanwhile is not counted later', async (t) => {
+  const counted = await countedWorkspace();
+  t.after(() => counted.close());
+  const { here, clock } = counted;
+  await here.call('task.add', { body: 'dropped' });
+  assert.equal((await here.call('telemetry.show', {})).next.length, 1);
+  await here.call('config.set', { key: 'telemetry.work', value: 'off' });
+  await here.call('task.add', { body: 'never counted' });
+  const off = await here.call('telemetry.show', {});
+  assert.equal(off.obstacle, 'telemetry.work is off');
+  await here.call('config.set', { key: 'telemetry.work', value: 'on' });
+  await here.call('task.add', { body: 'counted' });
+  await here.call('task.add', { body: 'counted' });
+  assert.match((await here.call('telemetry.show', {})).next[0]!.body, /"tasks":{"tui":2}/);
+  clock.move(2 * DAY);
+  await lookUntil(counted.look, async () => (await counted.told())[0]?.tasks.tui === 2);
+});
+
+test('DO_NOT_TRACK wins over svc.yaml', async (t) => {
+  const counted = await countedWorkspace({
+    workspace: { env: { DO_NOT_TRACK: '1' }, yaml: 'telemetry: { work: on }\n' },
+  });
+  t.after(() => counted.close());
+  await counted.here.call('task.add', { body: 'say hello' });
+  counted.clock.move(2 * DAY);
+  for (let looks = 0; looks < 3; looks += 1) await counted.look();
+  assert.match((await counted.here.call('telemetry.show', {})).obstacle ?? '', /^DO_NOT_TRACK is set/);
+  assert.deepEqual(await counted.told(), []);
+});
+
+test('what is counted outlives a restart, and no event is counted twice', async (t) => {
+  const counted = await countedWorkspace();
+  t.after(() => counted.close());
+  const { clock, ws } = counted;
+  await counted.here.call('task.add', { body: 'say hello' });
+  await counted.here.call('telemetry.show', {});
+  await counted.here.end();
+  counted.here = await engineHere(ws, { clock });
+  await counted.here.call('task.add', { body: 'say hello' });
+  assert.match((await counted.here.call('telemetry.show', {})).next[0]!.body, /"tasks":{"tui":2}/);
+});
+
+test('a server that refuses a day, fails or is older holds up neither the others nor the link', async (t) => {
+  const server = await startHostileServer();
+  t.after(() => server.close());
+  const ws = await makeWorkspace();
+  t.after(() => ws.close());
+  const clock = settableClock(-3);
+  const here = await engineHere(ws, { clock });
+  t.after(() => here.end());
+  const first = dayOf(clock.now());
+  const answers: Record<string, [number, string]> = { [first]: [422, 'fields_invalid'] };
+  server.misbehave = ({ path, method }, response) => {
+    const day = /^\/v1\/usage\/(.+)$/.exec(path)?.[1];
+    if (day === undefined || method !== 'PUT') return false;
+    const [status, code] = answers[day] ?? [200, ''];
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(status === 200 ? { server_time: new Date().toISOString() } : { code, status }));
+    return true;
+  };
+  const asked = (day: string): number =>
+    server.received.filter(({ path }) => path === `/v1/usage/${day}`).length;
+  const look = async (): Promise<void> => {
+    clock.move(0);
+    await server.give({ verb: 'refresh' });
+  };
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  await here.call('task.add', { body: 'say hello' });
+  await look();
+  clock.move(DAY);
+  await here.call('task.add', { body: 'say hello' });
+  clock.move(2 * DAY);
+  const held = await lookUntil(look, async () => {
+    const { next, sent } = await here.call('telemetry.show', {});
+    return sent.length === 1 && next[0]?.refused_why ? next : null;
+  });
+  assert.match(held[0]?.refused_why ?? '', /422|fields_invalid/);
+  const tries = asked(first);
+  await look();
+  await look();
+  assert.equal(asked(first), tries, 'a refused day is not sent at every look');
+  for (const [status, code] of [
+    [500, 'internal'],
+    [426, 'protocol_mismatch'],
+  ] as const) {
+    const before = asked(first);
+    answers[first] = [status, code];
+    clock.move(DAY);
+    await lookUntil(look, async () => asked(first) > before);
+    assert.equal((await here.call('link.status', {})).state, 'connected');
+  }
+  answers[first] = [200, ''];
+  await lookUntil(look, async () => (await here.call('telemetry.show', {})).sent.length === 2);
+});
+
+test('linked elsewhere, nothing that was counted for the first server goes to the second', async (t) => {
+  const counted = await countedWorkspace();
+  t.after(() => counted.close());
+  const other = await startHostileServer();
+  t.after(() => other.close());
+  const { here, clock } = counted;
+  await here.call('task.add', { body: 'for the first' });
+  await here.call('telemetry.show', {});
+  clock.move(2 * DAY);
+  await here.call('link.start', { server: other.url, token: 'svcm_machine' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  clock.move(0);
+  await other.give({ verb: 'refresh' });
+  await other.give({ verb: 'refresh' });
+  assert.deepEqual((await here.call('telemetry.show', {})).next, []);
+  assert.ok(!other.received.some(({ path }) => path.startsWith('/v1/usage')));
+});
+
+test('what the server has is deleted on the word of the workspace', async (t) => {
+  const counted = await countedWorkspace();
+  t.after(() => counted.close());
+  const { here, clock } = counted;
+  await here.call('task.add', { body: 'say hello' });
+  clock.move(2 * DAY);
+  await lookUntil(counted.look, async () => (await here.call('telemetry.show', {})).sent.length === 1);
+  await here.call('telemetry.delete', {});
+  assert.deepEqual(await counted.told(), []);
+  assert.deepEqual((await here.call('telemetry.show', {})).sent, []);
+  await here.call('link.stop', {});
+  await assert.rejects(here.call('telemetry.delete', {}), { code: 'not_linked' });
+});
+
+test('a worker is refused all of it', async (t) => {
+  const ws = await makeWorkspace();
+  t.after(() => ws.close());
+  const here = await engineHere(ws);
+  t.after(() => here.end());
+  for (const [operation, input] of [
+    ['telemetry.show', {}],
+    ['telemetry.agree', { schema: 1 }],
+    ['telemetry.delete', {}],
+  ] as const)
+    await assert.rejects(here.callByName(operation, input, { seat: 'worker' }), { code: 'chair_only' });
+});
