@@ -39,18 +39,25 @@ button.bad { background: transparent; color: var(--bad); border-color: var(--bad
 button.link { background: none; border: 0; border-radius: 0; padding: 0; margin: 0; min-height: 1.5rem; font-weight: 400; color: var(--strong); text-decoration: underline; }
 nav form { margin: 0; }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
-.said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; background: var(--soft); }
+.said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; margin: 1rem 0; background: var(--soft); }
 .error { border-color: var(--bad); }
 .code { font: 700 1.5rem/1.4 ui-monospace, monospace; letter-spacing: 0.1em; }
 .dim { color: var(--dim); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; }
 dt { color: var(--dim); }
 dd { margin: 0; }
+@media (min-width: 60rem) {
+  td time, td button { white-space: nowrap; }
+}
 @media (max-width: 40rem) {
   table, tbody, tr, td { display: block; }
   thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
   td { min-width: 0; border: 0; padding: 0.1rem 0; }
+  td[data-label] { position: relative; padding-left: 7.5rem; min-height: 1.7rem; }
+  td[data-label]::before { content: attr(data-label); color: var(--dim); position: absolute; left: 0; width: 7rem; }
+  td[data-label]:empty { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
-  dl { grid-template-columns: 1fr; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd + dt { margin-top: 0.5rem; }
 }
 `;
