@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import AxeBuilder from '@axe-core/playwright';
@@ -12,6 +12,7 @@ import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support
 import { temporaryFolder } from '../support/git.ts';
 import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { makeSmallPicture } from '../support/small-picture.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
@@ -36,7 +37,8 @@ async function inspect(page: Page, name: string): Promise<void> {
       const file = `${name}-${look.width}-${look.colorScheme}.png`;
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       const clip = { x: 0, y: 0, width: look.width, height: Math.min(height, LONGEST_PICTURE) };
-      await page.screenshot({ path: join(PICTURES, file), fullPage: true, clip });
+      const picture = makeSmallPicture(await page.screenshot({ fullPage: true, clip }));
+      writeFileSync(join(PICTURES, file), picture);
     }
   }
   for (const [width, zoom] of [

@@ -22,6 +22,10 @@ time { overflow-wrap: normal; }
 form { margin: 0.75rem 0; }
 td form { margin: 0 0.5rem 0 0; display: inline-block; }
 label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600; }
+label + p.dim { margin: 0 0 0.25rem; }
+legend + p.dim { margin: 0.25rem 0 0.5rem; }
+.facts > p:first-child { margin-top: 0; }
+.facts > p:last-child { margin-bottom: 0; }
 input, select { display: block; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
 input[type='checkbox'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }

@@ -181,7 +181,7 @@ onBothDatabases((start) => {
   });
 
   it('a signature counts once, also after a restart and when the clock is set back', async () => {
-    const { rig, shop, automation, place } = await openRig();
+    const { rig, automation, place } = await openRig();
     const body = JSON.stringify({ decision_id: 'd-17' });
     const send = () => automation.send('POST', `${place}/deny`, body);
     assert.equal((await send()).status, 202);
@@ -205,7 +205,6 @@ onBothDatabases((start) => {
     } finally {
       await server.close();
     }
-    assert.ok(shop.id);
   });
 
   it('an event that was sent cannot be sent back as a request', async () => {
