@@ -89,6 +89,7 @@ const APART = [
   'engine/server/keeping',
   'engine/server/login',
   'engine/server/people',
+  'engine/server/signed-routes',
   'engine/takeover',
   'faults',
   'hostile',

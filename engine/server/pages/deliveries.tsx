@@ -34,7 +34,7 @@ export function DeliveriesPage({
             {rows.map((row) => (
               <tr>
                 <td data-label="Event">
-                  {row.event} <span class="dim">{row.workspace}</span>
+                  <span class="word">{row.event}</span> <span class="dim">{row.workspace}</span>
                 </td>
                 <td data-label="Where">{row.target_name}</td>
                 <td data-label="State">

@@ -51,7 +51,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; }
 dt { color: var(--dim); }
 dd { margin: 0; }
 @media (min-width: 60rem) {
-  td time, td button { white-space: nowrap; }
+  td time, td button, .word { white-space: nowrap; }
 }
 @media (max-width: 40rem) {
   table, tbody, tr, td { display: block; }
