@@ -9,12 +9,15 @@ export interface CatchServer {
   url: string;
   /** The first event with one of these names, already received or still to come. */
   received(...names: string[]): Promise<CaughtEvent>;
+  /** The same for whatever is asked of an event. */
+  find(isIt: (event: CaughtEvent) => boolean): Promise<CaughtEvent>;
   close(): Promise<void>;
 }
 
 /** A stand-in for the automation: receives outbound events on loopback and checks their signatures. */
 export async function startCatchServer(
-  secret: string,
+  /** Or what tells it, where it is known later. */
+  secret: string | (() => string),
   onEvent: (event: CaughtEvent) => void,
 ): Promise<CatchServer> {
   const seen: CaughtEvent[] = [];
@@ -23,7 +26,7 @@ export async function startCatchServer(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    const expected = createHmac('sha256', secret)
+    const expected = createHmac('sha256', typeof secret === 'string' ? secret : secret())
       .update(`${request.headers['x-svc-timestamp']}.`)
       .update(body)
       .digest();
@@ -35,22 +38,23 @@ export async function startCatchServer(
     onEvent(event);
     for (const wake of waiting) wake();
   });
+  const find: CatchServer['find'] = (isIt) =>
+    new Promise((resolve) => {
+      const resolveIfFound = (): void => {
+        const found = seen.find(isIt);
+        if (!found) return;
+        waiting.delete(resolveIfFound);
+        resolve(found);
+      };
+      waiting.add(resolveIfFound);
+      resolveIfFound();
+    });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/catch`,
-    received(...names) {
-      return new Promise((resolve) => {
-        const resolveIfFound = (): void => {
-          const found = seen.find(({ event }) => names.includes(event));
-          if (!found) return;
-          waiting.delete(resolveIfFound);
-          resolve(found);
-        };
-        waiting.add(resolveIfFound);
-        resolveIfFound();
-      });
-    },
+    received: (...names) => find(({ event }) => names.includes(event)),
+    find,
     async close() {
       server.close();
       server.closeAllConnections();

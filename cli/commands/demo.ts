@@ -1,25 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import {
-  configuration,
-  connectToEngine,
-  type EngineClient,
-  locateProgram,
-  readProgram,
-  SvcError,
-  toPrintable,
-} from '../../engine/index.ts';
+import { join } from 'node:path';
+import { connectToEngine, type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
-import { getDaemonCommand, SVC } from '../self.ts';
+import { getDaemonCommand } from '../self.ts';
 import type { CatchServer } from './catch-server.ts';
 import { showDashboard } from './dash.ts';
+import { makeDemoWorkspace, DEMO_PROMPT as PROMPT, sendSample } from './demo-workspace.ts';
 import { followLog } from './follow-log.ts';
-
-const PROMPT = `Write a greeting for whoever reads this repository.
-#agent: sleep 400
-#agent: edit HELLO.md Hello from a worker in its own worktree.`;
 
 interface Demo {
   folder: string;
@@ -40,10 +29,19 @@ export const demoCommand: Command = defineCommand({
   about: 'show the main job in a temporary folder: signed request, decision, worker, commit, signed events',
   flags: {
     auto: { type: 'boolean', about: 'approve through the signed API instead of asking for a key' },
+    link: {
+      type: 'boolean',
+      about:
+        'show the way over a linked server: login, a catch URL, approvals by a page and by a signed route',
+    },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },
-  examples: ['demo', 'demo --auto'],
+  examples: ['demo', 'demo --auto', 'demo --link'],
   async run(context) {
+    if (context.flags.link) {
+      const { runLinkedDemo } = await import('./demo-link.ts');
+      return runLinkedDemo(context, context.flags.keep === true);
+    }
     const around = await realpath(await mkdtemp(join(tmpdir(), 'svc-demo-')));
     const folder = join(around, 'demo');
     const secret = randomBytes(24).toString('hex');
@@ -70,7 +68,9 @@ export const demoCommand: Command = defineCommand({
     });
     let client: EngineClient | undefined;
     try {
-      const env = await makeDemoWorkspace(context, folder, secret, events.url);
+      const env = await makeDemoWorkspace(context, folder, secret, {
+        notify: { webhooks: [{ url: events.url }] },
+      });
       client = await connectToEngine({ cwd: folder, env, daemon: getDaemonCommand() });
       const { receivers } = await client.call('engine.status');
       const [at] = receivers;
@@ -89,48 +89,6 @@ export const demoCommand: Command = defineCommand({
     }
   },
 });
-
-async function makeDemoWorkspace(
-  context: Context,
-  folder: string,
-  secret: string,
-  catchUrl: string,
-): Promise<NodeJS.ProcessEnv> {
-  const readDemoGit = (...args: string[]) => readProgram('git', ['-C', folder, ...args]);
-  await mkdir(folder);
-  await readDemoGit('init', '-q', '-b', 'main');
-  await readDemoGit('config', 'user.name', 'Demo');
-  await readDemoGit('config', 'user.email', 'demo@example.invalid');
-  await writeFile(join(folder, 'README.md'), '# A small repository\n');
-  await writeFile(
-    join(folder, 'svc.yaml'),
-    `# The scripted agent is a small program that stands in for a coding agent; it is not a model.
-workspace: { name: demo }
-agents:
-  default_preset: scripted
-  cmds:
-    scripted: ${JSON.stringify(`${quoteForShell(process.execPath)} ${quoteForShell(locateProgram('demo-agent'))} -- {{prompt}}`)}
-webhook: { secret_env: SVC_WEBHOOK_SECRET }
-notify: { webhooks: [{ url: ${JSON.stringify(catchUrl)} }] }
-ui: { addr: "127.0.0.1:0" }
-`,
-  );
-  await writeFile(join(folder, '.gitignore'), '.svc/\n');
-  const own = Object.entries(context.env).filter(([name]) => !name.startsWith('SVC_'));
-  const env = {
-    // Keep variables of the caller's own workspace out of the demo.
-    ...Object.fromEntries(own),
-    SVC_CONFIG: join(folder, 'svc.yaml'),
-    SVC_HOME: join(dirname(folder), 'home'),
-    SVC_WEBHOOK_SECRET: secret,
-  };
-  (await configuration()).agreeToFile({ file: env.SVC_CONFIG, env });
-  await readDemoGit('add', '.');
-  await readDemoGit('commit', '-q', '-m', 'First commit');
-  return env;
-}
-
-const quoteForShell = (word: string): string => `'${word.replaceAll("'", `'"'"'`)}'`;
 
 async function showDemo(
   context: Context<{ auto: never; keep: never }> | Context,
@@ -204,12 +162,6 @@ async function reportEnd({ client }: Demo, id: string, say: Speech['say'], told 
   for (const commit of work.commits) say(`   ${commit.id.slice(0, 10)} ${toPrintable(commit.subject)}`);
   say(toPrintable(work.patch.text, { lines: true }).trimEnd().replace(/^/gm, '   '));
   return work.commits.length > 0 ? 0 : 1;
-}
-
-/** Runs `svc webhook test` as a process of its own, as a person would. */
-async function sendSample(env: NodeJS.ProcessEnv, args: string[]) {
-  const answer = await readProgram(process.execPath, [SVC, 'webhook', 'test', '--json', ...args], { env });
-  return JSON.parse(answer) as { status: number; body: Record<string, string | boolean | null> };
 }
 
 function createIndentedStream(out: NodeJS.WriteStream): NodeJS.WriteStream {

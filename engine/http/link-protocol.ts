@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANNELS } from '../base/channels.ts';
+import { toPrintable } from '../base/text.ts';
 
 // What goes between a workspace and a linked server. Both sides read with these schemas, which are strict: what they do not
 // name is refused and nothing of it is kept. docs/server-api.md is generated from them.
@@ -27,17 +28,21 @@ const id = (prefix: string, what: string) =>
     .regex(new RegExp(`^${prefix}-[1-9]\\d{0,14}$`))
     .describe(what);
 const time = z.iso.datetime({ offset: false }).describe('RFC 3339, UTC');
-const shortText = (what: string) => z.string().min(1).max(200).describe(what);
+/** What does not print, or turns the writing around, is taken out by whoever reads. */
+const plainText = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .overwrite((text) => toPrintable(text));
+const shortText = (what: string) => plainText(200).describe(what);
 const word = (what: string) =>
   z
     .string()
     .regex(/^[a-z][a-z_]{0,39}$/)
     .describe(what);
 const workspaceName = shortText('`workspace.name`');
-const titleField = z
-  .string()
-  .min(1)
-  .max(200)
+const titleField = plainText(200)
   .nullable()
   .describe(
     'as `server.titles` allows: given by a person or an issue, else the template or agent; null for none',
@@ -91,7 +96,7 @@ export const linkEvent = z.strictObject({
   agent: shortText('the preset').nullable(),
   status: z.enum(['open', 'assigned', 'running', 'done', 'failed']).nullable().describe("the task's"),
   title: titleField,
-  reason: z.string().min(1).max(300).nullable().describe('in words of svc, never what somebody typed'),
+  reason: plainText(300).nullable().describe('in words of svc, never what somebody typed'),
 });
 export type LinkEvent = z.output<typeof linkEvent>;
 
@@ -119,7 +124,7 @@ export const pendingDecision = z.strictObject({
   source: z.enum(['task', 'codehost', 'chat', 'cli', 'tool', 'tui']).describe('where the task comes from'),
   author: shortText('the handle of whoever wrote it outside').nullable(),
   prompt_length: z.int().min(0).describe('characters; the prompt itself stays'),
-  why: z.string().min(1).max(300).describe('why it waits, in words of svc'),
+  why: plainText(300).describe('why it waits, in words of svc'),
   since: time,
   approval: z
     .enum(['yes', 'code', 'untrusted', 'off'])
@@ -194,7 +199,7 @@ export type OutcomeWord = keyof typeof OUTCOMES;
 export const commandOutcome = z.strictObject({
   outcome: z.enum(Object.keys(OUTCOMES) as [OutcomeWord, ...OutcomeWord[]]),
   session_id: id('s', 'that was started').nullable(),
-  decided_by: z.string().min(1).max(200).nullable().describe('of one that was decided before: who'),
+  decided_by: plainText(200).nullable().describe('of one that was decided before: who'),
   state: z.enum(['pending', 'approved', 'denied', 'expired']).nullable().describe('of the decision'),
   code: word('an error of docs/errors.md').nullable(),
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import AxeBuilder from '@axe-core/playwright';
@@ -12,11 +12,14 @@ import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support
 import { temporaryFolder } from '../support/git.ts';
 import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { makeSmallPicture } from '../support/small-picture.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
 /** Where pictures of all pages are written to, such as docs/server; without it none are. */
 const PICTURES = process.env.SVC_TEST_PICTURES;
+/** A long page is shown down to here, pixels. */
+const LONGEST_PICTURE = 1600;
 
 /** Everything that a page must be at every width and in both colours. */
 async function inspect(page: Page, name: string): Promise<void> {
@@ -32,7 +35,10 @@ async function inspect(page: Page, name: string): Promise<void> {
     if (PICTURES !== undefined) {
       mkdirSync(PICTURES, { recursive: true });
       const file = `${name}-${look.width}-${look.colorScheme}.png`;
-      await page.screenshot({ path: join(PICTURES, file), fullPage: true });
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      const clip = { x: 0, y: 0, width: look.width, height: Math.min(height, LONGEST_PICTURE) };
+      const picture = makeSmallPicture(await page.screenshot({ fullPage: true, clip }));
+      writeFileSync(join(PICTURES, file), picture);
     }
   }
   for (const [width, zoom] of [
@@ -157,6 +163,9 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       await open(path);
       await inspect(page, name);
     }
+    await open('/operator');
+    await page.getByRole('link', { name: 'home', exact: true }).click();
+    await inspect(page, 'operator-account');
     await open('/app/people');
     await page.getByLabel('Name').first().fill('<b>bob</b>');
     await page.getByRole('button', { name: /invite/i }).click();
@@ -253,6 +262,15 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
         .textContent()) ?? ''
     ).trim();
 
+    const [home] = await server.parts.people.listAccounts();
+    await server.parts.plans.switchAddon(home!, 'n8n', true, 'the test');
+    await open('/app/settings');
+    await page.getByRole('link', { name: 'Add the catch URL of n8n' }).click();
+    await page.getByLabel('Address').fill(target.url);
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('heading', { name: 'Decide from n8n' }).waitFor();
+    await inspect(page, 'target-n8n');
+    await page.getByRole('button', { name: 'Switch off' }).click();
     await setDecide({ ann: ['page'] });
     const asked = await here.ask('say hello');
     await target.atLeast(1);
@@ -285,6 +303,12 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
       await open(path);
       await inspect(page, name);
     }
+    await open('/app/workspaces');
+    await page.getByRole('link', { name: /^Remove/ }).click();
+    await inspect(page, 'workspace-remove');
+    await page.getByRole('button', { name: 'Remove' }).click();
+    assert.match((await page.getByRole('status').textContent()) ?? '', /was removed/);
+    await until(async () => (await here.call('link.status', {})).state === 'revoked', 'the link to be told');
     assert.deepEqual(complaints, []);
     await context.close();
   });

@@ -132,8 +132,9 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   }
   routes.get('/sign-ins', (context) => renderSignIns(context));
   routes.post('/sign-ins/:id/end', async (context) => {
-    await people.endSessions(context.get('signedIn').person.id, { only: context.req.param('id') });
-    return context.redirect('/app/sign-ins?said=ended', 303);
+    const { person } = context.get('signedIn');
+    const ended = await people.endSessions(person.id, { only: context.req.param('id') });
+    return ended > 0 ? context.redirect('/app/sign-ins?said=ended', 303) : context.notFound();
   });
   routes.post('/password', async (context) => {
     const { person } = context.get('signedIn');

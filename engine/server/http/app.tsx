@@ -11,7 +11,14 @@ import { chatRequests, chatRoutes } from './chat-routes.tsx';
 import type { ServerEnv, ServerParts } from './context.ts';
 import { decisionRoutes } from './decision-routes.tsx';
 import { frontRoutes } from './front-routes.tsx';
-import { addSecurityHeaders, checkHost, checkSameOrigin, findAddress, requireSignedIn } from './guards.ts';
+import {
+  addSecurityHeaders,
+  checkHost,
+  checkSameOrigin,
+  findAddress,
+  refuseNul,
+  requireSignedIn,
+} from './guards.ts';
 import { linkRoutes } from './link-routes.ts';
 import { deviceRoutes, oauthRoutes } from './login-routes.tsx';
 import { formatMetrics } from './metrics.ts';
@@ -27,7 +34,13 @@ const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   const { origin, log, clock } = parts;
   const app = new Hono<ServerEnv>();
-  app.use('*', addSecurityHeaders(origin.startsWith('https:')), checkHost(origin), findAddress(parts));
+  app.use(
+    '*',
+    addSecurityHeaders(origin.startsWith('https:')),
+    checkHost(origin),
+    findAddress(parts),
+    refuseNul,
+  );
   app.use('*', async (context, next) => {
     const begin = clock.monotonic();
     await next();

@@ -32,6 +32,12 @@ export const checkHost = (origin: string): Guard => {
   };
 };
 
+/** An address with a NUL in it leads nowhere: PostgreSQL takes none in a text. */
+export const refuseNul: Guard = async (context, next) => {
+  if (context.req.url.includes('%00')) return context.notFound();
+  await next();
+};
+
 /** Notes the client's address. */
 export const findAddress =
   ({ isTrustedProxy }: ServerParts): Guard =>
@@ -110,16 +116,23 @@ export const requireAdmin: Guard = async (context, next) => {
   await next();
 };
 
+/** What a browser sends of a text; nobody types a NUL, and PostgreSQL takes none. */
+const readText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '');
+
 /** A field of a form: its last value, as text. */
 export async function readForm(context: ServerContext): Promise<(name: string) => string> {
   const body = await context.req.parseBody();
-  return (name) => (typeof body[name] === 'string' ? body[name] : '');
+  return (name) => readText(body[name]);
 }
 
 /** All values of each field of a form, as text. */
 export async function readFormLists(context: ServerContext): Promise<(name: string) => string[]> {
   const body = await context.req.parseBody({ all: true });
-  return (name) => [body[name] ?? []].flat().filter((value) => typeof value === 'string');
+  return (name) =>
+    [body[name] ?? []]
+      .flat()
+      .filter((value) => typeof value === 'string')
+      .map(readText);
 }
 
 /** A page of this server to go to, from outside; `/app` for anything else. */

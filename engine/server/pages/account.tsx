@@ -29,14 +29,14 @@ export function MachinesPage({
           <tbody>
             {machines.map(({ id, name, person, svc_version, system, created_at, seen_at }) => (
               <tr>
-                <td>
+                <td data-label="Machine">
                   {name} <span class="dim">{`svc ${svc_version}, ${system}`}</span>
                 </td>
-                <td>{person}</td>
-                <td>
+                <td data-label="Logged in by">{person}</td>
+                <td data-label="Since">
                   <Time at={created_at} />
                 </td>
-                <td>
+                <td data-label="Last seen">
                   <Time at={seen_at} />
                 </td>
                 <td>
@@ -73,9 +73,9 @@ export function PeoplePage({
         <tbody>
           {people.map(({ id, name, role, is_operator, has_password }) => (
             <tr>
-              <td>{name}</td>
-              <td>{`${role}${is_operator ? ', operator' : ''}`}</td>
-              <td>{has_password ? 'can sign in' : 'invited'}</td>
+              <td data-label="Name">{name}</td>
+              <td data-label="Role">{`${role}${is_operator ? ', operator' : ''}`}</td>
+              <td data-label="State">{has_password ? 'can sign in' : 'invited'}</td>
               <td>
                 {isAdmin ? (
                   <>
@@ -134,12 +134,12 @@ export function SignInsPage({
         <tbody>
           {sessions.map(({ id, browser, address, created_at, seen_at }) => (
             <tr>
-              <td>{browser === '' ? 'unknown' : browser}</td>
-              <td>{address}</td>
-              <td>
+              <td data-label="Browser">{browser === '' ? 'unknown' : browser}</td>
+              <td data-label="From">{address}</td>
+              <td data-label="Since">
                 <Time at={created_at} />
               </td>
-              <td>
+              <td data-label="Last request">
                 <Time at={seen_at} />
               </td>
               <td>
@@ -185,11 +185,11 @@ export function LogPage({ signedIn, changes }: Shown & { changes: readonly Chang
         <tbody>
           {changes.map(({ at, actor, what, detail }) => (
             <tr>
-              <td>
+              <td data-label="When">
                 <Time at={at} />
               </td>
-              <td>{actor}</td>
-              <td>{detail === '' ? what : `${what}: ${detail}`}</td>
+              <td data-label="Who">{actor}</td>
+              <td data-label="What">{detail === '' ? what : `${what}: ${detail}`}</td>
             </tr>
           ))}
         </tbody>

@@ -56,16 +56,16 @@ export function WaitingPage({
           <tbody>
             {decisions.map((decision) => (
               <tr>
-                <td>
+                <td data-label="What">
                   <a href={`/app/decisions/${decision.workspace.id}/${decision.decision_id}`}>
                     {nameDecision(decision)}
                   </a>{' '}
                   <span class="dim">{decision.decision_id}</span>
                 </td>
-                <td>{placeOf(decision)}</td>
-                <td>{decision.agent ?? 'none'}</td>
-                <td>{joinSpans(describeOrigin(decision))}</td>
-                <td>
+                <td data-label="Where">{placeOf(decision)}</td>
+                <td data-label="Agent">{decision.agent ?? 'none'}</td>
+                <td data-label="From">{joinSpans(describeOrigin(decision))}</td>
+                <td data-label="Since">
                   <Time at={Date.parse(decision.since)} />
                 </td>
               </tr>
@@ -204,15 +204,17 @@ export function WorkspacesPage({
           <tbody>
             {workspaces.map((each) => (
               <tr>
-                <td>
+                <td data-label="Workspace">
                   <a href={`/app/workspaces/${each.id}`}>{each.name}</a>{' '}
                   <span class="dim">{`svc ${each.svc_version}`}</span>
                 </td>
-                <td>{each.machine ?? 'logged out'}</td>
-                <td>
+                <td data-label="Machine">{each.machine ?? 'logged out'}</td>
+                <td data-label="Since">
                   <Time at={each.created_at} />
                 </td>
-                <td>{each.isConnected ? 'connected' : <Time at={each.last_seen_at} />}</td>
+                <td data-label="Last contact">
+                  {each.isConnected ? 'connected' : <Time at={each.last_seen_at} />}
+                </td>
                 <td>
                   {each.revoked_at === null ? (
                     <Action
@@ -259,13 +261,13 @@ export function WorkspacePage({
           <tbody>
             {events.map(({ at, event, task_id, title, agent, reason }) => (
               <tr>
-                <td>
+                <td data-label="When">
                   <Time at={Date.parse(at)} />
                 </td>
-                <td>{event.replaceAll('_', ' ')}</td>
-                <td>{[task_id, title].filter((part) => part !== null).join(' ')}</td>
-                <td>{agent ?? ''}</td>
-                <td>{reason ?? ''}</td>
+                <td data-label="What">{event.replaceAll('_', ' ')}</td>
+                <td data-label="Task">{[task_id, title].filter((part) => part !== null).join(' ')}</td>
+                <td data-label="Agent">{agent ?? ''}</td>
+                <td data-label="Why">{reason ?? ''}</td>
               </tr>
             ))}
           </tbody>

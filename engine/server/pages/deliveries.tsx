@@ -33,11 +33,11 @@ export function DeliveriesPage({
           <tbody>
             {rows.map((row) => (
               <tr>
-                <td>
-                  {row.event} <span class="dim">{row.workspace}</span>
+                <td data-label="Event">
+                  <span class="word">{row.event}</span> <span class="dim">{row.workspace}</span>
                 </td>
-                <td>{row.target_name}</td>
-                <td>
+                <td data-label="Where">{row.target_name}</td>
+                <td data-label="State">
                   {row.state}
                   {row.state === 'waiting' && row.target_paused_at !== null ? (
                     <span class="dim"> until its target is resumed</span>
@@ -48,9 +48,9 @@ export function DeliveriesPage({
                     </span>
                   ) : null}
                 </td>
-                <td>{formatCount(row.tries, 'try', 'tries')}</td>
-                <td>{describeAnswer(row)}</td>
-                <td>
+                <td data-label="Tries">{formatCount(row.tries, 'try', 'tries')}</td>
+                <td data-label="Last answer">{describeAnswer(row)}</td>
+                <td data-label="When">
                   <Time at={row.created_at} />
                 </td>
                 {isAdmin ? (

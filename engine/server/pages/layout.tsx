@@ -17,6 +17,15 @@ const LINKS = [
   ['/app/log', 'Log'],
 ] as const;
 
+/** What a tab of a browser has room for. */
+const LONGEST_TITLE = 60;
+const cutTitle = (title: string): string =>
+  title.length <= LONGEST_TITLE
+    ? title
+    : `${Array.from(title)
+        .slice(0, LONGEST_TITLE - 1)
+        .join('')}…`;
+
 /** Every page: head, navigation for those who are signed in, one main part. */
 export function Page({
   title,
@@ -36,7 +45,7 @@ export function Page({
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>{`${title} · svc`}</title>
+          <title>{`${cutTitle(title)} · svc`}</title>
           <link rel="stylesheet" href="/style.css" />
         </head>
         <body>

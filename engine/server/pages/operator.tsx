@@ -46,11 +46,11 @@ export function AccountPage({
         <tbody>
           {plans.map(({ name, quotas, capabilities }) => (
             <tr>
-              <td>{name}</td>
+              <td data-label="Plan">{name}</td>
               {QUOTA_NAMES.map((quota) => (
-                <td>{`${quotas[quota] ?? 'no limit'}`}</td>
+                <td data-label={quota}>{`${quotas[quota] ?? 'no limit'}`}</td>
               ))}
-              <td>{capabilities.join(', ')}</td>
+              <td data-label="Has">{capabilities.join(', ')}</td>
             </tr>
           ))}
         </tbody>
@@ -63,8 +63,8 @@ export function AccountPage({
             const isOn = addons.includes(addon);
             return (
               <tr>
-                <td>{addon}</td>
-                <td>{isOn ? 'on' : 'off'}</td>
+                <td data-label="Add-on">{addon}</td>
+                <td data-label="State">{isOn ? 'on' : 'off'}</td>
                 <td>
                   <Action
                     action={`${place}/addons/${addon}/${isOn ? 'off' : 'on'}`}
@@ -114,11 +114,11 @@ export function OperatorPage({
         <tbody>
           {accounts.map(({ id, name, plan }) => (
             <tr>
-              <td>
+              <td data-label="Account">
                 <a href={`/operator/accounts/${id}`}>{name}</a>
               </td>
-              <td>{plan}</td>
-              <td>
+              <td data-label="Plan">{plan}</td>
+              <td data-label="People">
                 {people
                   .filter((person) => person.account === name)
                   .map((person) => person.name)

@@ -88,16 +88,16 @@ export function SettingsPage({
               const { word, why } = describeTarget(target, entitlements);
               return (
                 <tr>
-                  <td>
+                  <td data-label="Name">
                     <a href={`/app/settings/targets/${target.id}`}>{target.name}</a>
                   </td>
-                  <td>{KIND_NAMES[target.kind]}</td>
-                  <td>{target.shown_url}</td>
-                  <td>{readEvents(target).join(', ')}</td>
-                  <td>
+                  <td data-label="Kind">{KIND_NAMES[target.kind]}</td>
+                  <td data-label="Address">{target.shown_url}</td>
+                  <td data-label="Events">{readEvents(target).join(', ')}</td>
+                  <td data-label="State">
                     {word} <span class="dim">{why}</span>
                   </td>
-                  <td>{`${target.waiting} waiting`}</td>
+                  <td data-label="Backlog">{`${target.waiting} waiting`}</td>
                 </tr>
               );
             })}
@@ -125,9 +125,9 @@ export function SettingsPage({
         <tbody>
           {ADDONS.map((addon) => (
             <tr>
-              <td>{`Catch URL of ${KIND_NAMES[addon]}`}</td>
-              <td>{addons.includes(addon) ? 'on' : 'off'}</td>
-              <td>listed at 5 USD a month; the operator of this server switches it on</td>
+              <td data-label="Add-on">{`Catch URL of ${KIND_NAMES[addon]}`}</td>
+              <td data-label="State">{addons.includes(addon) ? 'on' : 'off'}</td>
+              <td data-label="Price">listed at 5 USD a month; the operator of this server switches it on</td>
             </tr>
           ))}
         </tbody>

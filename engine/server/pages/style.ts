@@ -22,6 +22,10 @@ time { overflow-wrap: normal; }
 form { margin: 0.75rem 0; }
 td form { margin: 0 0.5rem 0 0; display: inline-block; }
 label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600; }
+label + p.dim { margin: 0 0 0.25rem; }
+legend + p.dim { margin: 0.25rem 0 0.5rem; }
+.facts > p:first-child { margin-top: 0; }
+.facts > p:last-child { margin-bottom: 0; }
 input, select { display: block; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
 input[type='checkbox'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }
@@ -43,18 +47,25 @@ button.bad { background: transparent; color: var(--bad); border-color: var(--bad
 button.link { background: none; border: 0; border-radius: 0; padding: 0; margin: 0; min-height: 1.5rem; font-weight: 400; color: var(--strong); text-decoration: underline; }
 nav form { margin: 0; }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
-.said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; background: var(--soft); }
+.said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; margin: 1rem 0; background: var(--soft); }
 .error { border-color: var(--bad); }
 .code { font: 700 1.5rem/1.4 ui-monospace, monospace; letter-spacing: 0.1em; }
 .dim { color: var(--dim); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; }
 dt { color: var(--dim); }
 dd { margin: 0; }
+@media (min-width: 60rem) {
+  td time, td button, .word { white-space: nowrap; }
+}
 @media (max-width: 40rem) {
   table, tbody, tr, td { display: block; }
   thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden; }
   td { min-width: 0; border: 0; padding: 0.1rem 0; }
+  td[data-label] { position: relative; padding-left: 7.5rem; min-height: 1.7rem; }
+  td[data-label]::before { content: attr(data-label); color: var(--dim); position: absolute; left: 0; width: 7rem; }
+  td[data-label]:empty { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
-  dl { grid-template-columns: 1fr; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd + dt { margin-top: 0.5rem; }
 }
 `;

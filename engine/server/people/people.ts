@@ -69,8 +69,8 @@ export interface People {
   /** Who a cookie stands for. */
   findSignedIn(token: string): Promise<SignedIn | null>;
   listSessions(person: string): Promise<Tables['browser_sessions'][]>;
-  /** By its id; or all of the person's but the one to keep. */
-  endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<void>;
+  /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
+  endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
 }
 
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
@@ -121,7 +121,7 @@ export function createPeople({
     let ended = db.deleteFrom('browser_sessions').where('person_id', '=', person);
     if ('only' in which) ended = ended.where('id', '=', which.only);
     else if (which.allBut !== null) ended = ended.where('id', '!=', which.allBut);
-    await ended.execute();
+    return Number((await ended.executeTakeFirst()).numDeletedRows);
   };
 
   const setPassword: People['setPassword'] = async (person, password) => {

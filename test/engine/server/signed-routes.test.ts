@@ -175,13 +175,13 @@ onBothDatabases((start) => {
         'not_found',
       ]);
     // Who has no secret of a workspace does not learn whether it exists.
-    for (const id of ['w_none', '%00', shop.id.toLowerCase()])
+    for (const id of ['w_none', '%20', `${shop.id}x`])
       assert.deepEqual(await codeOf(automation.get(`/v1/decisions/${id}/d-17`)), [401, 'signature_invalid']);
     assert.deepEqual(JSON.parse((await shop.call('GET', '/v1/commands?after=0&wait=0')).text).commands, []);
   });
 
   it('a signature counts once, also after a restart and when the clock is set back', async () => {
-    const { rig, shop, automation, place } = await openRig();
+    const { rig, automation, place } = await openRig();
     const body = JSON.stringify({ decision_id: 'd-17' });
     const send = () => automation.send('POST', `${place}/deny`, body);
     assert.equal((await send()).status, 202);
@@ -205,7 +205,6 @@ onBothDatabases((start) => {
     } finally {
       await server.close();
     }
-    assert.ok(shop.id);
   });
 
   it('an event that was sent cannot be sent back as a request', async () => {
