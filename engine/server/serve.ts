@@ -66,6 +66,8 @@ export interface RunningServer {
   database: string;
   /** What its routes stand on. */
   parts: ServerParts;
+  /** Resolves when another server has taken the database: this one is to be closed. */
+  lost: Promise<SvcError>;
   /** Ends what is under way within ten seconds. */
   close(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export interface RunningServer {
 interface OpenParts {
   parts: ServerParts;
   database: string;
+  lost: Promise<SvcError>;
   close(): Promise<void>;
 }
 
@@ -170,6 +173,7 @@ async function openParts(
     return {
       parts,
       database: database.name,
+      lost: database.lost,
       async close() {
         await deliveries.close();
         await retention.close();
@@ -222,7 +226,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     server.close();
     throw error;
   }
-  const { parts, database } = opened;
+  const { parts, database, lost } = opened;
   // A socket of a server that was killed; the lock on the folder says that none runs.
   const socket = join(folder, SOCKET_NAME);
   rmSync(socket, { force: true });
@@ -248,6 +252,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     port,
     database,
     parts,
+    lost,
     close() {
       closing ??= (async () => {
         idleMemory.close();

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import { rfc3339 } from '../../base/clock.ts';
-import { asSvcError, SvcError, toHttpStatus } from '../../base/errors.ts';
+import { SvcError, toHttpStatus } from '../../base/errors.ts';
 import { fieldsInvalid } from '../../base/fields-invalid.ts';
 import {
   type CommandsAnswer,
@@ -14,6 +14,7 @@ import {
   PROTOCOL_HEADER,
 } from '../../http/link-protocol.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import { toServerError } from '../database/errors.ts';
 import type { LinkedWorkspace } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
@@ -46,7 +47,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   const serverTime = (): string => rfc3339(clock.now());
 
   routes.onError((thrown, context) => {
-    const error = asSvcError(thrown);
+    const error = toServerError(thrown);
     const details = problemDetails(error);
     if (details.status >= 500)
       log.error({ error: error.message, path: context.req.path }, 'a request failed');
