@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
@@ -9,7 +8,7 @@ import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
-import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
+import { administer, findAdminSocket, METRICS_TOKEN_KEY } from './administer.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
 import { createDeliveries } from './deliveries/index.ts';
@@ -209,6 +208,7 @@ export async function administerClosed(
 /** Starts a server. Throws `already_running`, `address_in_use`, `key_mismatch`, `storage_newer`. */
 export async function startServer(options: ServerOptions, settings: ServerSettings): Promise<RunningServer> {
   const { folder, log } = options;
+  const socket = findAdminSocket(folder);
   const server = createLimitedServer({
     headersMs: 10_000,
     requestMs: 60_000,
@@ -228,7 +228,6 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   }
   const { parts, database, lost } = opened;
   // A socket of a server that was killed; the lock on the folder says that none runs.
-  const socket = join(folder, SOCKET_NAME);
   rmSync(socket, { force: true });
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
