@@ -69,11 +69,13 @@ const serve = defineCommand({
     );
     const { url, database } = running;
     context.result({ url, data: folder, database }, () => `server on ${url}`);
-    await new Promise<void>((end) => {
-      if (context.signal.aborted) end();
-      context.signal.addEventListener('abort', () => end(), { once: true });
+    const ended = new Promise<null>((end) => {
+      if (context.signal.aborted) end(null);
+      context.signal.addEventListener('abort', () => end(null), { once: true });
     });
+    const lost = await Promise.race([ended, running.lost]);
     await running.close();
+    if (lost !== null) throw lost;
     return 0;
   },
 });

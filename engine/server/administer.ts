@@ -13,7 +13,22 @@ import { makeToken } from './secrets.ts';
 // or open the database themselves when no server runs.
 
 /** The name of the socket in the server's data folder. */
-export const SOCKET_NAME = 'server.sock';
+const SOCKET_NAME = 'server.sock';
+/** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
+const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
+
+/** Where commands reach the server of a folder. Throws `usage` for a folder whose path leaves no room for a socket. */
+export function findAdminSocket(folder: string): string {
+  const path = join(folder, SOCKET_NAME);
+  const bytes = Buffer.byteLength(path);
+  if (bytes > LONGEST_SOCKET_PATH)
+    throw new SvcError(
+      'usage',
+      `the path of the data folder is too long: ${path} has ${bytes} bytes, and a socket's at most ${LONGEST_SOCKET_PATH}`,
+      { hint: 'choose a shorter one with --data' },
+    );
+  return path;
+}
 /** Where the hash of the token for `/metrics` is kept. */
 export const METRICS_TOKEN_KEY = 'metrics_token';
 
@@ -211,7 +226,7 @@ export async function administer(parts: ServerParts, verb: string, input: unknow
 }
 
 /** Asks the server that runs on the folder; undefined when none does. Throws what it answers. */
-export function askRunningServer(
+export async function askRunningServer(
   folder: string,
   verb: AdminVerb,
   input: unknown,
@@ -219,7 +234,7 @@ export function askRunningServer(
   const { promise, resolve, reject } = Promise.withResolvers<{ result: unknown } | undefined>();
   const asked = request(
     {
-      socketPath: join(folder, SOCKET_NAME),
+      socketPath: findAdminSocket(folder),
       method: 'POST',
       path: `/${verb}`,
       // An export of a large database takes its time.

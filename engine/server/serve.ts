@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
@@ -9,7 +8,7 @@ import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
-import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
+import { administer, findAdminSocket, METRICS_TOKEN_KEY } from './administer.ts';
 import { createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
@@ -70,6 +69,8 @@ export interface RunningServer {
   database: string;
   /** What its routes stand on. */
   parts: ServerParts;
+  /** Resolves when another server has taken the database: this one is to be closed. */
+  lost: Promise<SvcError>;
   /** Ends what is under way within ten seconds. */
   close(): Promise<void>;
 }
@@ -77,6 +78,7 @@ export interface RunningServer {
 interface OpenParts {
   parts: ServerParts;
   database: string;
+  lost: Promise<SvcError>;
   close(): Promise<void>;
 }
 
@@ -206,6 +208,7 @@ async function openParts(
     return {
       parts,
       database: database.name,
+      lost: database.lost,
       async close() {
         await chats.close();
         await deliveries.close();
@@ -244,6 +247,7 @@ export async function administerClosed(
 /** Starts a server. Throws `already_running`, `address_in_use`, `key_mismatch`, `storage_newer`. */
 export async function startServer(options: ServerOptions, settings: ServerSettings): Promise<RunningServer> {
   const { folder, log } = options;
+  const socket = findAdminSocket(folder);
   const server = createLimitedServer({
     headersMs: 10_000,
     requestMs: 60_000,
@@ -261,9 +265,8 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     server.close();
     throw error;
   }
-  const { parts, database } = opened;
+  const { parts, database, lost } = opened;
   // A socket of a server that was killed; the lock on the folder says that none runs.
-  const socket = join(folder, SOCKET_NAME);
   rmSync(socket, { force: true });
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
@@ -292,6 +295,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     port,
     database,
     parts,
+    lost,
     close() {
       closing ??= (async () => {
         idleMemory.close();

@@ -19,6 +19,7 @@ export { holdHostLock } from './host-lock.ts';
 export { eventOperations } from './operations.ts';
 export { whenGone } from './presence.ts';
 export { createSavepoint } from './savepoint.ts';
+export { toStorageError } from './sqlite-errors.ts';
 
 /** How long a foreign lock is waited for. Short, because the wait holds up everything else; only we should write. */
 const BUSY_MS = 300;

@@ -28,7 +28,12 @@ export interface Read {
 /** A browser: it keeps cookies, follows nothing by itself, and says where its forms come from. */
 export interface Browser {
   get(path: string, headers?: Record<string, string>): Promise<Read>;
-  post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Read>;
+  /** Fields as pairs where one has several values. */
+  post(
+    path: string,
+    fields?: Record<string, string> | [name: string, value: string][],
+    headers?: Record<string, string>,
+  ): Promise<Read>;
   /** Posts JSON, as a program does. */
   postJson(path: string, body: object, headers?: Record<string, string>): Promise<Read>;
   cookies: Map<string, string>;
@@ -146,7 +151,10 @@ export function openBrowser(server: Pick<TestServer, 'url' | 'port'>): Browser {
 export const PASSWORD = 'correct horse battery';
 
 /** Sets a new server up as its first operator, in a browser that is signed in then. */
-export async function setUpServer(server: TestServer, name = 'ann'): Promise<Browser> {
+export async function setUpServer(
+  server: Pick<TestServer, 'url' | 'port' | 'codes'>,
+  name = 'ann',
+): Promise<Browser> {
   const browser = openBrowser(server);
   await browser.post('/setup', { code: server.codes.at(-1)!, name, password: PASSWORD, account: 'home' });
   return browser;
@@ -161,7 +169,7 @@ export async function signIn(server: TestServer, name: string, password = PASSWO
 
 /** A token of a machine that a person let in. */
 export async function logMachineIn(
-  server: TestServer,
+  server: Pick<TestServer, 'url' | 'port'>,
   browser: Browser,
   machine = 'laptop',
 ): Promise<string> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from './git.ts';
+import { until } from './wait.ts';
 
 /** The newest PostgreSQL that Debian installs, or one on the path; null when there is none. */
 export function findPostgres(): string | null {
@@ -15,6 +16,10 @@ export function findPostgres(): string | null {
 export interface TestPostgres {
   /** Makes an empty database; its address. */
   createDatabase(name: string): Promise<string>;
+  /** kill -9 of its first process; the others end by themselves. */
+  crash(): Promise<void>;
+  /** After a crash, on what is left. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,37 +42,31 @@ export async function startPostgres(
     ['--pgdata', data, '--username', 'svc', '--auth', 'trust', '--no-sync', '--encoding', 'UTF8'],
     { ...NOBODY, env, stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  const server = spawn(
-    join(bin, 'postgres'),
-    [
-      '-D',
-      data,
-      '-k',
-      socket,
-      '-c',
-      'listen_addresses=',
-      '-c',
-      `fsync=${isDurable ? 'on' : 'off'}`,
-      '-c',
-      'log_min_messages=warning',
-    ],
-    { ...NOBODY, env, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const ended = once(server, 'exit');
   const { default: pg } = await import('pg');
   const address = (name: string): string => `postgresql://svc@/${name}?host=${encodeURIComponent(socket)}`;
-  for (;;) {
+  const words = ['-D', data, '-k', socket];
+  const settings = ['listen_addresses=', `fsync=${isDurable ? 'on' : 'off'}`, 'log_min_messages=warning'];
+  const start = () =>
+    spawn(join(bin, 'postgres'), [...words, ...settings.flatMap((each) => ['-c', each])], {
+      ...NOBODY,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  let server = start();
+
+  /** It tells nobody when it is ready, so it is asked. */
+  const isReady = async (): Promise<boolean> => {
     const client = new pg.Client({ connectionString: address('postgres') });
+    client.on('error', () => undefined);
     try {
       await client.connect();
       await client.end();
-      break;
-    } catch (error) {
-      if (server.exitCode !== null) throw error;
-      // It tells nobody when it is ready; the next try finds out.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      return true;
+    } catch {
+      return false;
     }
-  }
+  };
+  await until(isReady, 'PostgreSQL');
   return {
     async createDatabase(name) {
       const client = new pg.Client({ connectionString: address('postgres') });
@@ -76,7 +75,21 @@ export async function startPostgres(
       await client.end();
       return address(name);
     },
+    async crash() {
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+    },
+    async restart() {
+      await until(async () => {
+        // Those that it has left behind hold its memory for a moment, and it does not start meanwhile.
+        if (server.exitCode !== null || server.signalCode !== null) server = start();
+        return isReady();
+      }, 'PostgreSQL');
+    },
     async stop() {
+      if (server.exitCode !== null || server.signalCode !== null) return;
+      const ended = once(server, 'exit');
       server.kill('SIGINT');
       await ended;
     },

@@ -5,6 +5,7 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import { SvcError } from '../../base/errors.ts';
 import { openPrivate } from '../../base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
+import { holdDatabase } from './advisory-lock.ts';
 import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
 import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
@@ -14,14 +15,13 @@ export interface ServerDatabase {
   db: Kysely<Tables>;
   /** For people: a file, or the address of PostgreSQL without its password. */
   name: string;
+  /** Resolves when another server has taken the database, after the connection that held it was lost. */
+  lost: Promise<SvcError>;
   close(): Promise<void>;
 }
 
 /** How long a lock of another program on the file is waited for, ms. */
 const BUSY_MS = 5000;
-
-/** Any number that other programs of the same database do not use: "svc server" in ASCII, cut to 63 bits. */
-const ADVISORY_LOCK = 0x737663207365n;
 
 const SERVER_WORDS = {
   message: (pid: number | null) =>
@@ -57,10 +57,9 @@ export async function openServerDatabase(folder: string, url: string | null): Pr
       cause: error,
     });
   }
-  const { db, name, close } = opened;
+  const { close } = opened;
   return {
-    db,
-    name,
+    ...opened,
     async close() {
       await close();
       lock.release();
@@ -88,7 +87,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     const copy = `${file}.schema-${found}`;
     if (!existsSync(copy)) copyFileSync(file, copy);
   }
-  return { db, name: file, close: () => db.destroy() };
+  // The lock on its folder is held as long as this process lives.
+  return { db, name: file, lost: new Promise(() => undefined), close: () => db.destroy() };
 }
 
 async function openPostgres(url: string): Promise<ServerDatabase> {
@@ -101,39 +101,18 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
   };
   const own = `svc-server, ${hostname()}, pid ${process.pid}`.slice(0, 63);
   const options = { connectionString: url, types, application_name: own, connectionTimeoutMillis: BUSY_MS };
-  const holder = new pg.Client(options);
-  // A lost connection is told by the next query on it.
-  holder.on('error', () => undefined);
-  await holder.connect();
-  const held = await holder.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [
-    ADVISORY_LOCK.toString(),
-  ]);
-  if (held.rows[0]?.held !== true) {
-    const others = await holder.query<{ application_name: string }>(
-      `SELECT activity.application_name FROM pg_locks AS locks JOIN pg_stat_activity AS activity USING (pid)
-       WHERE locks.locktype = 'advisory' AND locks.granted AND locks.objsubid = 1
-         AND (locks.classid::bigint << 32 | locks.objid::bigint) = $1
-         AND locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      [ADVISORY_LOCK.toString()],
-    );
-    await holder.end();
-    throw new SvcError(
-      'already_running',
-      `a server already runs on this database: ${others.rows[0]?.application_name ?? 'it does not say where'}`,
-      { hint: SERVER_WORDS.hint },
-    );
-  }
+  const held = await holdDatabase(() => new pg.Client(options));
   const pool = new pg.Pool({ ...options, max: 8 });
   pool.on('error', () => undefined);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   await sql`SELECT 1`.execute(db);
-  const { host, database } = holder;
   return {
     db,
-    name: `PostgreSQL ${database ?? ''} on ${host}`,
+    name: held.name,
+    lost: held.lost,
     async close() {
       await db.destroy();
-      await holder.end();
+      await held.release();
     },
   };
 }

@@ -1,7 +1,8 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import { toServerError } from '../database/errors.ts';
 import { MessagePage } from '../pages/front.tsx';
 import { STYLE } from '../pages/style.ts';
 import { hashToken } from '../secrets.ts';
@@ -96,9 +97,10 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     );
   });
   app.onError((thrown, context) => {
-    const error = asSvcError(thrown);
+    const error = toServerError(thrown);
     log.error({ error: error.message, path: context.req.path }, 'a request failed');
-    if (FOR_PROGRAMS.test(context.req.path)) return context.json(problemDetails(error), 500);
+    const details = problemDetails(error);
+    if (FOR_PROGRAMS.test(context.req.path)) return context.json(details, details.status as 500);
     return context.html(
       <MessagePage title="This server failed" text="Nothing was changed. Its log says why." />,
       500,

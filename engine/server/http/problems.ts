@@ -1,14 +1,15 @@
 import type { ErrorHandler } from 'hono/types';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import { toHttpStatus } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import { toServerError } from '../database/errors.ts';
 import type { ServerEnv } from './context.ts';
 
 /** Answers programs with problem details (RFC 9457), and logs faults of our own. Every 401 has its `challenge`. */
 export const answerProblems =
   (log: Pick<Log, 'error'>, challenge: string): ErrorHandler<ServerEnv> =>
   (thrown, context) => {
-    const error = asSvcError(thrown);
+    const error = toServerError(thrown);
     const details = problemDetails(error);
     if (details.status >= 500)
       log.error({ error: error.message, path: context.req.path }, 'a request failed');

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { buildSample } from '../../../engine/server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/server/index.ts';
+import { temporaryFolder } from '../../support/git.ts';
 import {
   logMachineIn,
   onBothDatabases,
@@ -14,6 +15,15 @@ import {
 import { listPageFaults } from '../../support/page-faults.ts';
 
 const FLAGS = { allowRemote: false, trustProxy: [], allowTarget: [] };
+
+it('a data folder whose path is too long for a socket is refused, and nothing is left in it', async () => {
+  const folder = join(temporaryFolder('server-'), 'x'.repeat(100));
+  mkdirSync(folder);
+  const refused = { code: 'usage', message: /too long: .* bytes, and a socket's at most/ };
+  await assert.rejects(startTestServer({ folder }), refused);
+  await assert.rejects(askRunningServer(folder, 'person.list', {}), refused);
+  assert.deepEqual(readdirSync(folder), []);
+});
 
 describe('the flags of a server', () => {
   it('refuse addresses that others reach, and passwords in the clear', () => {

@@ -1,0 +1,24 @@
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { toStorageError } from '../../storage/index.ts';
+
+/** What PostgreSQL, or the way to it, says when nothing can be kept now: away, starting, shutting down, out of connections. */
+const AWAY = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|08...|57P0.|53[023]00|55006)$/;
+const FULL = '53100';
+
+/** An error of a route as clients are told it: where the database failed, that the same may be sent again. */
+export function toServerError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError || !(thrown instanceof Error)) return asSvcError(thrown);
+  const { code } = thrown as { code?: unknown };
+  const word = typeof code === 'string' ? code : '';
+  if (word.startsWith('SQLITE_') && !word.startsWith('SQLITE_CONSTRAINT'))
+    return toStorageError(thrown, 'nothing was saved');
+  if (word === FULL)
+    return new SvcError('storage_full', `nothing was saved: ${thrown.message}`, { cause: thrown });
+  // pg has no code for a connection that ends under a query.
+  if (
+    AWAY.test(word) ||
+    /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(thrown.message)
+  )
+    return new SvcError('storage_failed', `nothing was saved: ${thrown.message}`, { cause: thrown });
+  return asSvcError(thrown);
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../engine/base/clock.ts';
+import { report } from '../support/faults.ts';
+import { temporaryFolder } from '../support/git.ts';
+import { startTestServer } from '../support/linked-server.ts';
+import { linkWorkspace } from '../support/linked-workspace.ts';
+import { findPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startServerProgram } from '../support/server-program.ts';
+import { until } from '../support/wait.ts';
+
+const bin = findPostgres();
+
+describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not installed' : false }, () => {
+  let postgres: TestPostgres;
+  before(async () => {
+    postgres = await startPostgres(bin!);
+  });
+  after(() => postgres.stop());
+
+  test('and back: nothing is acknowledged meanwhile, everything arrives, and the database is held again', async (t) => {
+    const env = { DATABASE_URL: await postgres.createDatabase('link') };
+    const linked = await linkWorkspace({ start: (options) => startTestServer({ ...options, env }) });
+    t.after(() => linked.close());
+    const { here, server } = linked;
+    await linked.setDecide({ ann: ['page'] });
+    const before = await here.ask('before');
+    await linked.waits(before.decision_id);
+
+    await postgres.crash();
+    const during = await Promise.all(Array.from({ length: 20 }, (_, at) => here.ask(`during ${at}`)));
+    await until(async () => (await here.call('link.status', {})).state === 'unreachable', 'the failure');
+    assert.ok((await here.call('link.status', {})).waiting_events >= during.length);
+    const health = await fetch(`${server.url}/healthz`);
+    assert.equal(health.status, 500);
+    await health.text();
+
+    await postgres.restart();
+    await until(async () => (await here.call('link.status', {})).waiting_events === 0, 'every event');
+    for (const { decision_id } of [before, ...during]) await linked.waits(decision_id);
+    const rows = await server.parts.db.selectFrom('workspace_events').select(['id', 'body']).execute();
+    const asked = rows.map(({ body }) => JSON.parse(body) as { event: string; decision_id: string });
+    for (const { decision_id } of [before, ...during])
+      assert.equal(
+        asked.filter((each) => each.event === 'needs_approval' && each.decision_id === decision_id).length,
+        1,
+        decision_id,
+      );
+    assert.match((await linked.press('deny', before.decision_id)).text, /Denied by ann by page/);
+    // The lock went with the connection, and was taken again.
+    await until(async () => {
+      const second = await startTestServer({ env, clock: systemClock }).catch((error: Error) => error);
+      if (second instanceof Error) return /already runs on this database: svc-server/.test(second.message);
+      await second.close();
+      return false;
+    }, 'the lock');
+    report('kill -9 of PostgreSQL under a linked server', 'nothing was lost, and nothing arrived twice');
+  });
+
+  test('and another server takes the database first: this one ends and says who has it', async () => {
+    const env = { DATABASE_URL: await postgres.createDatabase('taken') };
+    const folder = temporaryFolder('server-');
+    const program = await startServerProgram(folder, { env });
+    const secret = readFileSync(join(folder, 'server.key'), 'utf8').trim();
+    await postgres.crash();
+    // It looks for PostgreSQL, and for the lock, only when it goes on.
+    process.kill(program.child.pid!, 'SIGSTOP');
+    await postgres.restart();
+    const other = await startTestServer({ env: { ...env, SVC_LEASE_SECRET: secret } });
+    const ended = new Promise<number | null>((resolve) => program.child.once('exit', resolve));
+    process.kill(program.child.pid!, 'SIGCONT');
+    assert.notEqual(await ended, 0);
+    await other.close();
+    report('a database that another server has taken', 'the first one ended');
+  });
+});
