@@ -91,6 +91,10 @@ export function createBots({
       log,
     };
     // Loaded late: a server without bots does not load what they need.
+    if (kind === 'slack') {
+      const { createSlack } = await import('./slack/index.ts');
+      return createSlack(settings as BotSettings['slack'], { ...common, api: reach.slackApi });
+    }
     const { createTelegram } = await import('./telegram/index.ts');
     return createTelegram(settings as BotSettings['telegram'], {
       ...common,
