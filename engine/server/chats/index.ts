@@ -14,9 +14,11 @@ import type { Sealer } from '../sealing.ts';
 import { type Bots, type ChatReach, createBots } from './bots.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type Connections, createConnections } from './connections.ts';
+import { createDueMessages } from './due-messages.ts';
 import { openMessages } from './messages.ts';
 import { createChatOutbox } from './outbox.ts';
 import { createPresses } from './presses.ts';
+import { createTickets } from './tickets.ts';
 import { createWords } from './words.ts';
 
 /** The assistant: events and decisions of accounts in Slack and Telegram. */
@@ -59,10 +61,11 @@ export async function createChats({
   const { db, clock } = parts;
   const { origin } = reach;
   const messages = await openMessages({ db, clock });
+  const tickets = createTickets(db);
   const connections = createConnections(parts);
   const channels = createChannels(parts);
   const wake = (): void => outbox.wake();
-  const { press } = createPresses({ ...parts, ...links, connections, messages, origin, wake });
+  const { press } = createPresses({ ...parts, ...links, connections, messages, tickets, origin, wake });
   const { answer } = createWords({ clock, ...links, connections, channels, origin });
   const bots = createBots({
     ...parts,
@@ -73,7 +76,15 @@ export async function createChats({
     }),
     onChanged: wake,
   });
-  const outbox = createChatOutbox({ ...parts, ...links, messages, bots, origin });
+  const outbox = createChatOutbox({
+    ...parts,
+    ...links,
+    messages,
+    due: createDueMessages(db),
+    tickets,
+    bots,
+    origin,
+  });
   return {
     bots,
     connections,
