@@ -82,6 +82,8 @@ const APART = [
   'engine/runner/worktrees/prune',
   'engine/runner/worktrees/trial',
   'engine/runner/worktrees/undo-promotion',
+  'engine/server/chats/connecting',
+  'engine/server/chats/workspace',
   'engine/server/deliveries/deliveries',
   'engine/server/deliveries/targets',
   'engine/server/keeping',

@@ -69,10 +69,13 @@ function describeOutcome({ person, channel, outcome }: Command): {
   };
 }
 
+/** Whether a command says how its decision ended, which may still be in the list of what waits. */
+export const isFinal = (command: Command | null): boolean =>
+  command !== null && command.outcome !== null && describeOutcome(command).isFinal;
+
 /** How a decision ended that waits no more: as its newest command says, or an event. */
 export function describeEnd(command: Command | null, ended: string | null): Span[] {
-  const outcome = command === null || command.outcome === null ? null : describeOutcome(command);
-  if (outcome?.isFinal) return outcome.text;
+  if (command !== null && isFinal(command)) return describeOutcome(command).text;
   if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
   return own('It waits no more.');
 }

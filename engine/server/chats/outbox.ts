@@ -10,7 +10,7 @@ import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Bots } from './bots.ts';
-import { describeCommand, describeEnd } from './describe.ts';
+import { describeCommand, describeEnd, isFinal } from './describe.ts';
 import type { DueMessages } from './due-messages.ts';
 import { CROWD, type CrowdFacts, type MessageFacts, type Messages } from './messages.ts';
 import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
@@ -104,14 +104,16 @@ export function createChatOutbox({
       return { lines: sayEvent(facts), buttons: [], decision: null };
     const waiting = await pending.find(channel.account_id, row.workspace_id, row.decision_id);
     const command = await commands.findNewest(row.workspace_id, row.decision_id);
-    if (waiting === null) {
+    const hasEnded = row.ended !== null || isFinal(command);
+    if (waiting === null || hasEnded) {
       // Decided before anybody was asked.
-      if (row.state === 'waiting' && row.ended !== null) return null;
+      if (row.state === 'waiting' && hasEnded) return null;
       const said = describeEnd(command, row.ended);
+      const known = facts.decision ?? waiting;
       const lines =
-        facts.decision === null
+        known === null
           ? [...sayEvent(facts), ...(row.state === 'sent' ? [said] : [])]
-          : sayDecision(facts.workspace, facts.decision, { isWaiting: false, said });
+          : sayDecision(facts.workspace, known, { isWaiting: false, said });
       return { lines, buttons: [], decision: null };
     }
     const now = clock.now();

@@ -83,7 +83,7 @@ export function BotPage({
             name={name}
             label={label}
             hint={hint}
-            type={isSecret ? 'password' : 'text'}
+            {...(isSecret ? { type: 'password', autocomplete: 'new-password' } : {})}
             isOptional={isOptional}
           />
         ))}

@@ -115,7 +115,8 @@ describe('a Telegram bot', () => {
     telegram.say(ANN, 'waiting');
     const last = await until(() => telegram.messagesTo(ANN.id).at(-1), 'an answer');
     assert.equal(last.text, 'heard waiting');
-    await until(() => memory.values.has('offset'), 'the place to be kept');
+    await until(() => memory.values.get('offset')?.includes('1005'), 'the place to be kept');
+    assert.equal(telegram.messagesTo(ANN.id).length, 1, 'what was done is not done again');
   });
 
   it('begins anew where Telegram counts anew, after a week without news', async () => {
