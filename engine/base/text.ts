@@ -141,9 +141,15 @@ export function formatTokenCount(count: number): string {
   return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
 }
 
+/** A time that is left, in whole hours, one at least. */
+export const formatHours = (ms: number): string => `${Math.max(1, Math.round(ms / 3600_000))} h`;
+
 /** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
 /** A text as one word of a POSIX shell, whatever is in it. */
 export const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** In the order of their characters, the same everywhere. */
+export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

@@ -3,7 +3,8 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
-import type { EventOrigin, LinkedEvent } from '../deliveries/index.ts';
+import type { EventOrigin } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import { readChannelEvents } from './channels.ts';
 
 // The rows of messages: one for each event in each channel. A row says what it is about and not what is shown: that is worked
@@ -19,7 +20,7 @@ const ROWS_AT_ONCE = 200;
 /** What a message is about, as it is kept. */
 export interface MessageFacts {
   workspace: string;
-  event: Pick<LinkedEvent, 'id' | 'event'> & Record<string, unknown>;
+  event: LinkedEvent;
   /** As it was when it was shown last. */
   decision: PendingDecision | null;
 }
@@ -118,7 +119,7 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
         (await isTold(change, workspaceId).execute()).map(({ decision_id }) => decision_id),
       );
       const rows = events.flatMap((event) => {
-        const decision = event.event === 'needs_approval' ? ((event.decision_id as string) ?? null) : null;
+        const decision = event.event === 'needs_approval' ? event.decision_id : null;
         const facts: MessageFacts = { workspace: workspaceName, event, decision: null };
         return channels
           .filter((channel) => readChannelEvents(channel).includes(event.event))
