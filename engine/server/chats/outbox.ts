@@ -124,10 +124,20 @@ export function createChatOutbox({
     }
     const command = await commands.findNewest(row.workspace_id, row.decision_id);
     const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
+    // The workspace tells of an outcome before it tells what still waits.
+    const isDecided =
+      command !== null &&
+      describeCommand(command, {
+        now: clock.now(),
+        isConnected: polls.isConnected(command.workspace_id),
+      }).isFinal;
     const said = await describeEnd(row, true);
     return {
       lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
-      buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
+      buttons:
+        isAsked || isDecided
+          ? []
+          : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
       decision: waiting,
     };
   }
