@@ -427,6 +427,19 @@ ${table(
   ],
 )}
 
+What comes by way of a linked server ([server.md](server.md#where-events-go)) has two fields more:
+
+${table(
+  ['field', 'meaning'],
+  [
+    ['`workspace_id`', 'of the workspace on that server; it stays when the name changes'],
+    [
+      '`decision_url`',
+      'where the decision of `decision_id` is asked about, and with `/approve` or `/deny` behind it made ([server.md](server.md#from-an-automation))',
+    ],
+  ],
+)}
+
 ## Signature
 
 Every try is signed anew, in two ways over the same bytes; verify whichever suits.

@@ -81,7 +81,12 @@ async function runCommandLine(argv: readonly string[], around: Surroundings): Pr
   const { command, taken } = found;
   const { args, flags, json } = await parseArguments(command, argv.slice(taken));
 
-  const output = createOutput({ around, json, color: readColorFlag(command, flags) });
+  const output = createOutput({
+    around,
+    json,
+    color: readColorFlag(command, flags),
+    isFollowing: flags.follow === true,
+  });
   let client: Promise<EngineClient> | undefined;
   const context: Context = {
     ...around,

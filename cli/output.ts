@@ -16,18 +16,24 @@ function decideColour(color: ColorWhen | null, env: NodeJS.ProcessEnv, out: { is
   return color === 'always' || usesColour(env, out);
 }
 
-/** How a command prints. @param color what `--color` says; null for a command without it */
+/**
+ * How a command prints.
+ * @param color what `--color` says; null for a command without it
+ * @param isFollowing it prints as things happen, which no pager may hold back
+ */
 export function createOutput({
   around: { env, stdout, stderr },
   json,
   color,
+  isFollowing = false,
 }: {
   around: Pick<Context, 'env' | 'stdout' | 'stderr'>;
   json: boolean;
   color: ColorWhen | null;
+  isFollowing?: boolean;
 }): Output {
   const isColoured = !json && decideColour(color, env, stdout);
-  const isPaged = !json && color !== null && findPager({ env, stdout }) !== null;
+  const isPaged = !json && !isFollowing && color !== null && findPager({ env, stdout }) !== null;
   let text = '';
   /** Notes come after the text, and the pager is shown last. */
   let notes = '';

@@ -1,4 +1,5 @@
 import type { Context, FlagTable } from './command.ts';
+import type { Paint } from './paint.ts';
 import { formatRows, type TextColumn } from './print.ts';
 
 /** What the engine gives at once. */
@@ -16,14 +17,10 @@ export const outputFlags = {
   },
 } as const satisfies FlagTable;
 
-/** The flag of what shows `standard` rows unless it is told otherwise. */
-export const defineLimitFlag = (standard: number) =>
-  ({ limit: { type: 'number', short: 'n', about: `at most this many (${standard})` } }) as const;
-
 /** The flags of a list that shows `standard` rows unless it is told otherwise. */
 export const definePageFlags = (standard: number) =>
   ({
-    ...defineLimitFlag(standard),
+    limit: { type: 'number', short: 'n', about: `at most this many (${standard})` },
     cursor: {
       type: 'string',
       value: 'cursor',
@@ -33,7 +30,7 @@ export const definePageFlags = (standard: number) =>
   }) as const;
 
 /** Says that a list shows a part. On stderr and also under `--json`: an array has no place for it, and scripts read stdout. */
-export function noteCut(
+function noteCut(
   { remark }: Pick<Context, 'remark'>,
   { shown, total, most = MOST, next }: { shown: number; total: number; most?: number; next?: string | null },
 ): void {
@@ -57,11 +54,24 @@ export interface ListPage<R> {
   fetch(part: { limit: number; cursor?: string }): Promise<readonly R[]>;
   /** How many there are on all pages; asked for only when they are more than a page. */
   count(): Promise<number>;
-  getId(row: R): string | number;
-  /** Of the rows of one page. */
-  columns: readonly TextColumn<R>[] | ((rows: readonly R[]) => readonly TextColumn<R>[]);
+  /** The cursor of what follows a row. `rows` are those of its page and the one after it. */
+  getId(row: R, rows: readonly R[]): string | number;
+  /** How the rows of one page are shown: as a table, or in words of their own. */
+  columns?: readonly TextColumn<R>[] | ((rows: readonly R[]) => readonly TextColumn<R>[]);
+  format?(rows: readonly R[], paint: Paint): string;
+  /** What `--json` has without a cursor, where that is more than the rows. */
+  describe?(rows: readonly R[]): unknown;
   /** What is said when there is nothing. */
-  empty: string;
+  empty: string | (() => string | null);
+}
+
+async function formatPage<R>(
+  rows: readonly R[],
+  { columns = [], format }: ListPage<R>,
+  { stdout, paint }: PageContext,
+): Promise<string> {
+  if (format !== undefined) return format(rows, paint);
+  return formatRows(rows, typeof columns === 'function' ? columns(rows) : columns, stdout, paint);
 }
 
 /**
@@ -78,12 +88,15 @@ export async function showPage<R>(context: PageContext, page: ListPage<R>): Prom
   });
   const rows = found.length > limit ? found.slice(0, limit) : found;
   const last = rows.at(-1);
-  const next = found.length > limit && last !== undefined ? String(page.getId(last)) : null;
-  const columns = typeof page.columns === 'function' ? page.columns(rows) : page.columns;
-  const text = await formatRows(rows, columns, context.stdout, context.paint);
-  const shown: unknown = cursor === undefined ? rows : { rows, next_cursor: next };
-  context.result(shown, () => text);
-  if (rows.length === 0) context.note(cursor === undefined || cursor === START ? page.empty : 'nothing more');
+  const next = found.length > limit && last !== undefined ? String(page.getId(last, found)) : null;
+  const text = await formatPage(rows, page, context);
+  const whole = page.describe === undefined ? rows : page.describe(rows);
+  context.result<unknown>(cursor === undefined ? whole : { rows, next_cursor: next }, () => text);
+  if (rows.length === 0) {
+    const empty = typeof page.empty === 'function' ? page.empty() : page.empty;
+    const remark = cursor === undefined || cursor === START ? empty : 'nothing more';
+    if (remark !== null) context.note(remark);
+  }
   if (cursor !== undefined && cursor !== START) {
     if (next !== null) context.remark(`note: there are more; --cursor ${next} goes on`);
   } else if (next !== null || rows.length >= MOST) {

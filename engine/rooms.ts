@@ -633,7 +633,7 @@ export function createRooms(ground: Ground): Rooms {
       requireSharedLocks({
         isOn: () => findProfile(config().guard).sharedCode,
         findShared: findSharedPath,
-        over: (path) => locks.holderOver(path, null),
+        listOver: locks.listOver,
         isOwn: (holder, caller) => holdsForCaller(holder, caller, bus.peers),
       }),
       guard.lookBeforeWrite(),

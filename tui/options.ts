@@ -1,6 +1,6 @@
 import type { EngineClient } from '../engine/index.ts';
 import type { WorkspacePlace } from './all/state.ts';
-import type { PaneId } from './state/model.ts';
+import type { PaneId } from './state/pane-ids.ts';
 
 /** The terminal, and the program on it. */
 export interface TerminalOptions {

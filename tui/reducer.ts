@@ -17,15 +17,9 @@ import { addDetail, dropWorkDetails } from './state/details.ts';
 import { filterRows } from './state/filter.ts';
 import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
-import {
-  type Link,
-  type LoadedDetail,
-  type Message,
-  PANE_IDS,
-  type PaneId,
-  type Size,
-  type State,
-} from './state/model.ts';
+import type { Link, Message, Size, State } from './state/model.ts';
+import { PANE_IDS, type PaneId } from './state/pane-ids.ts';
+import type { LoadedDetail } from './state/rows.ts';
 import { applyOrder } from './state/sorting.ts';
 
 /** Everything that can happen to the dashboard. `at` is wall-clock time in milliseconds. */

@@ -4,7 +4,8 @@ import { type DashboardEvent, reduceState } from './reducer.ts';
 import { EMPTY_DATA } from './state/data.ts';
 import { EMPTY_LIST } from './state/lists.ts';
 import { EMPTY_LOG } from './state/log.ts';
-import { type ListView, PANE_IDS, type PaneId, type Size, type State } from './state/model.ts';
+import type { ListView, Size, State } from './state/model.ts';
+import { PANE_IDS, type PaneId } from './state/pane-ids.ts';
 import { parseSort } from './state/sorting.ts';
 
 export interface Store {

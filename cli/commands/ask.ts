@@ -12,7 +12,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { createEngineLink } from '../link.ts';
-import { definePageFlags, showPage } from '../pages.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
 import { findStateStyle } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 import { getDaemonCommand } from '../self.ts';
@@ -89,30 +89,36 @@ const show = defineCommand({
   name: 'ask show',
   about: 'show a question with its options, and its answer',
   args: [idArg],
+  flags: outputFlags,
   examples: ['ask show 31'],
   async run(context) {
     const ask = await findAsk(context, context.args[0]);
     const splitLines = (text: string): string[] => toPrintable(text, { lines: true }).split('\n');
     context.result(ask, () =>
       [
-        formatFacts([
-          ['ask', `${ask.ask_id} ${ask.status}`],
-          ['from', ask.from_session],
-          ['task', ask.task_id],
-          ['to', ask.to_session],
-          ['asked', formatLocalTime(ask.created_at)],
-          ['until', ask.status === 'open' ? formatLocalTime(ask.expires_at) : null],
+        formatFacts(
           [
-            'answered',
-            ask.answered_at === null ? null : `${formatLocalTime(ask.answered_at)} by ${ask.answered_by}`,
+            ['ask', `${ask.ask_id} ${ask.status}`, findStateStyle(ask.status)],
+            ['from', ask.from_session],
+            ['task', ask.task_id],
+            ['to', ask.to_session],
+            ['asked', formatLocalTime(ask.created_at)],
+            ['until', ask.status === 'open' ? formatLocalTime(ask.expires_at) : null],
+            [
+              'answered',
+              ask.answered_at === null ? null : `${formatLocalTime(ask.answered_at)} by ${ask.answered_by}`,
+            ],
+            ['place', formatPlace(ask.symbol_ref)],
           ],
-          ['place', formatPlace(ask.symbol_ref)],
-        ]),
+          context.paint,
+        ),
         '',
         ...splitLines(ask.question),
         ...(ask.context === null ? [] : ['', ...splitLines(ask.context)]),
         ...ask.options.map((option, index) => `  ${index + 1}. ${toPrintable(option)}`),
-        ...(ask.answer === null ? [] : ['', 'answer', ...splitLines(ask.answer).map((line) => `  ${line}`)]),
+        ...(ask.answer === null
+          ? []
+          : ['', context.paint('strong', 'answer'), ...splitLines(ask.answer).map((line) => `  ${line}`)]),
       ].join('\n'),
     );
   },

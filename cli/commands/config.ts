@@ -10,6 +10,7 @@ import {
 import { actAsChair } from '../chair-act.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
 import { askForYes } from '../confirm.ts';
+import { outputFlags } from '../pages.ts';
 import { readConsentView } from './trust.ts';
 
 /** The workspace's configuration as it stands. */
@@ -24,7 +25,10 @@ async function loadWorkspaceConfig<T extends FlagTable>({ cwd, env, note }: Cont
 const show = defineCommand({
   name: 'config show',
   about: 'print the configuration in effect, with secrets hidden',
-  flags: { sources: { type: 'boolean', about: 'say for every key where its value comes from' } },
+  flags: {
+    sources: { type: 'boolean', about: 'say for every key where its value comes from' },
+    ...outputFlags,
+  },
   examples: ['config show', 'config show --sources --json'],
   async run(context) {
     const { describeKeys, getAt, maskSecrets } = await engine();

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crushing, formatAge, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
+import { definePageFlags, showPage } from '../pages.ts';
 import { formatFacts, formatRows } from '../print.ts';
 
 const KINDS = ['log', 'json', 'text'] as const;
@@ -134,15 +135,17 @@ const search = defineCommand({
 
 const list = defineCommand({
   name: 'context list',
-  about: 'stored texts, last used first',
-  flags: limitFlag,
+  about: 'stored texts, newest first',
+  flags: definePageFlags(50),
   examples: ['context list'],
   async run(context) {
     const client = await context.engine();
-    const found = await client.call('context.list', { limit: context.flags.limit });
-    const text = await formatRows(
-      found,
-      [
+    await showPage(context, {
+      standard: 50,
+      fetch: (part) => client.call('context.list', part),
+      count: () => client.call('context.count', {}),
+      getId: (each) => each.id,
+      columns: [
         { head: 'id', value: (each) => each.id },
         { head: 'bytes', value: (each) => each.bytes, right: true },
         { head: 'lines', value: (each) => each.lines, right: true },
@@ -150,10 +153,8 @@ const list = defineCommand({
         { head: 'exit', value: (each) => each.exit_code, right: true },
         { head: 'used', value: (each) => formatAge(each.used_at), right: true },
       ],
-      context.stdout,
-    );
-    context.result(found, () => text);
-    if (found.length === 0) context.note('no text is stored');
+      empty: 'no text is stored',
+    });
   },
 });
 

@@ -13,7 +13,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { askForLine } from '../confirm.ts';
-import { definePageFlags, showPage } from '../pages.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
 import { findStateStyle } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from './dispatching.ts';
@@ -120,42 +120,47 @@ const show = defineCommand({
   name: 'decision show',
   about: 'show what would run, why it was held, and who decided',
   args: anyDecision,
+  flags: outputFlags,
   examples: ['decision show d-17'],
   async run(context) {
+    const { paint } = context;
     const client = await context.engine();
     const shown = await client.call('decision.show', { id: context.arg(0) });
     context.result(shown, ({ decision, task, plan, changes }) =>
       [
-        formatFacts([
-          ['decision', `${decision.decision_id} ${decision.state}`],
-          ['task', `${decision.task_id}: ${task.title}`],
-          ['stranger', task.stranger],
-          ...formatChanges('changed', decision.changes),
-          ...formatChanges('changed since', changes),
-          ...(isOpen(decision)
-            ? formatPlan(plan)
-            : ([
-                ['agent', decision.agent],
-                ['project', decision.project],
-              ] as const)),
-          ['why held', decision.why],
+        formatFacts(
           [
-            'from',
-            decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
+            ['decision', `${decision.decision_id} ${decision.state}`, findStateStyle(decision.state)],
+            ['task', `${decision.task_id}: ${task.title}`],
+            ['stranger', task.stranger, 'bad'],
+            ...formatChanges('changed', decision.changes),
+            ...formatChanges('changed since', changes),
+            ...(isOpen(decision)
+              ? formatPlan(plan)
+              : ([
+                  ['agent', decision.agent],
+                  ['project', decision.project],
+                ] as const)),
+            ['why held', decision.why],
+            [
+              'from',
+              decision.source_ref === null ? decision.source : `${decision.source} (${decision.source_ref})`,
+            ],
+            ['asked', formatLocalTime(decision.created_at)],
+            [
+              'decided',
+              decision.decided_at === null
+                ? null
+                : `${formatLocalTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
+            ],
+            ['reason', decision.reason],
+            ['session', decision.session_id],
+            ['sha256', decision.hash],
           ],
-          ['asked', formatLocalTime(decision.created_at)],
-          [
-            'decided',
-            decision.decided_at === null
-              ? null
-              : `${formatLocalTime(decision.decided_at)} by ${decision.decided_by} (${decision.decided_via})`,
-          ],
-          ['reason', decision.reason],
-          ['session', decision.session_id],
-          ['sha256', decision.hash],
-        ]),
+          paint,
+        ),
         '',
-        'prompt',
+        paint('strong', 'prompt'),
         ...toPrintable(task.prompt, { lines: true })
           .split('\n')
           .map((line) => `  ${line}`),

@@ -1,5 +1,7 @@
 import { type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
+import { outputFlags } from '../pages.ts';
+import type { Paint } from '../paint.ts';
 import { describeWait, formatFailure, loadOpenAsks } from './session-text.ts';
 
 interface LogNotification {
@@ -74,7 +76,15 @@ export const logFlags = {
   follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
   lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
   raw: { type: 'boolean', about: 'as the agent printed it, escape sequences too' },
+  ...outputFlags,
 } as const satisfies FlagTable;
+
+/** Lines that svc itself has written are dimmer than the agent's. */
+const paintLog = (text: string, paint: Paint): string =>
+  toPrintable(text, { lines: true })
+    .split('\n')
+    .map((line) => (line.startsWith('[svc: ') ? paint('dim', line) : line))
+    .join('\n');
 
 /** Throws `not_found` for a session that ended without output: an empty log with exit code 0 would suggest that it ran. */
 async function checkEverStarted(client: EngineClient, session: string): Promise<void> {
@@ -105,5 +115,5 @@ export async function showLog(
   const text = part.text.replace(/\n$/, '');
   // Explicitly requested, so it bypasses the escaping for terminals.
   if (raw && !context.json) context.stdout.write(text === '' ? '' : `${text}\n`);
-  else context.result(part, () => toPrintable(text, { lines: true }));
+  else context.result(part, () => paintLog(text, context.paint));
 }

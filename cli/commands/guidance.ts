@@ -1,11 +1,15 @@
 import { toPrintable } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
 import { formatRows } from '../print.ts';
 
 const show = defineCommand({
   name: 'guidance show',
   about: 'show the rules that agents are reminded of, in the language of workspace.locale',
-  flags: { seat: { type: 'string', value: 'chair|worker|plain', about: 'those of one seat' } },
+  flags: {
+    seat: { type: 'string', value: 'chair|worker|plain', about: 'those of one seat' },
+    ...outputFlags,
+  },
   examples: ['guidance show', 'guidance show --seat worker'],
   async run(context) {
     const client = await context.engine();
@@ -25,6 +29,7 @@ const show = defineCommand({
         { head: 'text', value: (rule) => rule.text, flexible: true },
       ],
       context.stdout,
+      context.paint,
     );
     context.result(shown, () => text);
     if (shown.is_fallback)

@@ -5,6 +5,7 @@ import { findHookFile, findHookPlace, HOOK_FILES, type HookFile } from '../clien
 import { type HookPlan, hasHooks, planHooks } from '../clients/hook-install.ts';
 import { findProjectFolder } from '../clients/install.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
 import { formatRows } from '../print.ts';
 import { findPortableCommand } from '../self.ts';
 
@@ -93,6 +94,7 @@ const remove = defineCommand({
 const list = defineCommand({
   name: 'hooks list',
   about: "the agents whose own configuration can run svc's hooks, and whether it does",
+  flags: outputFlags,
   examples: ['hooks list'],
   async run(context) {
     const root = findProjectFolder(context.cwd, context.env);
@@ -113,6 +115,7 @@ const list = defineCommand({
         { head: 'file', value: ({ file }) => file, flexible: true },
       ],
       context.stdout,
+      context.paint,
     );
     context.result(rows, () => text);
   },

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, type Ledger, SvcError, toPrintable, type Wire } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
 import { formatRows } from '../print.ts';
 import { holderFlag, readHolder } from './holder.ts';
 
@@ -33,6 +34,7 @@ const show = defineCommand({
   name: 'ledger show',
   about: 'show the checklist of a ledger, with who works on what',
   args: [fileArg],
+  flags: outputFlags,
   examples: ['ledger show docs/plan.md'],
   async run(context) {
     const client = await context.engine();
@@ -42,7 +44,11 @@ const show = defineCommand({
       shown.items,
       [
         { head: 'item', value: (each) => each.item, right: true },
-        { head: 'done', value: (each) => (each.checked ? 'x' : '-') },
+        {
+          head: 'done',
+          value: (each) => (each.checked ? 'x' : '-'),
+          style: (each) => (each.checked ? 'good' : undefined),
+        },
         { head: 'holder', value: (each) => each.holder },
         { head: 'until', value: (each) => each.expires_at && formatLocalTime(each.expires_at) },
         {
@@ -53,6 +59,7 @@ const show = defineCommand({
         },
       ],
       context.stdout,
+      context.paint,
     );
     context.result(shown, () => text);
     if (shown.items.length === 0)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { formatLocalTime, SvcError, toPrintable } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
-import { formatRows } from '../print.ts';
+import { definePageFlags, showPage } from '../pages.ts';
 import { holderFlag, readHolder } from './holder.ts';
 import { checkPaths, checkStaged } from './lock-check.ts';
 
@@ -73,25 +73,24 @@ const list = defineCommand({
   name: 'lock list',
   about: 'who holds what; of a path also what is above and below it',
   args: [{ name: 'path', about: 'file or folder', optional: true, completes: 'file' }],
+  flags: definePageFlags(100),
   examples: ['lock list', 'lock list src'],
   async run(context) {
     const client = await context.engine();
-    const { locks } = await client.call(
-      'lock.status',
-      context.args[0] === undefined ? {} : { path: resolvePath(context) },
-    );
-    const text = await formatRows(
-      locks,
-      [
+    const around = context.args[0] === undefined ? {} : { path: resolvePath(context) };
+    await showPage(context, {
+      standard: 100,
+      fetch: async (part) => (await client.call('lock.status', { ...around, ...part })).locks,
+      count: async () => (await client.call('lock.status', around)).locks.length,
+      getId: ({ path, holder }) => `${holder}:${path}`,
+      columns: [
         { head: 'path', value: (each) => each.path, flexible: true },
         { head: 'holder', value: (each) => each.holder },
         { head: 'until', value: (each) => formatLocalTime(each.expires_at) },
         { head: 'fence', value: (each) => each.fence, right: true },
       ],
-      context.stdout,
-    );
-    context.result(locks, () => text);
-    if (locks.length === 0) context.note('nothing is locked');
+      empty: 'nothing is locked',
+    });
   },
 });
 

@@ -10,7 +10,7 @@ import {
   writeMemoryText,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
-import { formatRows } from '../print.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
 
 const idArg = [{ name: 'id', about: 'of the memory, or as much of it as is unique' }] as const;
 const typeFlag = {
@@ -51,25 +51,6 @@ function formatMemory(each: ShownMemory): string {
   const facts = `${each.type}, ${each.age} old${doubt}${toPrintable(missing + unknown)}`;
   const head = `${each.id} ${toPrintable(each.title)} (${facts})`;
   return `${head}\n${indent(each.text)}`;
-}
-
-async function printRows(
-  context: Context,
-  rows: readonly { id: string; type: string; title: string; age: string; unreviewed?: string }[],
-): Promise<void> {
-  const text = await formatRows(
-    rows,
-    [
-      { head: 'id', value: (each) => each.id },
-      { head: 'type', value: (each) => each.type },
-      { head: 'age', value: (each) => each.age, right: true },
-      { head: 'review', value: (each) => (each.unreviewed === undefined ? '-' : 'waits') },
-      { head: 'title', value: (each) => toPrintable(each.title), flexible: true },
-    ],
-    context.stdout,
-  );
-  context.result(rows, () => text);
-  if (rows.length === 0) context.note('nothing is remembered');
 }
 
 const add = defineCommand({
@@ -113,14 +94,32 @@ const recall = defineCommand({
 const list = defineCommand({
   name: 'memory list',
   about: 'what is remembered, newest first',
-  flags: { ...typeFlag, ...limitFlag },
+  flags: { ...typeFlag, ...definePageFlags(50) },
   examples: ['memory list', 'memory list -t decision'],
   async run(context) {
     const client = await context.engine();
-    const { type, limit } = context.flags;
-    const { memories, more } = await client.call('memory.list', { type, limit });
-    await printRows(context as unknown as Context, memories);
-    if (more > 0) context.note(`and ${more} more: raise --limit to see them`);
+    const { type } = context.flags;
+    await showPage(context, {
+      standard: 50,
+      fetch: async (part) => (await client.call('memory.list', { type, ...part })).memories,
+      async count() {
+        const { memories, more } = await client.call('memory.list', { type, limit: 1 });
+        return memories.length + more;
+      },
+      getId: (each) => each.id,
+      columns: [
+        { head: 'id', value: (each) => each.id },
+        { head: 'type', value: (each) => each.type },
+        { head: 'age', value: (each) => each.age, right: true },
+        {
+          head: 'review',
+          value: (each) => (each.unreviewed === undefined ? '-' : 'waits'),
+          style: (each) => (each.unreviewed === undefined ? undefined : 'warn'),
+        },
+        { head: 'title', value: (each) => each.title, flexible: true },
+      ],
+      empty: 'nothing is remembered',
+    });
   },
 });
 
@@ -128,13 +127,14 @@ const show = defineCommand({
   name: 'memory show',
   about: 'one memory in full, whatever has become of it',
   args: idArg,
+  flags: outputFlags,
   examples: ['memory show m-4f9'],
   async run(context) {
     const client = await context.engine();
     const found = await client.call('memory.show', { id: context.arg(0) });
     context.result(found, (each) =>
       [
-        `${each.id} ${toPrintable(each.title)}`,
+        context.paint('strong', `${each.id} ${toPrintable(each.title)}`),
         `${each.type}, ${each.state}${each.superseded_by === null ? '' : ` by ${each.superseded_by}`}, ${formatAge(each.changed_at)} old`,
         `stored by ${toPrintable(each.session_id ?? each.actor)}${each.task_id === null ? '' : ` for ${each.task_id}`}`,
         ...(each.unreviewed === null ? [] : [`waits for a person: ${each.unreviewed}`]),
@@ -235,20 +235,31 @@ const conflicts = defineCommand({
 
 const review = defineCommand({
   name: 'memory review',
-  about: 'memories that enter no brief before a person keeps them',
+  about: 'memories that enter no brief before a person keeps them, oldest first',
+  flags: definePageFlags(100),
   examples: ['memory review'],
   async run(context) {
     const client = await context.engine();
-    const found = await client.call('memory.review', {});
-    context.result(found, (rows) =>
-      rows
-        .map(
-          (each) =>
-            `${each.id} ${toPrintable(each.title)} (${toPrintable(each.unreviewed ?? '')})\n${indent(each.text)}`,
-        )
-        .join('\n'),
-    );
-    context.note(found.length === 0 ? 'nothing waits' : 'svc memory keep <id>, or svc memory forget <id>');
+    let shown = 0;
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        const found = await client.call('memory.review', part);
+        shown = found.length;
+        return found;
+      },
+      count: () => client.call('memory.count_review', {}),
+      getId: (each) => each.id,
+      format: (rows, paint) =>
+        rows
+          .map(
+            (each) =>
+              `${paint('strong', `${each.id} ${toPrintable(each.title)}`)} (${toPrintable(each.unreviewed ?? '')})\n${indent(each.text)}`,
+          )
+          .join('\n'),
+      empty: 'nothing waits',
+    });
+    if (shown > 0) context.note('svc memory keep <id>, or svc memory forget <id>');
   },
 });
 

@@ -1,4 +1,5 @@
 import {
+  type Api,
   type EngineClient,
   formatAge,
   formatLocalTime,
@@ -7,7 +8,8 @@ import {
   toPrintable,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
-import { defineLimitFlag, definePageFlags, noteCut, showPage } from '../pages.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
+import type { Paint } from '../paint.ts';
 import { formatFacts, formatRows } from '../print.ts';
 import { parseNumberId } from './number-id.ts';
 import { readPrompt } from './prompt.ts';
@@ -28,7 +30,7 @@ interface Shown {
 
 interface Inbox {
   session: string | null;
-  messages: Shown[];
+  messages: readonly Shown[];
   unread: number;
   read: number;
   /** How many more there are. */
@@ -115,7 +117,7 @@ async function noteReading(
     );
 }
 
-function formatInbox({ session, messages, unread, read }: Inbox): string {
+function formatInbox({ session, messages, unread, read }: Inbox, paint: Paint): string {
   const blocks = messages.map((each) => {
     const from = [each.from, each.from_agent].filter((name) => name !== null).join(', ');
     const facts = [
@@ -126,7 +128,11 @@ function formatInbox({ session, messages, unread, read }: Inbox): string {
       ...(each.payload_path === null ? [] : [`with ${each.payload_path}`]),
     ];
     const lines = toPrintable(each.body, { lines: true }).trimEnd().split('\n');
-    return [toPrintable(facts.join(', ')), ...lines.map((line) => `  ${line}`)].join('\n');
+    const style = each.kind === 'alert' ? 'bad' : 'strong';
+    return [
+      paint(each.acked === null ? style : 'dim', toPrintable(facts.join(', '))),
+      ...lines.map((line) => `  ${line}`),
+    ].join('\n');
   });
   return [`${toPrintable(session ?? '-')}: ${unread} unread, ${read} read`, ...blocks].join('\n\n');
 }
@@ -138,31 +144,62 @@ const inbox = defineCommand({
   flags: {
     all: { type: 'boolean', about: 'the read ones as well' },
     agent: { type: 'string', short: 'a', about: 'also the mail to this agent' },
-    ...defineLimitFlag(50),
+    ...definePageFlags(50),
   },
   examples: ['msg inbox', 'msg inbox s-12 --all'],
   async run(context) {
-    const { all, agent, limit } = context.flags;
+    const { all, agent } = context.flags;
     const [session] = context.args;
     const client = await context.engine();
-    const read = await client.call('msg.inbox', {
-      unread: !all,
-      session,
-      agent,
-      limit,
+    const wanted = { unread: !all, session, agent };
+    let inbox: Inbox = { session: null, messages: [], unread: 0, read: 0, more: 0 };
+    let shown: readonly Shown[] = [];
+    await showPage(context, {
+      standard: 50,
+      async fetch(part) {
+        inbox = await readInbox(client, { ...wanted, ...part });
+        return inbox.messages;
+      },
+      count: async () => inbox.messages.length + inbox.more,
+      getId: ({ id }) => id,
+      describe: (messages) => ({
+        ...inbox,
+        messages,
+        more: inbox.more + inbox.messages.length - messages.length,
+      }),
+      format(messages, paint) {
+        shown = messages;
+        return formatInbox({ ...inbox, messages }, paint);
+      },
+      empty: () => null,
     });
-    context.result(read, formatInbox);
     if (session === undefined)
       await readHandoffs(
         client,
-        read.messages
+        shown
           .filter((each) => each.kind === 'handoff' && each.acked === null)
           .map(({ id }) => ({ id, agent })),
       );
-    noteCut(context, { shown: read.messages.length, total: read.messages.length + read.more, most: 500 });
-    if (read.messages.length > 0 && read.unread > 0) context.note('svc msg ack <id> when it is dealt with');
+    if (shown.length > 0 && inbox.unread > 0) context.note('svc msg ack <id> when it is dealt with');
   },
 });
+
+/** What the engine gives of an inbox at once, which may be less where messages are long. */
+const MOST_OF_INBOX = 500;
+
+/** Reads as much of an inbox as is wanted, in as many calls as that takes. */
+async function readInbox(
+  client: EngineClient,
+  { limit, ...wanted }: { limit: number; cursor?: string } & Api['msg.inbox']['input'],
+): Promise<Inbox> {
+  const messages: Shown[] = [];
+  for (let cursor = wanted.cursor; ; cursor = String(messages.at(-1)?.id)) {
+    const part = { limit: Math.min(MOST_OF_INBOX, limit - messages.length), cursor };
+    const read = await client.call('msg.inbox', { ...wanted, ...part });
+    messages.push(...read.messages);
+    if (read.more === 0 || messages.length >= limit) return { ...read, messages };
+  }
+}
 
 const ack = defineCommand({
   name: 'msg ack',
@@ -225,6 +262,7 @@ const show = defineCommand({
   name: 'msg show',
   about: 'show a message with its whole text, and how its notice went',
   args: [{ name: 'id', about: 'number of the message', completes: 'message' }],
+  flags: outputFlags,
   examples: ['msg show 31'],
   async run(context) {
     const id = parseNumberId(context.args[0], 'message', 'svc msg list');
@@ -237,16 +275,19 @@ const show = defineCommand({
     }
     context.result(message, (each) =>
       [
-        formatFacts([
-          ['message', `${each.message_id} ${each.kind}`],
-          ['from', each.from_session ?? each.from_agent],
-          ['to', each.to_session ?? each.to_worker ?? each.to_agent],
-          ['sent', formatLocalTime(each.created_at)],
-          ['answers', each.parent_id],
-          ['with', each.payload_path],
-          ['read by', each.acked_by],
-          ['notice', each.last_error === null ? each.delivery : `${each.delivery}: ${each.last_error}`],
-        ]),
+        formatFacts(
+          [
+            ['message', `${each.message_id} ${each.kind}`, each.kind === 'alert' ? 'bad' : 'strong'],
+            ['from', each.from_session ?? each.from_agent],
+            ['to', each.to_session ?? each.to_worker ?? each.to_agent],
+            ['sent', formatLocalTime(each.created_at)],
+            ['answers', each.parent_id],
+            ['with', each.payload_path],
+            ['read by', each.acked_by],
+            ['notice', each.last_error === null ? each.delivery : `${each.delivery}: ${each.last_error}`],
+          ],
+          context.paint,
+        ),
         '',
         toPrintable(each.body, { lines: true }).trimEnd(),
       ].join('\n'),

@@ -10,7 +10,7 @@ import {
 } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { askForYes } from '../confirm.ts';
-import { formatRows } from '../print.ts';
+import { definePageFlags, showPage } from '../pages.ts';
 
 type Project = Wire<ProjectSetup>;
 
@@ -39,23 +39,33 @@ const idArg = [{ name: 'id', about: 'project id', completes: 'project' }] as con
 const list = defineCommand({
   name: 'project list',
   about: 'list the projects, what each carries for its worktrees, and whether that was agreed to here',
+  flags: definePageFlags(100),
   examples: ['project list'],
   async run(context) {
     const client = await context.engine();
-    const projects = await client.call('project.list', {});
-    const text = await formatRows(
-      projects,
-      [
+    let problem: string | null = null;
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        const found = await client.call('project.list', part);
+        problem = found.find((each) => each.problem !== null)?.problem ?? null;
+        return found;
+      },
+      count: async () => (await client.call('project.list', {})).length,
+      getId: (each) => each.id,
+      columns: [
         { head: 'project', value: (each) => each.id },
         { head: 'carries', value: describeSetup },
-        { head: 'consent', value: (each) => CONSENT[each.consent] },
+        {
+          head: 'consent',
+          value: (each) => CONSENT[each.consent],
+          style: ({ consent }) => (consent === 'none' || consent === 'changed' ? 'warn' : undefined),
+        },
         { head: 'folder', value: (each) => each.folder, flexible: true },
       ],
-      context.stdout,
-    );
-    context.result(projects, () => text);
-    const problem = projects.find((each) => each.problem !== null)?.problem;
-    if (problem) context.note(`warning: ${problem}`);
+      empty: 'no projects',
+    });
+    if (problem !== null) context.note(`warning: ${problem}`);
   },
 });
 

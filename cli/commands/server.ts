@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
@@ -6,6 +8,7 @@ import { formatFacts, formatRows } from '../print.ts';
 import { serverChat } from './server-chat.ts';
 import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
 import { serverKeepingCommands } from './server-keeping.ts';
+import { serverWorkspaceCommand } from './server-workspace.ts';
 
 const serve = defineCommand({
   name: 'server serve',
@@ -45,6 +48,7 @@ const serve = defineCommand({
   ],
   async run(context) {
     const { readServerSettings, startServer } = await linkedServer();
+    exposeCollector();
     const { data, ...flags } = context.flags;
     const settings = readServerSettings(flags);
     const folder = openServerFolder(data, context);
@@ -73,6 +77,12 @@ const serve = defineCommand({
     return 0;
   },
 });
+
+/** Lets the server give memory back when it is idle; a program that Node was told so at its start has it already. */
+function exposeCollector(): void {
+  setFlagsFromString('--expose-gc');
+  globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction;
+}
 
 interface PersonAnswer {
   name: string;
@@ -321,6 +331,7 @@ export const serverCommands: readonly Command[] = [
   serve,
   person,
   account,
+  serverWorkspaceCommand,
   plan,
   token,
   serverChat,

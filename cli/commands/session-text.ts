@@ -14,6 +14,7 @@ import {
   type Wire,
   workLeftBy,
 } from '../../engine/index.ts';
+import { findStateStyle, type Paint, paintNothing } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 
 export type ShownSession = Wire<ListedSession>;
@@ -117,7 +118,7 @@ const MARKS = { pending: '[ ]', active: '[>]', done: '[x]' } as const;
 /** Formats everything that `svc worker show` prints. */
 export function formatSession(
   row: ShownSession,
-  { ask, next }: { ask?: OpenAsk | undefined; next: string | null },
+  { ask, next, paint = paintNothing }: { ask?: OpenAsk | undefined; next: string | null; paint?: Paint },
 ): string {
   const { usage, failure, started_at, ended_at, idle_timeout_sec, token_budget, untold } = row;
   const cost = usage?.cost_usd == null ? '' : `, ${formatDollars(usage.cost_usd)}`;
@@ -130,63 +131,68 @@ export function formatSession(
   const formatSpan = (from: string, to: string): string => formatAge(from, Date.parse(to));
   const lives = row.state === 'running' || row.state === 'starting';
   return [
-    formatFacts([
-      ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
-      ['state', formatState(row, ask)],
-      ['waits', describeWait(row, ask)],
-      ['failure', failure === null ? null : formatFailure(failure)],
-      ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
-      ['next', next],
-      ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
-      ['began', started_at === null ? null : formatLocalTime(started_at)],
+    formatFacts(
       [
-        'ended',
-        ended_at === null
-          ? null
-          : `${formatLocalTime(ended_at)}${started_at === null ? '' : `, after ${formatSpan(started_at, ended_at)}`}`,
+        ['session', `${row.session_id} of ${row.task_id}: ${row.title}`],
+        ['state', formatState(row, ask), findStateStyle(formatState(row, ask))],
+        ['waits', describeWait(row, ask)],
+        ['failure', failure === null ? null : formatFailure(failure), 'bad'],
+        ['said', row.own_word === null ? null : `its worker marked the task ${row.own_word}`],
+        ['next', next],
+        ['worker', `${row.worker_id}, agent ${row.agent}${row.model === null ? '' : `, model ${row.model}`}`],
+        ['began', started_at === null ? null : formatLocalTime(started_at)],
+        [
+          'ended',
+          ended_at === null
+            ? null
+            : `${formatLocalTime(ended_at)}${started_at === null ? '' : `, after ${formatSpan(started_at, ended_at)}`}`,
+        ],
+        ['runs', row.runs > 1 ? row.runs : null],
+        ['continues', row.continues],
+        ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
+        ['held by', row.containment === null ? null : CONTAINMENT_WORDS[row.containment]],
+        ['limits', limits.join(', ')],
+        ['priority', formatPriority(row.priority)],
+        ['conversation', row.agent_session],
+        [
+          'tokens',
+          usage === null
+            ? null
+            : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
+        ],
+        [
+          'spared',
+          row.saved_tokens === 0
+            ? null
+            : `about ${formatCount(row.saved_tokens, 'token')}: outputs that svc has shortened`,
+        ],
+        ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
+        ['tool calls', row.tool_calls],
+        ['does', row.activity],
+        ['branch', row.branch],
+        [
+          'request',
+          row.pull_request === null
+            ? null
+            : [describePullRequest(row), row.pull_request.url].filter(Boolean).join('  '),
+        ],
+        [
+          'begun from',
+          row.base_commit === null
+            ? null
+            : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,
+        ],
+        ['worktree', row.worktree],
+        [
+          'work',
+          row.commits === null
+            ? describeUnread(row)
+            : `${formatCount(row.commits, 'commit')}, ${formatCount(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
+        ],
+        ['process', lives ? row.pid : null],
       ],
-      ['runs', row.runs > 1 ? row.runs : null],
-      ['continues', row.continues],
-      ['how', [row.transport, row.auth, row.profile].filter((each) => each !== null).join(', ')],
-      ['held by', row.containment === null ? null : CONTAINMENT_WORDS[row.containment]],
-      ['limits', limits.join(', ')],
-      ['priority', formatPriority(row.priority)],
-      ['conversation', row.agent_session],
-      [
-        'tokens',
-        usage === null ? null : `${usage.input} in (${usage.cached} from cache), ${usage.output} out${cost}`,
-      ],
-      [
-        'spared',
-        row.saved_tokens === 0
-          ? null
-          : `about ${formatCount(row.saved_tokens, 'token')}: outputs that svc has shortened`,
-      ],
-      ['not told', untold.length === 0 ? null : `this agent does not say ${untold.join(', or ')}`],
-      ['tool calls', row.tool_calls],
-      ['does', row.activity],
-      ['branch', row.branch],
-      [
-        'request',
-        row.pull_request === null
-          ? null
-          : [describePullRequest(row), row.pull_request.url].filter(Boolean).join('  '),
-      ],
-      [
-        'begun from',
-        row.base_commit === null
-          ? null
-          : `${row.base === null ? '' : `${row.base}@`}${row.base_commit.slice(0, 10)}`,
-      ],
-      ['worktree', row.worktree],
-      [
-        'work',
-        row.commits === null
-          ? describeUnread(row)
-          : `${formatCount(row.commits, 'commit')}, ${formatCount(row.files ?? 0, 'file')}, +${row.insertions} -${row.deletions}`,
-      ],
-      ['process', lives ? row.pid : null],
-    ]),
+      paint,
+    ),
     ...(plan.length === 0 ? [] : ['', 'plan', ...plan]),
   ].join('\n');
 }

@@ -7,6 +7,8 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
+import { findStateStyle } from '../paint.ts';
 import { formatFacts, formatRows } from '../print.ts';
 
 type RacerView = Wire<Racer>;
@@ -42,14 +44,18 @@ const formatElapsed = (ms: number | null): string => {
 
 const formatRacers = (
   { sessions, race }: { sessions: readonly RacerView[]; race: { winner: string | null } },
-  stdout: Context['stdout'],
+  { stdout, paint }: Pick<Context, 'stdout' | 'paint'>,
 ): Promise<string> =>
   formatRows(
     sessions,
     [
       { head: 'session', value: (each) => each.session_id },
       { head: 'agent', value: (each) => each.agent },
-      { head: 'state', value: (each) => describeRacer(each, race.winner) },
+      {
+        head: 'state',
+        value: (each) => describeRacer(each, race.winner),
+        style: (each) => findStateStyle(describeRacer(each, race.winner)),
+      },
       { head: 'evidence', value: describeEvidence },
       { head: 'files', value: (each) => each.files, right: true },
       { head: '+', value: (each) => each.insertions, right: true },
@@ -67,6 +73,7 @@ const formatRacers = (
       { head: 'time', value: (each) => formatElapsed(each.elapsed_ms), right: true },
     ],
     stdout,
+    paint,
   );
 
 const NEXT: Readonly<Record<RaceState, string | null>> = {
@@ -81,15 +88,18 @@ async function showRace(context: Context, id: string): Promise<void> {
   const client = await context.engine();
   const compared = await client.call('task.compare', { id });
   const { task, race, sessions } = compared;
-  const rows = await formatRacers(compared, context.stdout);
+  const rows = await formatRacers(compared, context);
   const isUnderWay = race.state === 'open' && sessions.some(({ state }) => state !== 'ended');
   context.result(compared, () =>
     [
-      formatFacts([
-        ['task', `${task.task_id}: ${toPrintable(task.title)}`],
-        ['race', isUnderWay ? 'under way' : race.state === 'open' ? 'waits for your choice' : race.state],
-        ['base', race.base_commit?.slice(0, 10) ?? null],
-      ]),
+      formatFacts(
+        [
+          ['task', `${task.task_id}: ${toPrintable(task.title)}`],
+          ['race', isUnderWay ? 'under way' : race.state === 'open' ? 'waits for your choice' : race.state],
+          ['base', race.base_commit?.slice(0, 10) ?? null],
+        ],
+        context.paint,
+      ),
       '',
       rows,
     ].join('\n'),
@@ -154,6 +164,7 @@ const compare = defineCommand({
   name: 'task compare',
   about: 'show the sessions of a race side by side: state, evidence, size, tokens, money, time',
   args: idArg,
+  flags: outputFlags,
   examples: ['task compare t-4', 'task compare t-4 --json'],
   run: (context) => showRace(context, context.arg(0)),
 });

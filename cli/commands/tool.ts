@@ -7,6 +7,7 @@ import {
   toPrintableJson,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
 import { formatRows } from '../print.ts';
 
 const loadTools = async (engine: EngineClient): Promise<ToolDescription[]> =>
@@ -150,8 +151,9 @@ export const toolCommands: readonly Command[] = [
   defineCommand({
     name: 'tool list',
     about: 'list the tools that your seat may call',
+    flags: outputFlags,
     examples: ['tool list'],
-    async run({ engine, result, stdout }) {
+    async run({ engine, result, stdout, paint }) {
       const tools = await loadTools(await engine());
       const text = await formatRows(
         tools,
@@ -160,6 +162,7 @@ export const toolCommands: readonly Command[] = [
           { head: 'about', value: ({ description }) => takeFirstSentence(description), flexible: true },
         ],
         stdout,
+        paint,
       );
       result(tools, () => text);
     },
@@ -168,6 +171,7 @@ export const toolCommands: readonly Command[] = [
     name: 'tool show',
     about: 'what a tool does, and its parameters',
     args: [{ name: 'name', about: 'the tool', completes: 'tool' }],
+    flags: outputFlags,
     examples: ['tool show msg_send'],
     async run({ args, engine, result }) {
       const [name = ''] = args;

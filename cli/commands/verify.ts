@@ -8,9 +8,17 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { outputFlags } from '../pages.ts';
+import type { Paint, TextStyle } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 
 type View = Wire<Verification>;
+
+const STYLES: Readonly<Partial<Record<View['state'], TextStyle>>> = {
+  verified: 'good',
+  disagrees: 'bad',
+  stale: 'warn',
+};
 
 const sessionArg = [
   { name: 'session', about: 'session id, or a unique prefix', completes: 'session' },
@@ -26,19 +34,26 @@ const formatItem = (word: string, text: string, note: string | null): string =>
 const formatSection = (title: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : ['', title, ...items];
 
-function formatEvidence(view: View): string {
+function formatEvidence(view: View, paint: Paint): string {
   const { rerun } = view;
   return [
-    formatFacts([
-      ['session', `${view.session_id} ${view.state}: ${VERIFICATION_WORDS[view.state]}`],
-      ['task', view.task_id],
+    formatFacts(
       [
-        'reported',
-        view.reported_at === null ? null : `${formatLocalTime(view.reported_at)} by ${view.reported_by}`,
+        [
+          'session',
+          `${view.session_id} ${view.state}: ${VERIFICATION_WORDS[view.state]}`,
+          STYLES[view.state],
+        ],
+        ['task', view.task_id],
+        [
+          'reported',
+          view.reported_at === null ? null : `${formatLocalTime(view.reported_at)} by ${view.reported_by}`,
+        ],
+        ['commit', view.head_commit?.slice(0, 10)],
+        ['summary', view.summary],
       ],
-      ['commit', view.head_commit?.slice(0, 10)],
-      ['summary', view.summary],
-    ]),
+      paint,
+    ),
     ...formatSection(
       'why not verified',
       view.reasons.map((reason) => `  ${indentLines(reason, '  ')}`),
@@ -81,11 +96,12 @@ const show = defineCommand({
   name: 'verify show',
   about: 'show the evidence of a session, and what it is worth now',
   args: sessionArg,
+  flags: outputFlags,
   examples: ['verify show s-12'],
   async run(context) {
     const client = await context.engine();
     const view = await client.call('verify.status', { session: context.arg(0) });
-    context.result(view, formatEvidence);
+    context.result(view, (shown) => formatEvidence(shown, context.paint));
   },
 });
 
@@ -107,7 +123,7 @@ const rerun = defineCommand({
         onProgress: (message) => context.note(toPrintable(message)),
       },
     );
-    context.result(view, formatEvidence);
+    context.result(view, (shown) => formatEvidence(shown, context.paint));
     return view.rerun?.agrees === false ? EXIT.conflict : 0;
   },
 });

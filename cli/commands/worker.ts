@@ -7,7 +7,7 @@ import {
   SvcError,
 } from '../../engine/index.ts';
 import { type Command, defineCommand, repeatArgument } from '../command.ts';
-import { definePageFlags, showPage } from '../pages.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
 import { findStateStyle } from '../paint.ts';
 import { confineStart } from './confined.ts';
 import { logFlags, showLog } from './follow-log.ts';
@@ -94,13 +94,16 @@ const show = defineCommand({
   name: 'worker show',
   about: 'show a session: its run, its limits, what it spent, and what it does',
   args: defineSessionArgument('session'),
+  flags: outputFlags,
   examples: ['worker show s-12'],
   async run(context) {
     const client = await context.engine();
     const row = await client.call('session.show', { session: context.arg(0) });
     const asks = row.state === 'running' ? await loadOpenAsks(client) : null;
     const next = row.state === 'ended' ? await findNextStep(client, row) : null;
-    context.result(row, () => formatSession(row, { ask: asks?.get(row.session_id), next }));
+    context.result(row, () =>
+      formatSession(row, { ask: asks?.get(row.session_id), next, paint: context.paint }),
+    );
   },
 });
 

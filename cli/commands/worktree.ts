@@ -15,9 +15,9 @@ import {
   type WorktreeState,
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
-import { outputFlags } from '../pages.ts';
+import { definePageFlags, outputFlags, showPage } from '../pages.ts';
 import { findStateStyle, paintPatch } from '../paint.ts';
-import { formatFacts, formatRows } from '../print.ts';
+import { formatFacts } from '../print.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
 
@@ -29,7 +29,8 @@ interface Unread {
 }
 
 /** A worktree with what the engine knows of its session. */
-type Entry = Api['worktree.status']['output']['worktrees'][number];
+type Listing = Api['worktree.status']['output'];
+type Entry = Listing['worktrees'][number];
 
 /** States that a list does not show, or shows differently. */
 const UNSAID: readonly WorktreeState[] = ['unmerged', 'live', 'clean'];
@@ -64,8 +65,9 @@ const noteWarnings = ({ note }: Pick<Context, 'note'>, warnings: readonly string
   for (const each of warnings) note(`warning: ${toPrintable(each)}`);
 };
 
-/** More worktrees than there can be. */
-const ALL = 100_000;
+/** A branch; with its repository where the row after it is the same branch of another one. */
+const getWorktreeCursor = ({ branch, repository }: Entry, rows: readonly Entry[]): string =>
+  rows.filter((each) => each.branch === branch).length > 1 ? `${branch}:${repository}` : branch;
 
 const list = defineCommand({
   name: 'worktree list',
@@ -74,26 +76,27 @@ const list = defineCommand({
     project: { type: 'string', about: 'only this project' },
     base: { type: 'string', value: 'branch', about: 'compare with this branch' },
     state: { type: 'string', about: 'only these', choices: WORKTREE_STATES },
-    limit: { type: 'number', short: 'n', about: 'at most this many, the newest (all)' },
-    ...outputFlags,
+    ...definePageFlags(100),
   },
   examples: ['worktree list', 'worktree list --project api'],
   async run(context) {
-    const { project, base, state, limit } = context.flags;
+    const { project, base, state } = context.flags;
     const client = await context.engine();
-    const {
-      worktrees: entries,
-      total,
-      problems,
-    } = await client.call('worktree.status', {
-      ...(project === undefined ? {} : { project }),
-      ...(base === undefined ? {} : { base }),
-      ...(state === undefined ? {} : { state }),
-      limit: limit ?? ALL,
-    });
-    const text = await formatRows(
-      entries,
-      [
+    let found: Listing = { worktrees: [], total: 0, problems: [] };
+    await showPage(context, {
+      standard: 100,
+      async fetch(part) {
+        found = await client.call('worktree.status', {
+          ...(project === undefined ? {} : { project }),
+          ...(base === undefined ? {} : { base }),
+          ...(state === undefined ? {} : { state }),
+          ...part,
+        });
+        return found.worktrees;
+      },
+      count: async () => found.total,
+      getId: getWorktreeCursor,
+      columns: [
         { head: 'session', value: (each) => each.session_id },
         { head: 'task', value: (each) => each.task_id },
         { head: 'branch', value: (each) => each.branch },
@@ -102,17 +105,16 @@ const list = defineCommand({
         { head: 'behind', value: (each) => each.behind ?? '?', right: true },
         { head: 'title', value: (each) => each.title, flexible: true },
       ],
-      context.stdout,
-      context.paint,
-    );
-    context.result(entries, () => text);
-    if (entries.length === 0 && problems.length === 0)
-      context.note(state === undefined ? 'no session worktrees' : `no session worktrees that are ${state}`);
-    if (entries.length < total)
-      context.note(`${entries.length} of ${total}, the newest; --limit ${total} shows all`);
-    for (const each of entries)
-      if (each.unreadable !== null) context.note(toPrintable(`${each.branch}: ${each.unreadable}`));
-    return reportProblems(context, problems);
+      empty: () =>
+        found.problems.length > 0
+          ? null
+          : state === undefined
+            ? 'no session worktrees'
+            : `no session worktrees that are ${state}`,
+    });
+    for (const { branch, unreadable } of found.worktrees)
+      if (unreadable !== null) context.note(toPrintable(`${branch}: ${unreadable}`));
+    return reportProblems(context, found.problems);
   },
 });
 

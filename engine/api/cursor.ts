@@ -4,11 +4,27 @@ import { SvcError } from '../base/errors.ts';
 /** Where a page of a list begins: after the row of that id, the last one of the page before. All lists have it. */
 export const cursor = z.string().min(1).max(100).optional();
 
+/** A cursor that names no row of its list. */
+export const cursorError = (text: string): SvcError =>
+  new SvcError('usage', `${JSON.stringify(text)} is no cursor of this list`, {
+    hint: 'a cursor is the id of the last row of the page before',
+  });
+
 /** The cursor of a list whose ids are numbers; undefined without one. Throws `usage`. */
 export function parseNumberCursor(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new SvcError('usage', `${JSON.stringify(text)} is no cursor of this list`, {
-    hint: 'a cursor is the id of the last row of the page before',
-  });
+  throw cursorError(text);
+}
+
+/** A page of rows that are all at hand, in an order of their own. Throws `usage` where the cursor names none of them. */
+export function takePage<R>(
+  rows: readonly R[],
+  { limit = rows.length, cursor: last }: { limit?: number | undefined; cursor?: string | undefined },
+  getId: (row: R) => string,
+): R[] {
+  if (last === undefined) return rows.slice(0, limit);
+  const at = rows.findIndex((row) => getId(row) === last);
+  if (at < 0) throw cursorError(last);
+  return rows.slice(at + 1, at + 1 + limit);
 }

@@ -147,3 +147,6 @@ export const formatCount = (count: number, one: string, many = `${one}s`): strin
 
 /** A text as one word of a POSIX shell, whatever is in it. */
 export const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** In the order of their characters, the same everywhere. */
+export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

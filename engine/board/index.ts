@@ -109,8 +109,9 @@ export function createBoard<D extends Dispatch & Planner & Pick<RaceOperationsDe
     },
     races,
   );
-  const locks = createLocks(deps);
-  const ledgers = createLedgers(deps);
+  const holding = { ...deps, rivalsOf: races.rivalsOf };
+  const locks = createLocks(holding);
+  const ledgers = createLedgers(holding);
   const gate = createLedgerGate(deps);
   const workflow: Workflow = createWorkflow({
     storage,

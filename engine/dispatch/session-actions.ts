@@ -3,8 +3,7 @@ import type { By } from '../api/operation.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { sentence } from '../base/sentence.ts';
-import { makeTitle } from '../base/text.ts';
-import type { DiffComments } from '../board/comments/index.ts';
+import { type DiffComments, titleFollowUp } from '../board/comments/index.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import { type DispatchOptions, pickRepeatable, pickRequested } from '../board/index.ts';
 import type { NewTask, Tasks } from '../board/tasks/index.ts';
@@ -56,7 +55,7 @@ export interface SessionActions {
   interrupt(sessionId: string, by: By): Session;
   /**
    * A paused one goes on now; one that has failed goes on in a new session, in the same worktree and conversation.
-   * Throws `conflict` for any other.
+   * Throws `conflict` for any other, and for one of an open race.
    */
   resume(
     sessionId: string,
@@ -114,6 +113,18 @@ export function createSessionActions(deps: {
     throw new SvcError('conflict', `guard.profile is strict, and so ${sessionId} goes on in the sandbox`, {
       hint: 'without --outside it goes on; another profile is for all that starts from then on',
     });
+  }
+
+  /** Throws while its race is open, whose task belongs to none of its sessions. */
+  function checkRacesNoMore({ sessionId, taskId, race }: Session): void {
+    if (race === null || deps.tasks.get(taskId).race !== race) return;
+    throw new SvcError(
+      'conflict',
+      `${sessionId} takes part in a race for ${taskId}, and is not run again for it`,
+      {
+        hint: sentence`{worker.follow_up ${sessionId} "…"} sends it on with more to do, still in the race; {task.compare ${taskId}} shows all of it`,
+      },
+    );
   }
 
   /** Finds a session that a person may go into. Throws `conflict` for any other. */
@@ -222,7 +233,13 @@ export function createSessionActions(deps: {
           throw new SvcError('conflict', `${sessionId} is ${session.state} and has nothing to go on with`, {
             hint: sentence`{session.log ${sessionId} follow=true}`,
           });
-        const newest = sessions.ofTask(session.taskId).at(-1);
+        checkRacesNoMore(session);
+        // Rivals have not gone on with each other.
+        const newest = sessions
+          .ofTask(session.taskId)
+          .findLast(
+            (each) => each.sessionId === sessionId || each.race === null || each.race !== session.race,
+          );
         if (newest?.sessionId !== sessionId)
           throw new SvcError('conflict', `${session.taskId} has gone on since, as ${newest?.sessionId}`, {
             hint: sentence`{worker.resume ${newest?.sessionId}}`,
@@ -263,7 +280,7 @@ export function createSessionActions(deps: {
       const former = deps.tasks.get(session.taskId);
       deps.comments.takeComments(sessionId, comments, by);
       const { taskId } = deps.tasks.create({
-        title: title ?? makeTitle(prompt),
+        title: title ?? titleFollowUp(prompt, former.title),
         body: prompt,
         agent: session.agent,
         project: session.project,

@@ -9,22 +9,20 @@ import type { Contributor } from './hooks.ts';
 export function requireSharedLocks({
   isOn,
   findShared,
-  over,
+  listOver,
   isOwn,
 }: {
   /** Whether shared paths need a lock. */
   isOn(): boolean;
   /** The shared path that a path lies in, as svc.yaml has it; null for a path that is not shared. */
   findShared(path: string): string | null;
-  /** The lock over a path. Throws for a path that is nobody's. */
-  over(path: string): Lock | null;
+  /** The locks over a path. Throws for a path that is nobody's. */
+  listOver(path: string): readonly Lock[];
   /** Whether what `holder` holds is the caller's own. */
   isOwn(holder: string, caller: Caller): boolean;
 }): Contributor {
-  function isLocked(path: string, caller: Caller): boolean {
-    const lock = over(path);
-    return lock !== null && (lock.holder === caller.sessionId || isOwn(lock.holder, caller));
-  }
+  const isLocked = (path: string, caller: Caller): boolean =>
+    listOver(path).some(({ holder }) => holder === caller.sessionId || isOwn(holder, caller));
 
   return {
     name: 'shared paths',

@@ -82,3 +82,12 @@ export function readFlagField(body: JsonObject, field: string, problems: FieldPr
   if (typeof value !== 'boolean') problems.push({ field, problem: 'must be true or false' });
   return value === true;
 }
+
+/**
+ * An event goes out under the secret that may also sign requests, and names a decision: whoever reads one could send it back
+ * as a request, signature and all.
+ */
+export function refuseOwnEvent(body: JsonObject, problems: FieldProblem[]): void {
+  if (Object.hasOwn(body, 'event'))
+    problems.push({ field: 'event', problem: 'belongs to an event that was sent, and not to a request' });
+}

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { SvcError } from '../base/errors.ts';
 
 /** Counts failed signatures per address. A valid signature is never refused because of earlier failures. */
 export interface Failures {
@@ -39,4 +40,15 @@ export function createFailures({
       return Math.max(1, Math.ceil((count.since + windowMs - now) / 1000));
     },
   };
+}
+
+/** What a sender is told whose signature does not hold, after it was counted. */
+export function refuseSignature(failures: Failures, remote: string): SvcError {
+  const pause = failures.recordFailure(remote);
+  if (pause === null)
+    return new SvcError('signature_invalid', 'the signature is missing, malformed or wrong');
+  return new SvcError('too_many_failures', 'too many failed signatures came from this address', {
+    hint: 'a request with a valid signature is still accepted',
+    data: { retry_after_s: pause },
+  });
 }

@@ -7,6 +7,9 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** How far a timestamp may differ from the engine's clock in either direction, ms. */
 export const SKEW_MS = 300_000;
 
+/** The largest body of a signed request, bytes. */
+export const LARGEST_SIGNED_BYTES = 262_144;
+
 /** One of the three signature schemes (01 Authentication). Of several header names the first one present is used. */
 export interface Scheme {
   /** Absent when the scheme signs no time. */
@@ -71,9 +74,18 @@ export function checkTime(scheme: Scheme, headers: Headers, now: number): string
 /** Creates the error for a signed time that may have been used before the engine's clock was set back. */
 export const clockSetBackError = (now: number): SvcError =>
   new SvcError('timestamp_out_of_range', 'the clock here was set back to a time that is used up', {
-    hint: 'set the clock of the engine’s machine; server_time is the time there',
+    hint: 'set the clock of the machine that answers; server_time is the time there',
     data: { server_time: Math.floor(now / 1000) },
   });
+
+/** Throws `unsupported_encoding`: what is signed are the bytes that arrive. */
+export function checkEncoding(headers: Headers): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || /^identity$/i.test(String(encoding))) return;
+  throw new SvcError('unsupported_encoding', 'a Content-Encoding other than identity is not accepted', {
+    hint: 'send the bytes that were signed, not compressed',
+  });
+}
 
 export type Verify = (scheme: Scheme, headers: Headers, timestamp: string, body: Buffer) => Buffer | null;
 

@@ -1,7 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
-import { checkTime, clockSetBackError, createVerifier, type Verify } from '../http/signature.ts';
-import type { Failures } from '../http/signature-failures.ts';
+import {
+  checkEncoding,
+  checkTime,
+  clockSetBackError,
+  createVerifier,
+  LARGEST_SIGNED_BYTES,
+  type Verify,
+} from '../http/signature.ts';
+import { type Failures, refuseSignature } from '../http/signature-failures.ts';
 import type { RouteSecrets, SecretRoute } from './config.ts';
 import type { WebhookConfig } from './intake.ts';
 import type { Once } from './once.ts';
@@ -15,9 +22,6 @@ import {
   type ReceiverWorkspace,
   WORKSPACE_HEADER,
 } from './workspace-header.ts';
-
-/** Maximum size of a request body on every route, bytes. */
-export const BODY_LIMIT = 262_144;
 
 export interface Routes {
   task: Route;
@@ -53,7 +57,7 @@ export interface Receive {
 export const isAnswer = (value: Admitted | Answer): value is Answer => 'status' in value;
 
 export const tooLargeAnswer = (): Answer =>
-  problemAnswer(new SvcError('body_too_large', `the body has more than ${BODY_LIMIT} bytes`), {
+  problemAnswer(new SvcError('body_too_large', `the body has more than ${LARGEST_SIGNED_BYTES} bytes`), {
     connection: 'close',
   });
 
@@ -112,30 +116,22 @@ export function createReceive({
       return problemAnswer(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
     }
     const declared = headers['content-length'];
-    if (declared !== undefined && Number(declared) > BODY_LIMIT) return tooLargeAnswer();
-    const encoding = headers['content-encoding'];
-    if (encoding !== undefined && !/^identity$/i.test(String(encoding))) {
-      return problemAnswer(
-        new SvcError('unsupported_encoding', 'a Content-Encoding other than identity is not accepted', {
-          hint: 'send the bytes that were signed, not compressed',
-        }),
-        { 'accept-encoding': 'identity' },
-      );
+    if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer();
+    try {
+      checkEncoding(headers);
+    } catch (error) {
+      return problemAnswer(asSvcError(error), { 'accept-encoding': 'identity' });
     }
     return found;
   }
 
   function answerUnsigned(route: Route, remote: string): Answer {
-    const wait = failures.recordFailure(remote);
-    if (wait !== null) {
-      const error = new SvcError('too_many_failures', 'too many failed signatures came from this address', {
-        hint: 'a request with a valid signature is still accepted',
-      });
-      return problemAnswer(error, { 'retry-after': String(wait) });
-    }
-    return problemAnswer(new SvcError('signature_invalid', 'the signature is missing, malformed or wrong'), {
-      'www-authenticate': route.scheme.challenge,
-    });
+    const error = refuseSignature(failures, remote);
+    const pause = error.data.retry_after_s;
+    return problemAnswer(
+      error,
+      pause === undefined ? { 'www-authenticate': route.scheme.challenge } : { 'retry-after': String(pause) },
+    );
   }
 
   function answerFailure(thrown: unknown, route: Route): Answer {
@@ -158,7 +154,7 @@ export function createReceive({
     const { headers, body, remote } = request;
     let signature: Buffer | null = null;
     try {
-      if (body.length > BODY_LIMIT) return tooLargeAnswer();
+      if (body.length > LARGEST_SIGNED_BYTES) return tooLargeAnswer();
       const timestamp = checkTime(route.scheme, headers, clock.now());
       signature = verify(route.scheme, headers, timestamp, body);
       if (signature === null) return answerUnsigned(route, remote);

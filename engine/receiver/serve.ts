@@ -4,8 +4,9 @@ import { type Clock, rfc3339 } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
+import { LARGEST_SIGNED_BYTES } from '../http/signature.ts';
 import type { RouteSecrets } from './config.ts';
-import { BODY_LIMIT, isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
+import { isAnswer, type Receive, tooLargeAnswer } from './receive.ts';
 import type { Answer } from './request.ts';
 
 /** One answered request, for the access log. */
@@ -142,7 +143,7 @@ function readRequestBody(req: IncomingMessage, done: (body: Buffer | null) => vo
   let size = 0;
   req.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > BODY_LIMIT) {
+    if (size > LARGEST_SIGNED_BYTES) {
       req.removeAllListeners('data').removeAllListeners('end');
       req.pause();
       done(null);

@@ -102,6 +102,8 @@ const worktreeTools = (actions: WorktreeActions) => [
       project,
       state: z.enum(WORKTREE_STATES).optional(),
       limit: z.int().min(1).max(100_000).default(50),
+      /** A branch; with a colon and its repository, where several repositories have it. */
+      cursor: z.string().min(1).optional().meta({ unlisted: true }),
     }),
     output: z.object({
       worktrees: z.array(
@@ -125,7 +127,7 @@ const worktreeTools = (actions: WorktreeActions) => [
           })
           .meta({ unlisted: true }),
       ),
-      /** How many there are in all. */
+      /** How many there are from the cursor on. */
       total: z.int().meta({ unlisted: true }),
       /** Repositories that could not be read. */
       problems: z.array(z.looseObject({})).meta({ unlisted: true }),

@@ -24,6 +24,7 @@ import {
   problemToError,
   type RepositoryProblem,
 } from './workspace-repositories.ts';
+import { compareListed, createCursorFilter } from './worktree-order.ts';
 import { createWorktreeRemoval } from './worktree-removal.ts';
 
 /** The result of a trial promotion. */
@@ -44,7 +45,7 @@ export interface ListedWorktree extends SessionWorktree {
 
 export interface WorktreeList {
   worktrees: ListedWorktree[];
-  /** Total number, including those beyond the limit. */
+  /** How many there are from the cursor on, including those beyond the limit. */
   total: number;
   problems: RepositoryProblem[];
 }
@@ -75,6 +76,7 @@ export interface WorktreeActions
       base?: string | undefined;
       state?: WorktreeState | undefined;
       limit?: number | undefined;
+      cursor?: string | undefined;
     },
     caller: Caller,
   ): Promise<WorktreeList>;
@@ -183,6 +185,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
       const { found, problems } = await repositories.findRepositories(wanted.project);
       const isElsewhere = repositories.findForeignFolders(found);
       const { limit = Number.POSITIVE_INFINITY, state } = wanted;
+      const isAfter = createCursorFilter(wanted.cursor);
       const looks = await Promise.all(
         found.map(async (repository) => {
           const request = {
@@ -191,6 +194,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             isElsewhere: isElsewhere(repository),
             limit,
             state,
+            isWanted: (branch: string) => isAfter({ branch, repository: repository.root }),
             ...optionalField('base', chooseBase(wanted, caller)),
           };
           const look = await worktrees
@@ -219,7 +223,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
         }),
       );
       return {
-        worktrees: rows.slice(0, limit),
+        worktrees: rows.sort(compareListed).slice(0, limit),
         total: looks.reduce((sum, { total }) => sum + total, 0),
         problems,
       };

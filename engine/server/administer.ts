@@ -36,6 +36,9 @@ export const ADMIN_INPUTS = {
   'account.list': z.strictObject({}),
   'account.plan': z.strictObject({ name, plan: z.enum(PLANS) }),
   'account.addon': z.strictObject({ name, addon: z.enum(ADDONS), on: z.boolean() }),
+  'workspace.list': z.strictObject({ account: name.optional() }),
+  /** By its id, or by its name where only one has it. */
+  'workspace.remove': z.strictObject({ name }),
   'plan.list': z.strictObject({}),
   'plan.set': z.strictObject({ plan: z.enum(PLANS), key: z.string().max(100), value: z.string().max(100) }),
   'token.metrics': z.strictObject({}),
@@ -120,6 +123,33 @@ const ACTIONS: AdminActions = {
     deliveries.wake();
     return { name: account.name, addon, on };
   },
+  async 'workspace.list'({ people, workspaces, polls }, { account }) {
+    const listed = await listWorkspaces({ people, workspaces }, account);
+    return listed.map(({ id, name: own, account: of, machine, last_seen_at, revoked_at }) => ({
+      id,
+      name: own,
+      account: of,
+      machine,
+      state: revoked_at !== null ? 'unlinked' : polls.isConnected(id) ? 'connected' : 'away',
+      last_seen_at: last_seen_at === null ? null : new Date(last_seen_at).toISOString(),
+    }));
+  },
+  async 'workspace.remove'({ people, workspaces, polls }, { name: given }) {
+    const all = await listWorkspaces({ people, workspaces });
+    const found = all.filter(({ id, name: own }) => id === given || own === given);
+    const [workspace, other] = found;
+    if (workspace === undefined)
+      throw new SvcError('not_found', `no workspace ${JSON.stringify(given)}`, {
+        hint: 'svc server workspace list shows them',
+      });
+    if (other !== undefined)
+      throw new SvcError('conflict', `${found.length} workspaces are called ${JSON.stringify(given)}`, {
+        hint: `say which by its id: ${found.map(({ id }) => id).join(', ')}`,
+      });
+    await workspaces.remove(workspace.account_id, workspace.id, ACTOR);
+    polls.revoke(workspace.id);
+    return { id: workspace.id, name: workspace.name, removed: true };
+  },
   'plan.list': ({ plans }) => plans.list(),
   async 'plan.set'({ plans, deliveries }, { plan, key, value }) {
     const changed = await plans.set(plan, key, value, ACTOR);
@@ -157,6 +187,19 @@ const ACTIONS: AdminActions = {
     return { token };
   },
 };
+
+async function listWorkspaces(
+  { people, workspaces }: Pick<ServerParts, 'people' | 'workspaces'>,
+  account?: string,
+) {
+  const accounts = account === undefined ? await people.listAccounts() : [await people.findAccount(account)];
+  const listed = await Promise.all(
+    accounts.map(async ({ id, name: of }) =>
+      (await workspaces.list(id)).map((workspace) => ({ ...workspace, account: of })),
+    ),
+  );
+  return listed.flat();
+}
 
 /** Does what a command of the server's own user asks for. Throws `usage` for an unknown verb or input. */
 export async function administer(parts: ServerParts, verb: string, input: unknown): Promise<unknown> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
@@ -22,6 +23,7 @@ import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createUsedSignatures } from './links/used-signatures.ts';
 import { createWorkspaces } from './links/workspaces.ts';
 import { createDeviceRequests } from './login/device-requests.ts';
 import { createMachines } from './login/machines.ts';
@@ -162,7 +164,8 @@ async function openParts(
       wake: () => deliveries.wake(),
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
-    const retention = createServerRetention({ db, clock, log });
+    const signatures = createUsedSignatures({ db, clock });
+    const retention = createServerRetention({ db, clock, log, signatures });
     const parts: ServerParts = {
       db,
       clock,
@@ -175,10 +178,11 @@ async function openParts(
       devices: createDeviceRequests({ db, clock, changes }),
       machines: createMachines({ db, clock, changes }),
       workspaces,
-      events: createWorkspaceEvents({ db, clock, deliveries, chats }),
+      events: createWorkspaceEvents({ db, clock, deliveries, chats, origin }),
       pending,
       chats,
       commands,
+      signatures,
       polls,
       plans,
       leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),
@@ -277,6 +281,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
       log.error({ error: asSvcError(thrown).message }, 'the chats were not started'),
     );
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
+  const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | undefined;
   return {
     url: origin,
@@ -286,6 +291,7 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     parts,
     close() {
       closing ??= (async () => {
+        idleMemory.close();
         parts.polls.close();
         await Promise.all([closeServer(server), closeServer(admin)]);
         rmSync(socket, { force: true });

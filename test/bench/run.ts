@@ -17,6 +17,7 @@ import { memoryRecall } from './memory.ts';
 import { receiverBench } from './receiver.ts';
 import { retentionBench } from './retention.ts';
 import { scale } from './scale.ts';
+import { serverBench } from './server.ts';
 import { soak } from './soak.ts';
 import { statusOfMany } from './status.ts';
 import { strictRuns } from './strict.ts';
@@ -31,6 +32,7 @@ import { worktreeStatus } from './worktrees.ts';
 const BENCHES: Record<string, () => Promise<Figure[]>> = {
   receiver: receiverBench,
   gateway: gatewayBench,
+  server: serverBench,
   dispatch: approveToSpawn,
   cli: commandLine,
   hooks,

@@ -46,6 +46,19 @@ function fill(file: string): void {
          VALUES (1, 'sealed', 'm', 'http://127.0.0.1:1', '{}', 'dead', ?, 1, 1)`,
         Date.now(),
       );
+      insert(
+        `INSERT INTO memory (id, type, title, title_key, text, tags, digest, unreviewed, actor, seat, via, created_at, changed_at)
+         VALUES (?, 'gotcha', 'a trap', ?, 'a text', '[]', ?, 'a stranger wrote it', 'ada', 'chair', 'cli', 1, ?)`,
+        ...[`m-${at}`, `a trap ${at}`, `digest ${at}`, Math.floor(at / 3)],
+      );
+      insert(
+        `INSERT INTO stored_text (id, hash, bytes, lines, kind, created_at, used_at) VALUES (?, ?, 1, 1, 'text', 1, ?)`,
+        ...[`c-${at}`, `${at}`, Date.now() - (at % 7)],
+      );
+      insert(
+        "INSERT INTO lock (path, holder, fence, acquired_at, expires_at) VALUES (?, 'ada', ?, 1, ?)",
+        ...[`src/${at}`, at + 1, Date.now() + 3_600_000],
+      );
       insert("INSERT INTO event (at, kind, task_id) VALUES (1, 'task_changed', 1)");
       insert("INSERT INTO event (at, kind, task_id) VALUES (1, 'task_changed', 1)");
     }
@@ -64,6 +77,12 @@ const LISTS: readonly (readonly [line: string, standard: number])[] = [
   ['ask list --status all', 50],
   ['msg list', 100],
   ['msg inbox ada --all', 50],
+  ['memory list', 50],
+  ['memory list --type gotcha', 50],
+  ['memory review', 100],
+  ['context list', 50],
+  ['lock list', 100],
+  ['lock list src', 100],
   ['notify deliveries', 50],
   ['notify deliveries --state dead', 50],
 ];
@@ -87,7 +106,7 @@ describe('a list that shows a part', () => {
   for (const [line, standard] of LISTS) {
     test(`says so, and how to see all: svc ${line}`, async () => {
       const note = new RegExp(
-        `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ goes on)?\\n$`,
+        `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ goes on)?$`,
         'm',
       );
       const cut = await run(`${line} --json`);
@@ -100,7 +119,7 @@ describe('a list that shows a part', () => {
     });
   }
 
-  for (const [line] of LISTS.filter(([each]) => !each.startsWith('msg inbox'))) {
+  for (const [line] of LISTS) {
     test(`goes on page by page, each row once and in the same order: svc ${line}`, async () => {
       const whole = rowsOf(await run(`${line} --json --limit ${ROWS}`));
       const rows: unknown[] = [];
@@ -124,8 +143,14 @@ describe('a list that shows a part', () => {
     assert.equal(second.stdout.trim().split('\n').length, 65);
     assert.equal(second.stderr, '');
     assert.match((await run('task list --cursor t-1')).stderr, /^nothing more$/m);
-    const wrong = await run('msg list --cursor x');
-    assert.deepEqual([wrong.code, /no cursor of this list/.test(wrong.stderr)], [2, true]);
+    for (const list of [
+      ...['msg list', 'msg inbox ada', 'memory list', 'memory review', 'context list', 'project list'],
+      ...['worktree list', 'lock list', 'notify deliveries', 'ask list'],
+    ]) {
+      const wrong = await run(`${list} --cursor x`);
+      assert.deepEqual([list, wrong.code], [list, 2]);
+      assert.match(wrong.stderr, /"x" is no cursor of this list/);
+    }
   });
 
   test('says nothing when nothing is left out', async () => {

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { samples } from '../../engine/index.ts';
 import { runHere } from '../support/command-line.ts';
-import { act, answer, ask, confirm } from '../support/dash.ts';
+import { act, answer, ask, confirm, findCursor, pressUntil } from '../support/dash.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../support/git.ts';
 import { openTerminal, type Terminal, withTmux } from '../support/terminal.ts';
-import { until } from '../support/wait.ts';
 import { AGENT, SECRET, SVC } from '../support/workspace.ts';
 import { createHands } from './hands.ts';
 
@@ -164,15 +163,12 @@ describe("the operator's day", withTmux, () => {
       await act(terminal, 'B');
       await terminal.shows('[ ] alice');
       for (const name of ['alice', 'bob', 'carol']) {
-        await until(() => {
-          if (terminal.screen().includes(`▶ [ ] ${name}`)) return true;
-          terminal.keys('j');
-          return false;
-        }, name);
+        await pressUntil(terminal, 'j', (screen) => screen.includes(`▶ [ ] ${name}`), {
+          ...{ what: name, watched: findCursor },
+        });
         await act(terminal, 'Space');
         await terminal.shows(`▶ [x] ${name}`);
-        terminal.keys('g');
-        for (let up = 0; up < 20; up += 1) terminal.keys('k');
+        terminal.keys('g', ...Array.from({ length: 20 }, () => 'k'));
       }
       await act(terminal, 'Enter');
       await terminal.shows(/Race t-\d+ with alice, bob, carol\?/);

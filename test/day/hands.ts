@@ -1,4 +1,4 @@
-import { act, answer, confirm } from '../support/dash.ts';
+import { act, answer, confirm, findCursor, pressUntil } from '../support/dash.ts';
 import type { Terminal } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 
@@ -30,14 +30,13 @@ export function createHands(terminal: Terminal): Hands {
   async function find(pane: string, word: string): Promise<void> {
     terminal.keys(pane);
     await terminal.shows(new RegExp(`═ ${pane} `));
-    // Keys that arrive together only move.
     await act(terminal, '/');
     await terminal.shows(/^ filter/m);
     await act(terminal, 'C-u');
     terminal.type(word);
     await terminal.shows(`${word}▏`);
     terminal.keys('Enter');
-    // The title shows the filter while it is written, too: a key sent then would arrive together with Enter.
+    // The title shows the filter while it is written, too.
     await terminal.gone(/^ filter/m);
     await terminal.shows(new RegExp(`═ ${pane} \\w+ +/${word} `));
     terminal.keys('g');
@@ -56,11 +55,7 @@ export function createHands(terminal: Terminal): Hands {
   }
 
   async function close(): Promise<void> {
-    await until(() => {
-      if (/═ \d \w+/.test(terminal.screen())) return true;
-      terminal.keys('Escape');
-      return false;
-    }, 'the list');
+    await pressUntil(terminal, 'Escape', (screen) => /═ \d \w+/.test(screen), { what: 'the list' });
   }
 
   /** Pressed again while the branch, which has just moved, is looked at anew. */
@@ -84,14 +79,14 @@ export function createHands(terminal: Terminal): Hands {
     find,
     close,
     async sendFollowUp() {
-      await until(() => {
-        const screen = terminal.screen();
-        if (/goes on with s-\d+, as/.test(screen)) return true;
-        if (/▼ \d+ more/.test(screen.split('\n').find((line) => line.includes('on with this?')) ?? ''))
-          terminal.keys('Space');
-        else if (screen.includes('y send')) terminal.keys('y');
-        return false;
-      }, 'the follow-up');
+      const isReadToItsEnd = (screen: string): boolean =>
+        !/▼ \d+ more/.test(screen.split('\n').find((line) => line.includes('on with this?')) ?? '') &&
+        screen.includes('y send');
+      await terminal.shows(/y send|▼ \d+ more/);
+      await pressUntil(terminal, 'Space', isReadToItsEnd, { what: 'the end of what is sent' });
+      await pressUntil(terminal, 'y', (screen) => /goes on with s-\d+, as/.test(screen), {
+        ...{ what: 'the follow-up', watched: (screen) => String(screen.includes('y send')) },
+      });
       const [, session] = /goes on with s-\d+, as (s-\d+)/.exec(terminal.screen()) ?? [];
       await terminal.shows(new RegExp(`(?:║ ▶|╔═ )${session} .*sealed`), 'the end of the follow-up');
       await close();
@@ -130,11 +125,8 @@ export function createHands(terminal: Terminal): Hands {
     async answerForAll(key, answers) {
       await act(terminal, key);
       await terminal.shows('marked?');
-      await until(() => {
-        if (terminal.screen().includes(answers)) return true;
-        if (terminal.screen().includes('Space reads on')) terminal.keys('Space');
-        return false;
-      }, answers);
+      await terminal.shows(new RegExp(`Space reads on|${answers}`));
+      await pressUntil(terminal, 'Space', (screen) => screen.includes(answers), { what: answers });
       await answer(terminal, answers.slice(0, 1));
     },
     async comment(line, text) {
@@ -142,11 +134,9 @@ export function createHands(terminal: Terminal): Hands {
       await goToEnd();
       await terminal.shows(line);
       await act(terminal, 'c');
-      await until(() => {
-        if (terminal.screen().includes(`▶${line}`)) return true;
-        terminal.keys('j');
-        return false;
-      }, `the cursor at ${line}`);
+      await pressUntil(terminal, 'j', (screen) => screen.includes(`▶${line}`), {
+        ...{ what: `the cursor at ${line}`, watched: findCursor },
+      });
       await act(terminal, 'c');
       await terminal.shows(/comment on \S+:\d+:/);
       terminal.type(text);

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
+import { systemClock } from '../../engine/base/clock.ts';
+import { askRunningServer } from '../../engine/server/index.ts';
 import { comment, issueLabeled } from '../../fixtures/payloads/events.ts';
 import { startCodeHost } from '../support/code-host.ts';
 import { readBlocks } from '../support/document.ts';
+import { setUpServer, startTestServer } from '../support/linked-server.ts';
 import {
   type HttpRequestNode,
   type Item,
@@ -200,6 +203,66 @@ describe('each recipe runs as it is written', () => {
         /not from svc/,
         JSON.stringify(headers),
       );
+  });
+
+  test('n8n without a tunnel: it hears of a decision from a linked server and makes it there', async (t) => {
+    const seen: Record<string, unknown>[] = [];
+    let env: Record<string, string> = {};
+    const verified = blockOf('n8n-verify').text.replace('SVC_NOTIFY_SECRET', 'SVC_CATCH_SECRET');
+    const webhook = await startWebhookNode(async (item) => {
+      const [event] = await runCodeNode(verified, { items: [item], env });
+      seen.push(event?.json ?? {});
+    });
+    t.after(webhook.close);
+    const server = await startTestServer({ clock: systemClock, allowTarget: ['127.0.0.1/32'] });
+    t.after(server.close);
+    const ann = await setUpServer(server);
+    await askRunningServer(server.folder, 'account.addon', { name: 'home', addon: 'n8n', on: true });
+    const url = `${webhook.url}/webhook/svc`;
+    const added = await ann.post('/app/settings/targets', {
+      kind: 'n8n',
+      name: 'n8n',
+      url,
+      'events[]': 'needs_approval',
+    });
+    env = { SVC_CATCH_SECRET: /whsec_[\w+/=]{40,}/.exec(added.text)?.[0] ?? assert.fail(added.text) };
+
+    const { reader } = await openShop(t, { DISPLAY: ':0' });
+    // The person's browser: it opens the page that the terminal names, and the person allows it.
+    const opened = join(reader.home, 'opened');
+    reader.install(
+      'xdg-open',
+      `#!/bin/sh\nprintf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`,
+    );
+    const allow = until(() => existsSync(opened), 'the page in the browser').then(async () => {
+      const code = new URL(readFileSync(opened, 'utf8')).searchParams.get('user_code') ?? '';
+      await ann.post('/device', { user_code: code });
+      await ann.post('/device/answer', { user_code: code, answer: 'allow' });
+    });
+    const block = blockOf('n8n-linked');
+    await Promise.all([
+      reader.type(block.text.replace('https://svc.example.org', server.url), block.at),
+      allow,
+    ]);
+
+    await reader.type('svc webhook test --route task --agent claude --prompt "Fix the typo" --dispatch');
+    const event = await until(() => seen[0] ?? null, 'needs_approval at n8n');
+    const [request] = (JSON.parse(blockOf('n8n-send').text) as { nodes: HttpRequestNode[] }).nodes;
+    assert.ok(request);
+    request.parameters.url =
+      /`(={{ \$json\.url }})`/.exec(readFileSync('docs/recipes.md', 'utf8'))?.[1] ?? '';
+    const items = await runCodeNode(blockOf('n8n-decide').text, {
+      items: [{ json: { ...event, verb: 'approve' } }],
+      env,
+    });
+    // What waits is told beside the event, and may come a moment later.
+    const answer = await until(async () => {
+      const [sent] = await runHttpNode(request, { items, env });
+      return sent?.status === 404 ? null : sent;
+    }, 'the decision on the server');
+    assert.deepEqual([answer?.status, answer?.body.state], [200, 'approved'], JSON.stringify(answer));
+    assert.equal(await awaitEnd(reader, 't-1'), 'done');
+    assert.match(await reader.type('svc decision show d-1'), /n8n@automation/);
   });
 
   test('a chat command: who is named may approve, and nobody else', async (t) => {

@@ -35,9 +35,6 @@ export async function openDash(
   return { workspace, terminal };
 }
 
-/** What a hand takes from one key to the next, at least. Keys that come faster are not taken for a person's. */
-const HAND_MS = 60;
-
 /** After a selection was moved by the program, a person looks before they press; faster keys are not taken. */
 const LOOK_MS = 300;
 
@@ -50,6 +47,9 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
 /** What the dashboard says to a key that it did not take now, and takes when it is pressed again; cut where it is small. */
 const NOT_NOW =
   /press again|press them one after the other|still being fetched|still under way|nothing was done|… ! for all/;
+
+/** What it takes to read a question, at least. An answer that comes sooner is not taken for a person's. */
+const READ_MS = 60;
 
 /** As long as this a screen may stay as it was before a key shows in it. */
 const SAME_ANSWER_MS = 2000;
@@ -71,9 +71,41 @@ export async function ask(terminal: Terminal, key: string, question: string): Pr
   }
 }
 
-/** The second key of a question that is on the screen. */
+/**
+ * Presses a key as often as it takes, each time after what it did is on the screen: pressed sooner it would do more than it
+ * should. Where the screen changes by itself, `watched` is what of it the key changes.
+ */
+export async function pressUntil(
+  terminal: Terminal,
+  key: string,
+  isDone: (screen: string) => boolean,
+  { what, watched = (screen) => screen }: { what: string; watched?: (screen: string) => string },
+): Promise<void> {
+  let before = terminal.screen();
+  let pressedAt: number | null = null;
+  await until(() => {
+    const screen = terminal.screen();
+    if (isDone(screen)) return true;
+    const isAnswered = pressedAt === null || watched(screen) !== watched(before);
+    if (isAnswered || performance.now() - (pressedAt ?? 0) > SAME_ANSWER_MS) {
+      before = screen;
+      terminal.keys(key);
+      pressedAt = performance.now();
+    }
+    return false;
+  }, what);
+}
+
+/** The lines that say where the cursor is. */
+export const findCursor = (screen: string): string =>
+  screen
+    .split('\n')
+    .filter((line) => line.includes('▶'))
+    .join('\n');
+
+/** The second key of a question that is on the screen, by somebody who has read it. */
 export async function answer(terminal: Terminal, key: string): Promise<void> {
-  await delay(HAND_MS);
+  await delay(READ_MS);
   terminal.keys(key);
 }
 

@@ -2,6 +2,7 @@ import type { Effect } from '../../tui/actions/transition.ts';
 import { type DashboardEvent, reduceState } from '../../tui/reducer.ts';
 import type { DataChange } from '../../tui/state/data.ts';
 import { getSubjectStamp } from '../../tui/state/details.ts';
+import type { State } from '../../tui/state/model.ts';
 import type {
   AskRow,
   CommentRow,
@@ -14,13 +15,12 @@ import type {
   PeerRow,
   Plan,
   SessionRow,
-  State,
   Status,
   TaskRow,
   Trial,
   UsageDay,
   Work,
-} from '../../tui/state/model.ts';
+} from '../../tui/state/rows.ts';
 import { createInitialState } from '../../tui/store.ts';
 
 /** A fixed moment; rows are a few minutes older. */

@@ -21,7 +21,11 @@ export interface TestPostgres {
 /** PostgreSQL does not run as root; nobody's numbers are the same everywhere on Debian. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-export async function startPostgres(bin: string): Promise<TestPostgres> {
+export async function startPostgres(
+  bin: string,
+  /** Durable where a power cut is what counts, which costs every commit its time. */
+  { isDurable = false }: { isDurable?: boolean } = {},
+): Promise<TestPostgres> {
   const folder = temporaryFolder('postgres-');
   const [data, socket] = [join(folder, 'data'), join(folder, 'socket')];
   for (const each of [data, socket]) mkdirSync(each, { mode: 0o700 });
@@ -43,7 +47,7 @@ export async function startPostgres(bin: string): Promise<TestPostgres> {
       '-c',
       'listen_addresses=',
       '-c',
-      'fsync=off',
+      `fsync=${isDurable ? 'on' : 'off'}`,
       '-c',
       'log_min_messages=warning',
     ],

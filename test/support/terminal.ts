@@ -4,12 +4,22 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from './git.ts';
 import { isRunning, processStat, sessionEnded } from './processes.ts';
+import { countUnreadInput } from './unread-input.ts';
 import { until } from './wait.ts';
 
 const CHILD = fileURLToPath(new URL('./terminal-child.js', import.meta.url));
 
 /** The title of a terminal whose program has ended, with its status. */
 const ENDED = /^program ended: (\d+|null)$/;
+
+/** What a hand takes from one key to the next, at least. Keys that come faster are not taken for a person's. */
+const HAND_MS = 60;
+
+/** How long a program may leave keys unread before further ones are pressed all the same: it may read none at all. */
+const UNREAD_MS = 10_000;
+
+const pauseSync = (ms: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.max(0, ms));
 
 /** Whether terminals can be opened here. */
 export const hasTmux = (): boolean => spawnSync('tmux', ['-V']).status === 0;
@@ -30,6 +40,7 @@ export interface TerminalOptions extends Program {
   rows?: number;
 }
 
+/** A call that presses keys first lets the program read those of the call before; the keys of one call arrive together. */
 export interface Terminal {
   /** Presses keys, by tmux's names for them: `j`, `Enter`, `Escape`, `C-c`, `Up`. */
   keys(...names: string[]): void;
@@ -113,14 +124,24 @@ export async function openTerminal({
 
   open.add(socket);
   const size = ['-x', String(columns), '-y', String(rows)];
-  const [server = 0, session = 0] = tmux([
+  const [server = '', session = '', tty = ''] = tmux([
     ...['set-option', '-s', 'escape-time', '0', ';', 'set-option', '-g', 'status', 'off', ';'],
-    ...['new-session', '-d', '-P', '-F', '#{pid} #{pane_pid}', ...size],
+    ...['new-session', '-d', '-P', '-F', '#{pid} #{pane_pid} #{pane_tty}', ...size],
     ...['--', process.execPath, CHILD, folder],
   ])
-    .split(' ')
-    .map(Number);
-  const leader = processStat(session);
+    .trim()
+    .split(' ');
+  const leader = processStat(Number(session));
+
+  let pressedAt = Number.NEGATIVE_INFINITY;
+
+  /** Sends what a person does with their hands, once the program has read what they did before. */
+  function press(words: readonly string[]): void {
+    pauseSync(pressedAt + HAND_MS - performance.now());
+    while (countUnreadInput(tty) > 0 && performance.now() < pressedAt + UNREAD_MS) pauseSync(10);
+    tmux(words);
+    pressedAt = performance.now();
+  }
 
   /** The title is asked first: if the program has ended by then, the screen is its last. */
   function look(): { screen: string; status: number | null | undefined } {
@@ -155,11 +176,11 @@ export async function openTerminal({
   }
 
   return {
-    keys: (...names) => void tmux(['send-keys', '--', ...names.map(plain)]),
-    type: (text) => void tmux(['send-keys', '-l', '--', plain(text)]),
+    keys: (...names) => press(['send-keys', '--', ...names.map(plain)]),
+    type: (text) => press(['send-keys', '-l', '--', plain(text)]),
     paste(text) {
       tmux(['load-buffer', '-b', 'paste', '-'], text);
-      tmux(['paste-buffer', '-b', 'paste', '-p', '-d']);
+      press(['paste-buffer', '-b', 'paste', '-p', '-d']);
     },
     screen: () => look().screen,
     colours: () => tmux(['capture-pane', '-p', '-e', '-N']).replace(/\n$/, ''),
@@ -168,7 +189,7 @@ export async function openTerminal({
     resize: (width, height) => void tmux(['resize-window', '-x', String(width), '-y', String(height)]),
     wraps: () => tmux(['display-message', '-p', '#{wrap_flag}']).trim() === '1',
     title: () => tmux(['display-message', '-p', '#{pane_title}']).trim(),
-    tty: () => tmux(['display-message', '-p', '#{pane_tty}']).trim(),
+    tty: () => tty,
     async exited() {
       const { screen, status } = await until(() => {
         const seen = look();
@@ -180,7 +201,7 @@ export async function openTerminal({
     async close() {
       if (!open.has(socket)) return;
       remove(socket);
-      await until(() => !isRunning(server), 'the end of tmux');
+      await until(() => !isRunning(Number(server)), 'the end of tmux');
       if (leader !== null) await sessionEnded(leader);
     },
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { act, openDash } from '../support/dash.ts';
+import { act, ask, openDash } from '../support/dash.ts';
 import { openTerminal, withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
@@ -119,8 +119,7 @@ describe('an editor of the person', withTmux, () => {
     chmodSync(editor, 0o755);
     await workspace.post('as it was');
     await terminal.shows('│ │ as it was');
-    terminal.keys('e');
-    await terminal.shows('d-2 takes the place of d-1');
+    await ask(terminal, 'e', 'd-2 takes the place of d-1');
     await terminal.shows('│ │ and one line more');
     await terminal.shows('the prompt was edited by');
     assert.equal(readFileSync(join(workspace.root, 'mode'), 'utf8').trim(), '600');

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { answer, openDash } from '../support/dash.ts';
+import { act, answer, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
@@ -56,7 +56,7 @@ describe('svc dash --plain', () => {
     await terminal.shows('│ read me');
     terminal.type('ay');
     await terminal.shows('keys that arrive together only move');
-    terminal.keys('a');
+    await act(terminal, 'a');
     await terminal.shows('Approve d-1 and start scripted on t-1?');
     await answer(terminal, 'y');
     await terminal.shows('d-1 approved: s-1 starts on t-1');

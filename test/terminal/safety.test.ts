@@ -16,7 +16,7 @@ describe('nothing fires that was not meant', withTmux, () => {
     await terminal.shows('keys that arrive together only move');
     terminal.paste('ay\nayay');
     await terminal.shows('pasted text does nothing here');
-    terminal.keys('a');
+    await act(terminal, 'a');
     await terminal.shows('Approve d-1 and start scripted on t-1?');
     terminal.paste('y');
     await terminal.shows('pasted text does nothing here');
@@ -72,8 +72,7 @@ describe('nothing fires that was not meant', withTmux, () => {
     assert.match(screen, /svc · test/);
     assert.ok(!terminal.colours().includes('\u001b[31m'), 'no colour but ours');
     await terminal.shows('│ │ safe RED', 'the prompt');
-    terminal.keys('a');
-    await terminal.shows('Approve d-1');
+    await ask(terminal, 'a', 'Approve d-1');
     await answer(terminal, 'y');
     await terminal.shows('d-1 approved');
     terminal.keys('4');

@@ -1,6 +1,8 @@
 import { describeOutcome, isOpenAsk } from '../panes/asks.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { AnswerAsk, AskRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { AnswerAsk } from '../state/overlays.ts';
+import type { AskRow } from '../state/rows.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 
 export function getSelectedAsk(state: State): AskRow | undefined {

@@ -1,8 +1,12 @@
 import { READING_WORDS } from '../../engine/index.ts';
 import { describeRecipient } from '../panes/bus.ts';
 import { describeHolder } from '../panes/locks.ts';
+import { getLockId } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { MessageRow, PaneId, PeerRow, State, WriteMessage } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { WriteMessage } from '../state/overlays.ts';
+import type { PaneId } from '../state/pane-ids.ts';
+import type { MessageRow, PeerRow } from '../state/rows.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
 export function getSelectedMessage(state: State): MessageRow | undefined {
@@ -147,17 +151,18 @@ export const openBusList =
     transitionTo({ ...state, focus: pane, view: 'list' });
 
 const getSelectedLock = (state: State) =>
-  state.data.locks.find((each) => each.path === state.lists.locks.selected);
+  state.data.locks.find((each) => getLockId(each) === state.lists.locks.selected);
 
 export const checkCanReleaseLock = (state: State): string | null =>
   getSelectedLock(state) === undefined ? 'no lock is selected' : null;
 
 export function askToReleaseLock(state: State): Question {
-  const { path, holder } = getSelectedLock(state)!;
+  const lock = getSelectedLock(state)!;
+  const { path, holder } = lock;
   const { sessions } = state.data;
   const isLive = sessions.get(holder)?.state !== 'ended';
   return {
-    subject: { kind: 'lock', id: path },
+    subject: { kind: 'lock', id: getLockId(lock) },
     text: `Release ${path}, held by ${describeHolder(holder, sessions)}?${isLive ? ' It may be writing there.' : ''}`,
     answers: [
       {
@@ -167,7 +172,7 @@ export function askToReleaseLock(state: State): Question {
           callEngine(now, {
             operation: 'lock.release',
             input: { holder, path },
-            busy: path,
+            busy: getLockId(lock),
             doing: `releasing ${path}`,
             describeAnswer: () => `${path} is released`,
           }),

@@ -1,8 +1,10 @@
 import { findCommentsAt } from '../panes/patch-lines.ts';
 import { findDetail } from '../state/details.ts';
 import { createInput, EMPTY_INPUT } from '../state/input.ts';
-import type { CommentRow, State, WriteComment } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { WriteComment } from '../state/overlays.ts';
 import { findLineAnchor } from '../state/patch.ts';
+import type { CommentRow } from '../state/rows.ts';
 import { checkHasPatch, findOpenWork, getCursorRow, showDiffCursor } from './diff-cursor.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 

@@ -1,6 +1,7 @@
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { DecisionRow, Plan, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { DecisionRow, Plan } from '../state/rows.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { jumpToWorker } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';

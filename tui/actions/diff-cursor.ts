@@ -1,7 +1,8 @@
 import { getPatchRows } from '../panes/patch-lines.ts';
 import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
-import type { State, Work } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import type { PatchRow } from '../state/patch.ts';
+import type { Work } from '../state/rows.ts';
 import * as navigation from './navigation.ts';
 import { getPreviewPage, getPreviewTop, getScroll, measurePreview, scrollPreviewTo } from './navigation.ts';
 import { showMessage, type Transition, transitionTo } from './transition.ts';

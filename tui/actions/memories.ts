@@ -1,5 +1,6 @@
 import { findMemoryEdits, writeMemoryText } from '../../engine/index.ts';
-import type { MemoryRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { MemoryRow } from '../state/rows.ts';
 import { cleanText, truncateText } from '../text/text.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 

@@ -1,5 +1,6 @@
 import { buildCreate, buildPush, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
-import type { OpenPullRequest, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { OpenPullRequest } from '../state/overlays.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
@@ -30,25 +31,33 @@ export function openPullRequest(state: State): Transition {
         : {
             ...now,
             message: null,
-            overlay: { kind: 'pull-request', session: id, material, top: 0, openedAt: now.now },
+            overlay: {
+              kind: 'pull-request',
+              session: id,
+              material,
+              remote: chooseRemote(material.remotes)?.name ?? null,
+              top: 0,
+              openedAt: now.now,
+            },
           },
   });
 }
 
-/** Where it would be pushed to, for a person. */
-export function chooseRemoteText(remotes: OpenPullRequest['material']['remotes']): string {
-  const remote = chooseRemote(remotes);
-  if (remote !== null) return `${remote.name} (${remote.url})`;
-  return remotes.length === 0
-    ? 'no remote: c keeps the commands'
-    : `one of ${remotes.map(({ name }) => name).join(', ')}: svc worktree pr --remote says which`;
+/** Chooses where it would be pushed to: what is named by a digit, or the next one. */
+export function chooseAnotherRemote(overlay: OpenPullRequest, key: string, at: number): OpenPullRequest {
+  const { remotes } = overlay.material;
+  const chosen = remotes.findIndex(({ name }) => name === overlay.remote);
+  const index = key === 'tab' ? (chosen + 1) % remotes.length : Number(key) - 1;
+  const remote = remotes[index];
+  // The commands are others now, and `y` is for those that are on the screen.
+  return remote === undefined ? overlay : { ...overlay, remote: remote.name, openedAt: at };
 }
 
 const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word));
 
 /** The commands that `svc worktree pr` runs; for a host that is not known it looks which program is installed. */
-export function listCommands({ material }: OpenPullRequest): string[] {
-  const remote = chooseRemote(material.remotes) ?? { name: 'origin', url: '' };
+export function listCommands({ material, remote: chosen }: OpenPullRequest): string[] {
+  const remote = material.remotes.find(({ name }) => name === chosen) ?? { name: 'origin', url: '' };
   const program = guessProgram(remote.url) ?? 'gh';
   return [
     ['cd', material.repository],
@@ -60,14 +69,18 @@ export function listCommands({ material }: OpenPullRequest): string[] {
 /** Hands the terminal to `svc worktree pr`: pushing and asking a code host happen there and nowhere else. */
 export function runPullRequest(
   state: State,
-  { session: id }: OpenPullRequest,
+  { session: id, material, remote }: OpenPullRequest,
   what: 'open' | 'state',
 ): Transition {
+  const hasSeveral = material.remotes.length > 1;
+  if (what === 'open' && hasSeveral && remote === null)
+    return transitionTo(showMessage(state, 'choose where to push first: Tab, or the digit of a remote'));
+  const where = hasSeveral && remote !== null ? ['--remote', remote] : [];
   return transitionTo(
     { ...state, overlay: null },
     {
       do: 'command',
-      words: ['worktree', 'pr', id, ...(what === 'state' ? ['--state'] : [])],
+      words: ['worktree', 'pr', id, ...(what === 'state' ? ['--state'] : where)],
       onExit: (now, code) =>
         code === 0
           ? showMessage(

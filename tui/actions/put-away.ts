@@ -1,5 +1,6 @@
 import { nameSessionState } from '../../engine/index.ts';
-import type { SessionRow, State, TaskRow } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { SessionRow, TaskRow } from '../state/rows.ts';
 import { cleanText } from '../text/text.ts';
 import { getSelectedTask } from './tasks.ts';
 import { callEngine, type Question } from './transition.ts';

@@ -1,7 +1,9 @@
 import { formatCount } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
-import type { ChooseRacers, CompareRace, SessionRow, State, TaskRow } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { ChooseRacers, CompareRace } from '../state/overlays.ts';
 import { findRace, listRacers } from '../state/races.ts';
+import type { SessionRow, TaskRow } from '../state/rows.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 
 const getStamp = (state: State, id: string): string => getSubjectStamp(state.data, { kind: 'task', id });

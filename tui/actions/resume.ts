@@ -1,8 +1,9 @@
 import { formatCount, isPausedRun, nameSessionState } from '../../engine/index.ts';
 import { describeRetryTime, formatClockTime } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
-import type { HeldRow, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { HeldRow, SessionRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { draftFollowUp, openFollowUp, sendOn } from './send-follow-up.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
@@ -21,6 +22,7 @@ const findLaterSession = ({ data }: State, session: SessionRow): SessionRow | un
     (each) =>
       each.continues === session.session_id ||
       (each.task_id === session.task_id &&
+        (each.race === null || each.race !== session.race) &&
         parseIdNumber(each.session_id) > parseIdNumber(session.session_id)),
   );
 
@@ -31,6 +33,8 @@ export function checkCanResume(state: State): string | null {
   if (session.state === 'queued' && isPausedRun(session, state.now)) return null;
   if (session.state === 'queued') return `${id} waits for a free worker`;
   if (session.state !== 'ended') return `${id} is ${nameSessionState(session)} and has nothing to go on with`;
+  if (session.race !== null && state.data.tasks.get(task)?.race === session.race)
+    return `${id} takes part in a race, and is not run again for it: F sends it on, still in the race`;
   const next = findLaterSession(state, session);
   if (next !== undefined) return `${task} has gone on since, as ${next.session_id}`;
   if (session.failure === null) return `${id} has done its work`;

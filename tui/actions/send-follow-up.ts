@@ -1,6 +1,8 @@
 import { writeFollowUpMessage } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
-import type { SendFollowUp, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { SendFollowUp } from '../state/overlays.ts';
+import type { SessionRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
 

@@ -1,5 +1,6 @@
-import type { State, Stats } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
+import type { Stats } from '../state/rows.ts';
 import { type Transition, transitionTo } from './transition.ts';
 
 /** What the figures can be split by, in the order in which the key goes through it. */

@@ -2,7 +2,8 @@ import { nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
-import type { Plan, SessionRow, State, TaskRow } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Plan, SessionRow, TaskRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 

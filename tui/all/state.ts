@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Preferences } from '../preferences/preferences.ts';
-import type { CombinedPaneId, Size, State } from '../state/model.ts';
+import type { Size, State } from '../state/model.ts';
+import type { CombinedPaneId } from '../state/pane-ids.ts';
 import { COMBINED_PANE_IDS } from '../state/pane-ids.ts';
 import { createInitialState } from '../store.ts';
 

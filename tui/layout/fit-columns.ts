@@ -1,5 +1,6 @@
 import type { Column, Pane } from '../panes/pane.ts';
-import type { PaneId, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { PaneId } from '../state/pane-ids.ts';
 import { getLayout } from './layout.ts';
 
 export interface FittedColumn<R> {

@@ -1,6 +1,7 @@
 import { isPaneFetched } from '../state/data.ts';
-import type { PaneId, Size, State } from '../state/model.ts';
+import type { Size, State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
+import type { PaneId } from '../state/pane-ids.ts';
 import { isCombinedPane, SOLE_PANES } from '../state/pane-ids.ts';
 import { isWideScreen } from '../state/size.ts';
 import { renderMessageLines, renderQuestionLines } from './bottom-lines.ts';

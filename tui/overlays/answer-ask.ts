@@ -4,7 +4,9 @@ import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { renderAskLines, renderOptionLines } from '../panes/asks.ts';
 import { formatTimeLeft } from '../panes/time.ts';
 import { editInput, insertText, showCaret } from '../state/input.ts';
-import type { AnswerAsk, AskRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { AnswerAsk } from '../state/overlays.ts';
+import type { AskRow } from '../state/rows.ts';
 import { type Line, span } from '../text/theme.ts';
 
 /** How many options single digits can name. */

@@ -4,7 +4,8 @@ import { replaceList, searchPreview } from '../actions/navigation.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
 import { editInput } from '../state/input.ts';
-import type { Overlay, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Overlay } from '../state/overlays.ts';
 import { cleanText } from '../text/text.ts';
 
 /** Overlays that are a line of text at the bottom of the screen. */

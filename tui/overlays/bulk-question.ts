@@ -10,8 +10,9 @@ import { showMessage, type Transition, transitionTo } from '../actions/transitio
 import { type Binding, findBindingById } from '../keymap/index.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
-import type { BulkQuestion, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
+import type { BulkQuestion } from '../state/overlays.ts';
 import { cleanText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

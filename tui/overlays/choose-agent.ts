@@ -1,6 +1,7 @@
 import { assignTask } from '../actions/tasks.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
-import type { Overlay, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Overlay } from '../state/overlays.ts';
 import { padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

@@ -2,7 +2,8 @@ import { formatCount } from '../../engine/index.ts';
 import { listChosen, listRaceAgents, startRace } from '../actions/races.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
-import type { ChooseRacers, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { ChooseRacers } from '../state/overlays.ts';
 import { cleanText, padText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

@@ -8,8 +8,10 @@ import { formatSessionTokens } from '../panes/run-facts.ts';
 import { getStateStyle } from '../panes/states.ts';
 import { formatCost, formatLineCounts, formatRunTime } from '../panes/worker-columns.ts';
 import { findDetail } from '../state/details.ts';
-import type { CompareRace, State, Work } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { CompareRace } from '../state/overlays.ts';
 import { findRace, type Racer } from '../state/races.ts';
+import type { Work } from '../state/rows.ts';
 import { cleanText, padText, truncateText, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

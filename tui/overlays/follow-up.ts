@@ -1,7 +1,8 @@
 import { editFollowUp, sendFollowUp } from '../actions/send-follow-up.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getLayout, PREVIEW_EDGE } from '../layout/layout.ts';
-import type { SendFollowUp, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { SendFollowUp } from '../state/overlays.ts';
 import { splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

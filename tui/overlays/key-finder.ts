@@ -3,7 +3,8 @@ import { transitionTo } from '../actions/transition.ts';
 import { type Binding, getDisabledReason, getKeymap, isBindingHere, KEY_GROUPS } from '../keymap/index.ts';
 import { runBinding } from '../keymap/run-binding.ts';
 import { editInput } from '../state/input.ts';
-import type { Input, Overlay, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Input, Overlay } from '../state/overlays.ts';
 import { markHits, padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

@@ -1,8 +1,9 @@
 import { createNewTask } from '../actions/tasks.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { editInput, insertText, showCaret } from '../state/input.ts';
-import type { NewTask, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { rotateIndex } from '../state/numbers.ts';
+import type { NewTask } from '../state/overlays.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { renderEditorText, renderFormField } from './form-field.ts';

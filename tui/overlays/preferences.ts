@@ -1,7 +1,8 @@
 import { listChoices } from '../actions/preferences.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
-import type { Overlay, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { clampNumber } from '../state/numbers.ts';
+import type { Overlay } from '../state/overlays.ts';
 import { padText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 

@@ -1,10 +1,25 @@
 import { formatLocalTime } from '../../engine/index.ts';
-import { chooseRemoteText, keepCommands, listCommands, runPullRequest } from '../actions/pull-requests.ts';
+import { chooseAnotherRemote, keepCommands, listCommands, runPullRequest } from '../actions/pull-requests.ts';
 import { type Transition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
-import type { OpenPullRequest, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { OpenPullRequest } from '../state/overlays.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
+
+type Facts = Parameters<typeof renderFacts>[0];
+
+/** Where it would be pushed to: the one that there is, or those to choose from. */
+function describeRemotes({ material: { remotes }, remote }: OpenPullRequest): Facts {
+  const [only] = remotes;
+  if (only === undefined) return [['to', 'no remote: c keeps the commands', 'warn']];
+  if (remotes.length === 1) return [['to', `${only.name} (${only.url})`]];
+  return remotes.map(({ name, url }, index) => [
+    index === 0 ? 'to' : '',
+    `${name === remote ? '▶' : ' '} ${index + 1} ${name} (${url})`,
+    name === remote ? 'good' : undefined,
+  ]);
+}
 
 function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
   const { material } = overlay;
@@ -18,7 +33,7 @@ function renderLines(overlay: OpenPullRequest, cells: number): Line[] {
       [
         ['there', known, 'good'],
         ['pushes', `${material.branch} at ${material.head.slice(0, 10)}, never forced`],
-        ['to', chooseRemoteText(material.remotes)],
+        ...describeRemotes(overlay),
         ['into', material.base],
         ['title', material.title],
       ],
@@ -50,6 +65,8 @@ export function handlePullRequestKey(
       overlay: { ...overlay, top: Math.max(0, Math.min(overlay.top + by, lines - 1)) },
     });
   if (at - overlay.openedAt < TOO_FAST_MS) return transitionTo(state);
+  if (overlay.material.remotes.length > 1 && /^(?:tab|[1-9])$/.test(key))
+    return transitionTo({ ...state, overlay: chooseAnotherRemote(overlay, key, at) });
   switch (key) {
     case 'y':
       return runPullRequest(state, overlay, 'open');
@@ -80,10 +97,11 @@ export function renderPullRequest(
   const lines = renderLines(overlay, cells);
   const below = lines.length - overlay.top - rows;
   const isThere = overlay.material.pull_request !== null;
+  const choice = overlay.material.remotes.length > 1 ? '  Tab or a digit another remote' : '';
   return {
     title: `Push ${overlay.session} and open a pull request?`,
     ...(below > 0 ? { note: `▼ ${below} more` } : {}),
     lines: lines.slice(overlay.top, overlay.top + rows),
-    keys: `y push and ${isThere ? 'update' : 'open'}${isThere ? '  s ask its state' : ''}  c keep the commands  ↑ ↓ scroll  Esc leave it`,
+    keys: `y push and ${isThere ? 'update' : 'open'}${isThere ? '  s ask its state' : ''}  c keep the commands${choice}  ↑ ↓ scroll  Esc leave it`,
   };
 }

@@ -1,5 +1,6 @@
 import { nameSessionState } from '../../engine/index.ts';
-import type { AskRow, Data, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { AskRow, Data } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';

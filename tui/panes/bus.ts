@@ -1,5 +1,6 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
-import type { Data, MessageRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Data, MessageRow } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';

@@ -1,6 +1,6 @@
 import { findDetail } from '../state/details.ts';
-import type { Data, DecisionRow } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { Data, DecisionRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import type { Style } from '../text/theme.ts';
 import { renderProblem } from './lines.ts';

@@ -1,5 +1,5 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
-import type { DeliveryRow } from '../state/model.ts';
+import type { DeliveryRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { getStateStyle } from './states.ts';

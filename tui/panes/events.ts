@@ -1,5 +1,5 @@
 import { formatLocalTime } from '../../engine/index.ts';
-import type { Data, EventRow, Notice } from '../state/model.ts';
+import type { Data, EventRow, Notice } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText, renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Style, span } from '../text/theme.ts';

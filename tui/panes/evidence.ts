@@ -1,5 +1,5 @@
 import { formatCount, VERIFICATION_WORDS } from '../../engine/index.ts';
-import type { Evidence, Work } from '../state/model.ts';
+import type { Evidence, Work } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';

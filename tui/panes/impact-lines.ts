@@ -1,6 +1,7 @@
 import { formatCount, formatImpact } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
-import type { Impact, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Impact } from '../state/rows.ts';
 import { cleanText, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem } from './lines.ts';

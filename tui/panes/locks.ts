@@ -1,5 +1,6 @@
 import { formatLocalTime, nameSessionState } from '../../engine/index.ts';
-import type { LockRow, SessionRow } from '../state/model.ts';
+import { getLockId } from '../state/details.ts';
+import type { LockRow, SessionRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { formatTimeLeft, formatTimeSince } from './time.ts';
@@ -21,8 +22,8 @@ export const locksPane = definePane<LockRow>({
   dataParts: ['locks'],
   markedAs: 'lock',
   listRows: ({ locks }) => [...locks].sort((one, other) => one.fence - other.fence),
-  getRowId: (lock) => lock.path,
-  findRow: (data, id) => data.locks.find((each) => each.path === id),
+  getRowId: getLockId,
+  findRow: (data, id) => data.locks.find((each) => getLockId(each) === id),
   fields: { path: (lock) => lock.path, holder: (lock) => lock.holder },
   columns: [
     { head: 'holder', width: 10, text: (lock) => lock.holder },

@@ -1,5 +1,6 @@
 import { formatCount, formatLocalTime } from '../../engine/index.ts';
-import type { Memories, MemoryRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Memories, MemoryRow } from '../state/rows.ts';
 import { padText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span, toPlainText } from '../text/theme.ts';
 import { renderHeading, renderQuote } from './lines.ts';

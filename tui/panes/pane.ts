@@ -1,5 +1,7 @@
 import type { Fields } from '../state/filter.ts';
-import type { Data, PaneId, State, Subject } from '../state/model.ts';
+import type { State, Subject } from '../state/model.ts';
+import type { PaneId } from '../state/pane-ids.ts';
+import type { Data } from '../state/rows.ts';
 import type { Line, Style } from '../text/theme.ts';
 
 export interface Column<R> {

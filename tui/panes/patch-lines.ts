@@ -1,5 +1,5 @@
-import type { CommentRow, Work } from '../state/model.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
+import type { CommentRow, Work } from '../state/rows.ts';
 import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';

@@ -1,5 +1,5 @@
 import { formatLocalTime } from '../../engine/index.ts';
-import type { PeerRow } from '../state/model.ts';
+import type { PeerRow } from '../state/rows.ts';
 import { renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { formatTimeSince } from './time.ts';

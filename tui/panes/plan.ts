@@ -1,5 +1,6 @@
 import { describeConsent, formatCount, listSetupFacts } from '../../engine/index.ts';
-import type { Plan, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Plan, SessionRow } from '../state/rows.ts';
 import { renderFacts, splitCleanLines } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';

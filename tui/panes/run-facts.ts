@@ -1,5 +1,6 @@
 import { formatCount, formatDollars, formatTokenCount, isPausedRun } from '../../engine/index.ts';
-import type { Data, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Data, SessionRow } from '../state/rows.ts';
 import { cleanText, renderFacts, truncateText, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { describeRunMode } from './plan.ts';

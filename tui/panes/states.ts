@@ -1,5 +1,5 @@
 import { workLeftBy } from '../../engine/index.ts';
-import type { SessionFacts, TaskRow } from '../state/model.ts';
+import type { SessionFacts, TaskRow } from '../state/rows.ts';
 import type { Style } from '../text/theme.ts';
 import { formatClockTime, formatWait } from './time.ts';
 

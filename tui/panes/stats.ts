@@ -11,7 +11,7 @@ import {
   renderBar,
   renderSparkline,
 } from '../../engine/index.ts';
-import type { Data, Stats } from '../state/model.ts';
+import type { Data, Stats } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading } from './lines.ts';

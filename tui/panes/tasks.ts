@@ -1,7 +1,8 @@
 import { formatLocalTime, isPausedRun, nameTaskState } from '../../engine/index.ts';
 import { findDetail } from '../state/details.ts';
-import type { Data, Details, State, TaskRow } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { Data, Details, TaskRow } from '../state/rows.ts';
 import { cleanText, renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, renderEvidenceLines } from './evidence.ts';

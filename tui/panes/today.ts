@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, formatTokenCount } from '../../engine/index.ts';
-import type { Data, SessionRow, UsageDay } from '../state/model.ts';
+import type { Data, SessionRow, UsageDay } from '../state/rows.ts';
 import { describeDay } from './usage.ts';
 
 /** What runs and model calls of a UTC day have used, which is the day that budgets count. */

@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, formatTokenCount, renderSparkline } from '../../engine/index.ts';
-import type { Data, UsageDay } from '../state/model.ts';
+import type { Data, UsageDay } from '../state/rows.ts';
 import { cleanText, renderFacts } from '../text/text.ts';
 import { definePane } from './pane.ts';
 import { formatClockTime } from './time.ts';

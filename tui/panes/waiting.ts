@@ -1,6 +1,8 @@
 import { formatCount } from '../../engine/index.ts';
-import type { DecisionRow, PaneId, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { PaneId } from '../state/pane-ids.ts';
+import type { DecisionRow } from '../state/rows.ts';
 import { makeDrawable } from '../text/text.ts';
 import { describeAsker, listOpenAsks } from './asks.ts';
 import { getPane } from './index.ts';

@@ -5,7 +5,7 @@ import {
   outcomeOfSession,
   workLeftBy,
 } from '../../engine/index.ts';
-import type { CommentRow, Evidence, LockRow, SessionRow, Trial, Work } from '../state/model.ts';
+import type { CommentRow, Evidence, LockRow, SessionRow, Trial, Work } from '../state/rows.ts';
 import { measureCells } from '../text/cells.ts';
 import { cleanText, makeDrawable, renderFacts, truncateText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';

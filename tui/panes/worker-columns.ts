@@ -1,6 +1,7 @@
 import { formatCount, formatDollars, isPausedRun, nameSessionState } from '../../engine/index.ts';
-import type { SessionFacts, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { SessionFacts, SessionRow } from '../state/rows.ts';
 import { listOpenAsks } from './asks.ts';
 import type { Column } from './pane.ts';
 import { formatSessionTokens } from './run-facts.ts';

@@ -2,8 +2,9 @@ import { formatCount, isPausedRun, nameSessionState, workLeftBy } from '../../en
 import { getLayout, getPreviewSize } from '../layout/layout.ts';
 import { findDetail, findDiffCursor, getWorkersMode } from '../state/details.ts';
 import { countUnseenLines, getLogLines } from '../state/log.ts';
-import type { Data, SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
+import type { Data, SessionRow } from '../state/rows.ts';
 import { describeWindow } from '../state/windows.ts';
 import { cleanText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';

@@ -12,7 +12,9 @@ import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
 import { type Pane, TOLD_CELLS } from '../panes/pane.ts';
 import { PLAIN_MARKS } from '../panes/run-facts.ts';
 import { getLogEnd } from '../state/log.ts';
-import type { EventRow, PaneId, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { PaneId } from '../state/pane-ids.ts';
+import type { EventRow } from '../state/rows.ts';
 import { cleanText, splitCleanLines } from '../text/text.ts';
 import { type Line, toPlainText } from '../text/theme.ts';
 

@@ -3,7 +3,7 @@ import { KEYMAP } from '../keymap/index.ts';
 import { checkKeys, findClashes } from '../keymap/own-keys.ts';
 import { getPane } from '../panes/index.ts';
 import type { Pane } from '../panes/pane.ts';
-import { PANE_IDS, type PaneId } from '../state/model.ts';
+import { PANE_IDS, type PaneId } from '../state/pane-ids.ts';
 import { LOOKS, STYLES, THEME_NAMES } from '../text/theme.ts';
 import { DEFAULT_PREFERENCES } from './preferences.ts';
 

@@ -1,3 +1,5 @@
+import type { State } from './model.ts';
+import type { PaneId } from './pane-ids.ts';
 import type {
   AskRow,
   Choices,
@@ -10,16 +12,14 @@ import type {
   Memories,
   MessageRow,
   Notice,
-  PaneId,
   PeerRow,
   SessionRow,
-  State,
   Stats,
   Status,
   TaskRow,
   Unread,
   UsageDay,
-} from './model.ts';
+} from './rows.ts';
 import { WINDOWS } from './windows.ts';
 
 export const EMPTY_DATA: Data = {

@@ -1,14 +1,11 @@
-import type {
-  BulkQuestion,
-  CompareRace,
-  Data,
-  DetailKind,
-  LoadedDetail,
-  PaneId,
-  State,
-  Subject,
-} from './model.ts';
+import type { State, Subject } from './model.ts';
+import type { BulkQuestion, CompareRace } from './overlays.ts';
+import type { PaneId } from './pane-ids.ts';
+import type { Data, DetailKind, LoadedDetail, LockRow } from './rows.ts';
 import { isWideScreen } from './size.ts';
+
+/** Rivals of a race may hold the same path. */
+export const getLockId = ({ path, holder }: Pick<LockRow, 'path' | 'holder'>): string => `${holder}:${path}`;
 
 /** How many details are kept. Enough to go back and forth; each may hold a whole patch. */
 const MOST_DETAILS = 20;
@@ -69,7 +66,7 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
       return [state, stop, resume, head, promoted, branch, data.reports.get(id)].join(' ');
     }
     case 'lock': {
-      const lock = data.locks.find((each) => each.path === id);
+      const lock = data.locks.find((each) => getLockId(each) === id);
       return lock === undefined ? '' : `${lock.holder} ${lock.fence}`;
     }
     case 'agent': {

@@ -1,5 +1,5 @@
 import { splitGraphemes } from '../text/text.ts';
-import type { Input } from './model.ts';
+import type { Input } from './overlays.ts';
 
 export const EMPTY_INPUT: Input = { value: '', caret: 0 };
 

@@ -1,5 +1,6 @@
 import { findDetail } from './details.ts';
-import type { Data, RaceView, SessionFacts, SessionRow, State } from './model.ts';
+import type { State } from './model.ts';
+import type { Data, RaceView, SessionFacts, SessionRow } from './rows.ts';
 
 /** The sessions of a race as far as the list has them, in the order of its agents. */
 export const listRacers = (data: Data, race: number): SessionRow[] =>

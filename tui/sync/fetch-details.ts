@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asSvcError, type EngineClient } from '../../engine/index.ts';
 import { findDetail, isOfBranch, listWantedDetails, type WantedDetails } from '../state/details.ts';
-import type { Details, LoadedDetail, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Details, LoadedDetail } from '../state/rows.ts';
 
 /** The cursor must rest this long before details are fetched: a held key flies over a list. */
 const REST_MS = 50;

@@ -9,7 +9,7 @@ import type {
   SessionRow,
   TaskRow,
   UsageDay,
-} from '../state/model.ts';
+} from '../state/rows.ts';
 import { WINDOWS } from '../state/windows.ts';
 
 /** A small first page, so that the first screen does not wait for ten thousand rows. */

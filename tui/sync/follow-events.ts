@@ -1,6 +1,6 @@
 import { createSerialQueue, type EngineClient } from '../../engine/index.ts';
 import type { DataChange } from '../state/data.ts';
-import type { EventRow } from '../state/model.ts';
+import type { EventRow } from '../state/rows.ts';
 import { fetchChangedRows, fetchFirstRows, fetchLaterRows, fetchOlderTasks } from './fetch-rows.ts';
 
 /** The rows of events that arrive within this time are fetched together. */

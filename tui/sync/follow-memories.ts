@@ -1,6 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { splitSearch } from '../state/filter.ts';
-import type { Memories, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Memories } from '../state/rows.ts';
 
 /** So long a pause in the typing is a search. */
 const TYPED_MS = 80;

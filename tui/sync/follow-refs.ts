@@ -1,6 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { isWaitingForReview } from '../panes/workers.ts';
-import type { SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { SessionRow } from '../state/rows.ts';
 
 /** How many repositories are followed at once. */
 const MOST_REPOSITORIES = 20;

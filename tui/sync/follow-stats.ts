@@ -1,5 +1,6 @@
 import type { EngineClient } from '../../engine/index.ts';
-import type { State, Stats } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { Stats } from '../state/rows.ts';
 
 /** While the figures are looked at they are counted anew no more often than this. */
 const PAUSE_MS = 30_000;

@@ -1,6 +1,7 @@
 import type { EngineClient } from '../../engine/index.ts';
 import { isShowingWorkers } from '../state/details.ts';
-import type { SessionRow, State } from '../state/model.ts';
+import type { State } from '../state/model.ts';
+import type { SessionRow } from '../state/rows.ts';
 import { fetchSessions } from './fetch-rows.ts';
 
 /** How often to ask what agents do: that changes without an event. */

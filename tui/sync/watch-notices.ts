@@ -1,7 +1,7 @@
 import { constants, mkdirSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Notice } from '../state/model.ts';
+import type { Notice } from '../state/rows.ts';
 
 const MOST_BYTES = 64 * 1024;
 

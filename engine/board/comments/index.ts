@@ -8,6 +8,7 @@ import type { EventLog, Storage } from '../../storage/index.ts';
 import { type DiffComment, type DiffCommentRow, toDiffComment } from './rows.ts';
 
 export type { DiffComment } from './rows.ts';
+export { titleFollowUp } from './write-follow-up.ts';
 
 /** How many comments a session may have: more than anybody writes, and no more than one message should hold. */
 const MOST_COMMENTS = 500;

@@ -1,4 +1,4 @@
-import { cutToWidth, formatCount, toPrintable } from '../../base/text.ts';
+import { cutToWidth, formatCount, makeTitle, toPrintable } from '../../base/text.ts';
 import type { DiffComment } from './rows.ts';
 
 /** What a worker is sent on with, beside a person's own words. */
@@ -25,6 +25,21 @@ export function writeFollowUpMessage(material: FollowUpMaterial, words = ''): st
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** The lines that such a message begins with where a person has put no words before it. */
+const OPENINGS = [
+  { line: /^Merge (\S+) into your branch.*, and resolve the conflicts\.$/, name: 'conflicts with $1' },
+  { line: /^Deal with (\d+ comments?) on your work in s-\d+:$/, name: '$1' },
+] as const;
+
+/** A title for such a message: what the person wrote, else which task it goes on with, and why. */
+export function titleFollowUp(message: string, former: string): string {
+  const title = makeTitle(message);
+  const opening = OPENINGS.find(({ line }) => line.test(title));
+  if (opening === undefined) return title;
+  const first = /^follow-up of (.+): (?:conflicts with \S+|\d+ comments?)$/.exec(former)?.[1] ?? former;
+  return makeTitle(`follow-up of ${first}: ${title.replace(opening.line, opening.name)}`);
 }
 
 const describeConflict = (

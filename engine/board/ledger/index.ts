@@ -20,6 +20,8 @@ export interface LedgersDeps {
   clock: Clock;
   peers: Pick<Peers, 'find'>;
   paths: WorkspacePaths;
+  /** Sessions whose claims and those of that one do not exclude each other. */
+  rivalsOf(sessionId: string): readonly string[];
 }
 
 /** Owns the claims on ledger items. The files belong to people and agents; they are only read. */
@@ -33,34 +35,37 @@ export interface Ledgers {
   release(wanted: { holder: string; item: number; ledger: string }, by: By): { ledger: string; text: string };
   /** Throws `not_found` when there is no such file. */
   show(ledger: string): Ledger;
-  /** The claim on an item, with the item's text at that time; null when nobody holds it or it does not exist. */
-  claimOn(ledger: string, item: number): { holder: string; text: string } | null;
+  /** The claims on an item, with the item's text at that time: one, or those of several rivals of a race. */
+  claimsOn(ledger: string, item: number): { holder: string; text: string }[];
   /** What a holder has claimed, oldest first. */
   claimsOf(holder: string): Pick<Claim, 'ledger' | 'item' | 'text'>[];
   /** Releases all claims of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
 }
 
-export function createLedgers({ storage, events, clock, peers, paths }: LedgersDeps): Ledgers {
+export function createLedgers({ storage, events, clock, peers, paths, rivalsOf }: LedgersDeps): Ledgers {
   const { db } = storage;
-  const one = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ? AND item = ?');
-  const ofLedger = db.prepare<unknown[], ClaimRow>('SELECT * FROM claim WHERE ledger = ?');
+  const ofItem = db.prepare<unknown[], ClaimRow>(
+    'SELECT * FROM claim WHERE ledger = ? AND item = ? ORDER BY claimed_at, holder',
+  );
+  const ofLedger = db.prepare<unknown[], ClaimRow>(
+    'SELECT * FROM claim WHERE ledger = ? ORDER BY claimed_at, holder',
+  );
   const ofHolder = db.prepare<unknown[], ClaimRow>(
     'SELECT * FROM claim WHERE holder = ? ORDER BY claimed_at, ledger, item',
   );
   const put =
     db.prepare(`INSERT INTO claim (ledger, item, text, holder, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (ledger, item) DO UPDATE SET text = excluded.text, holder = excluded.holder,
-    claimed_at = excluded.claimed_at, expires_at = excluded.expires_at`);
-  const remove = db.prepare('DELETE FROM claim WHERE ledger = ? AND item = ?');
+    ON CONFLICT (ledger, item, holder) DO UPDATE SET text = excluded.text, expires_at = excluded.expires_at`);
+  const remove = db.prepare('DELETE FROM claim WHERE ledger = ? AND item = ? AND holder = ?');
   const removeOf = db.prepare<unknown[], ClaimRow>('DELETE FROM claim WHERE holder = ? RETURNING *');
   const removeExpired = db.prepare<unknown[], ClaimRow>(
     'DELETE FROM claim WHERE expires_at <= ? RETURNING *',
   );
 
   /** A claim ends with its session or its time. That of an unknown session lasts for its time. */
-  const isHeld = (row: ClaimRow | undefined): row is ClaimRow =>
-    row !== undefined && row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
+  const isHeld = (row: ClaimRow): boolean =>
+    row.expires_at > clock.now() && peers.find(row.holder)?.state !== 'ended';
 
   function recordClaimEvent(
     kind: 'item_claimed' | 'item_released',
@@ -84,27 +89,33 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       if (entry.checked) throw itemCheckedError(named.key, entry);
       const now = clock.now();
       releaseClaims(removeExpired.all(now), 'its time was over');
-      const before = one.get(named.key, item);
-      if (isHeld(before) && before.holder !== holder) throw itemHeldError(before, entry);
-      if (before !== undefined && before.holder !== holder) releaseClaims([before], 'its session has ended');
+      const rows = ofItem.all(named.key, item);
+      const before = rows.find((each) => each.holder === holder);
+      const allowed = [holder, ...rivalsOf(holder)];
+      const other = rows.find((each) => isHeld(each) && !allowed.includes(each.holder));
+      if (other !== undefined) throw itemHeldError(other, entry);
+      const over = rows.filter((each) => !isHeld(each) && each.holder !== holder);
+      for (const each of over) remove.run(each.ledger, each.item, each.holder);
+      releaseClaims(over, 'its session has ended');
       const row: ClaimRow = {
         ledger: named.key,
         item,
         text: entry.text,
         holder,
-        claimed_at: before?.holder === holder ? before.claimed_at : now,
+        claimed_at: before?.claimed_at ?? now,
         expires_at: now + ttlMin * 60_000,
       };
       put.run(row.ledger, row.item, row.text, row.holder, row.claimed_at, row.expires_at);
       // The item's text is not for those who only follow the events.
-      recordClaimEvent('item_claimed', row, { ...by, data: { extended: before?.holder === holder } });
+      recordClaimEvent('item_claimed', row, { ...by, data: { extended: before !== undefined } });
       return { ledger: row.ledger, item, text: row.text, holder, expiresAt: rfc3339(row.expires_at) };
     },
 
     release({ holder, item, ledger }, by) {
       const { key } = paths.resolveNamed(ledger);
-      const row = one.get(key, item);
-      if (!isHeld(row)) {
+      const rows = ofItem.all(key, item).filter(isHeld);
+      const row = rows.find((each) => each.holder === holder) ?? rows[0];
+      if (row === undefined) {
         const found = readLedger(paths.resolveNamed(ledger))?.items[item - 1] ?? null;
         const named = found === null ? '' : ` (${quoteItem(found.text)})`;
         throw new SvcError('not_found', `nobody holds item ${item}${named} of ${toPrintable(key)}`, {
@@ -122,8 +133,11 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
           },
         );
       }
-      remove.run(key, item);
-      recordClaimEvent('item_released', row, { ...by });
+      const released = holder === '*' ? rows : [row];
+      for (const each of released) {
+        remove.run(key, item, each.holder);
+        recordClaimEvent('item_released', each, { ...by });
+      }
       return { ledger: key, text: row.text };
     },
 
@@ -131,18 +145,18 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       const named = paths.resolveNamed(ledger);
       const found = readLedger(named);
       if (found === null) throw ledgerNotFoundError(named.key);
-      const claims = new Map(ofLedger.all(named.key).map((row) => [row.item, row]));
+      const claims = Map.groupBy(ofLedger.all(named.key).filter(isHeld), ({ item }) => item);
       return {
         ledger: named.key,
         items: found.items.map((entry): ShownItem => {
-          const row = claims.get(entry.item);
-          if (!isHeld(row)) return { ...entry, holder: null, expiresAt: null, claimedTextDiffers: false };
-          const { holder, text, expires_at } = row;
+          const rows = claims.get(entry.item);
+          if (rows === undefined)
+            return { ...entry, holder: null, expiresAt: null, claimedTextDiffers: false };
           return {
             ...entry,
-            holder,
-            expiresAt: rfc3339(expires_at),
-            claimedTextDiffers: text !== entry.text,
+            holder: rows.map(({ holder }) => holder).join(', '),
+            expiresAt: rfc3339(Math.max(...rows.map(({ expires_at }) => expires_at))),
+            claimedTextDiffers: rows.some(({ text }) => text !== entry.text),
           };
         }),
         clarify: {
@@ -152,10 +166,11 @@ export function createLedgers({ storage, events, clock, peers, paths }: LedgersD
       };
     },
 
-    claimOn(ledger, item) {
-      const row = one.get(paths.resolveNamed(ledger).key, item);
-      return isHeld(row) ? { holder: row.holder, text: row.text } : null;
-    },
+    claimsOn: (ledger, item) =>
+      ofItem
+        .all(paths.resolveNamed(ledger).key, item)
+        .filter(isHeld)
+        .map(({ holder, text }) => ({ holder, text })),
 
     claimsOf: (holder) =>
       ofHolder

@@ -21,7 +21,7 @@ export interface Claim {
 
 /** An item with its claim. */
 export interface ShownItem extends LedgerItem {
-  /** Null when nobody holds it. */
+  /** Null when nobody holds it; several rivals of a race with commas between. */
   holder: string | null;
   expiresAt: string | null;
   /** Whether its text has changed since it was claimed: items may have moved. */

@@ -21,9 +21,12 @@ export function ledgerOperations({ ledgers, peers }: { ledgers: Ledgers; peers: 
   /** Whose claim it is. Only the Chair frees what is another's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
-    const claim = ledgers.claimOn(input.ledger, input.item);
-    const held = claim?.holder ?? null;
-    if (caller.seat === 'chair' || claim === null || held === caller.sessionId) return ANY;
+    const claims = ledgers.claimsOn(input.ledger, input.item);
+    const [claim] = claims;
+    if (caller.seat === 'chair' || claim === undefined) return ANY;
+    if (caller.sessionId !== null && claims.some(({ holder }) => holder === caller.sessionId))
+      return caller.sessionId;
+    const held = claim.holder;
     throw new SvcError(
       'holder_mismatch',
       `item ${input.item} (${quoteItem(claim.text)}) is held by ${held}, not by ${caller.sessionId ?? 'this caller'}`,

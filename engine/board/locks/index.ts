@@ -20,9 +20,14 @@ export interface LocksDeps {
   clock: Clock;
   peers: Pick<Peers, 'find'>;
   paths: WorkspacePaths;
+  /** Sessions whose locks and those of that one do not exclude each other. */
+  rivalsOf(sessionId: string): readonly string[];
 }
 
-/** Owns the locks on paths. An expired lock does not count, even while its row still exists. */
+/**
+ * Owns the locks on paths. An expired lock does not count, even while its row still exists. Rivals of a race edit copies of
+ * which one is taken over: to each other their locks do not count, to everybody else those of each do.
+ */
 export interface Locks {
   /** Locks a path, or extends the holder's lock, inside `storage.write`. Throws `lock_held`, `conflict` (holder has ended). */
   acquire(wanted: { holder: string; path: string; ttlMin: number }, by: By): Lock;
@@ -32,8 +37,10 @@ export interface Locks {
   release(holder: string, path: string, by: By): string;
   /** Locks on a path, on the folders above it and on what is below it; without a path, all locks. */
   around(path?: string): Lock[];
-  /** The lock that covers the path and is not `exceptHolder`'s; null when nobody else holds it. */
+  /** The lock that covers the path and is neither `exceptHolder`'s nor of one of its rivals; null when nobody else holds it. */
   holderOver(path: string, exceptHolder: string | null): Lock | null;
+  /** All locks that cover the path. */
+  listOver(path: string): Lock[];
   /** Releases all locks of a holder that is gone, inside `storage.write`. */
   releaseAll(holder: string, why: string): void;
   /** Starts removing expired locks. */
@@ -41,27 +48,29 @@ export interface Locks {
   close(): void;
 }
 
+/** Neither the holder's own nor its rivals'. */
+const OF_OTHERS = 'holder NOT IN (SELECT value FROM json_each(@exempt))';
 const ABOVE = 'path IN (SELECT value FROM json_each(@above))';
 /** Keys that begin with `/` belong to projects outside the workspace; `0` is the character after `/`. */
 const BELOW = `((path >= @low AND path < @high) OR (@holdsWorkspace = 1 AND (path < '/' OR path >= '0')))`;
 
-export function createLocks({ storage, events, clock, peers, paths }: LocksDeps): Locks {
+export function createLocks({ storage, events, clock, peers, paths, rivalsOf }: LocksDeps): Locks {
   const { db } = storage;
   const prepareFind = (where: string, order = 'path') =>
     db.prepare<unknown[], LockRow>(
       `SELECT * FROM lock WHERE expires_at > @now AND ${where} ORDER BY ${order}`,
     );
-  const all = prepareFind('true');
-  const exactly = prepareFind('path = @key');
-  const around = prepareFind(`(${ABOVE} OR ${BELOW})`);
-  const conflicts = prepareFind(`holder <> @holder AND (${ABOVE} OR ${BELOW})`);
-  const over = prepareFind(`holder <> @holder AND ${ABOVE}`, 'length(path) DESC');
+  const all = prepareFind('true', 'path, holder');
+  const exactly = prepareFind('path = @key', 'holder <> @holder, holder');
+  const around = prepareFind(`(${ABOVE} OR ${BELOW})`, 'path, holder');
+  const conflicts = prepareFind(`${OF_OTHERS} AND (${ABOVE} OR ${BELOW})`);
+  const over = prepareFind(`${OF_OTHERS} AND ${ABOVE}`, 'length(path) DESC, holder');
   // The one that lasts longest.
   const own = prepareFind(`holder = @holder AND ${ABOVE}`, 'expires_at DESC');
   const put =
     db.prepare(`INSERT INTO lock (path, holder, fence, acquired_at, expires_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (path) DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`);
-  const remove = db.prepare('DELETE FROM lock WHERE path = ?');
+    ON CONFLICT (path, holder) DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`);
+  const remove = db.prepare('DELETE FROM lock WHERE path = ? AND holder = ?');
   const removeOf = db.prepare<unknown[], LockRow>('DELETE FROM lock WHERE holder = ? RETURNING *');
   const removeExpired = db.prepare<unknown[], LockRow>('DELETE FROM lock WHERE expires_at <= ? RETURNING *');
   const earliest = db.prepare<unknown[], { at: number | null }>('SELECT min(expires_at) AS at FROM lock');
@@ -81,6 +90,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
     high,
     holdsWorkspace: holdsWorkspace ? 1 : 0,
     holder,
+    exempt: JSON.stringify(holder === '' ? [] : [holder, ...rivalsOf(holder)]),
     now: clock.now(),
   });
 
@@ -122,7 +132,8 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
       const wish = buildLockParameters({ key, ...rest }, holder);
       const other = conflicts.get(wish);
       if (other) throw lockHeldError(key, other);
-      const before = exactly.get(wish);
+      const found = exactly.get(wish);
+      const before = found?.holder === holder ? found : undefined;
       const row: LockRow = {
         path: key,
         holder,
@@ -149,7 +160,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
 
     release(holder, path, by) {
       const at = resolveReach(path);
-      const row = exactly.get(buildLockParameters(at));
+      const row = exactly.get(buildLockParameters(at, holder));
       if (row === undefined) throw notLockedError(at.key, own.get(buildLockParameters(at, holder)));
       if (row.holder !== holder) {
         throw new SvcError(
@@ -161,7 +172,7 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
           },
         );
       }
-      remove.run(at.key);
+      remove.run(at.key, holder);
       expiry.changed();
       recordLockEvent('lock_released', row, { ...by });
       return at.key;
@@ -177,6 +188,8 @@ export function createLocks({ storage, events, clock, peers, paths }: LocksDeps)
       const row = over.get(buildLockParameters(resolveReach(path), exceptHolder ?? ''));
       return row === undefined ? null : toLock(row);
     },
+
+    listOver: (path) => over.all(buildLockParameters(resolveReach(path))).map(toLock),
 
     releaseAll(holder, why) {
       removeExpiredLocks();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { cursorError } from '../../api/cursor.ts';
 import { by, operation, toWire } from '../../api/operation.ts';
-import { tool } from '../../api/tool.ts';
+import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
 import {
@@ -75,19 +76,29 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
       about: 'Who holds a path, a folder above it or anything below; without a path every lock that is held.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ path: path.optional() }),
+      input: z.strictObject({
+        path: path.optional(),
+        limit: z.int().min(1).max(100_000).optional().meta({ unlisted: true }),
+        /** `holder:path`: locks are in the order of their paths. */
+        cursor: z.string().min(1).optional().meta({ unlisted: true }),
+      }),
       output: z.object({
         locks: z.array(z.looseObject({ path: z.string(), holder: z.string(), expires_at: z.string() })),
+        more: z.int().optional().meta({ unlisted: true }),
       }),
-      say: ({ locks: held }) =>
+      say: ({ locks: held, more = 0 }) =>
         held.length === 0
           ? 'nothing is locked'
-          : held
-              .map(
+          : [
+              ...held.map(
                 ({ path, holder, expires_at }) => `${holder} holds ${toPrintable(path)} until ${expires_at}`,
-              )
-              .join('\n'),
-      run: (input) => ({ locks: toWire(locks.around(input.path || undefined)) }),
+              ),
+              ...sayMore(more),
+            ].join('\n'),
+      run({ path: around, ...part }) {
+        const { page, more } = takePageByPath(locks.around(around || undefined), part);
+        return { locks: toWire(page), ...(more === 0 ? {} : { more }) };
+      },
     }),
     operation({
       name: 'lock.over',
@@ -114,6 +125,25 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
     }),
   ];
 }
+
+/** A cursor stands for a lock that need not be held any more. Throws `usage`. */
+function takePageByPath(
+  locks: readonly Lock[],
+  { limit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+): { page: Lock[]; more: number } {
+  const [, holder = '', path] = /^([^:]+):(.+)$/s.exec(cursor ?? '') ?? [];
+  if (cursor !== undefined && path === undefined) throw cursorError(cursor);
+  const left =
+    path === undefined
+      ? locks
+      : locks.filter((each) => (compareBytes(each.path, path) || compareBytes(each.holder, holder)) > 0);
+  const page = left.slice(0, limit);
+  return { page, more: left.length - page.length };
+}
+
+/** As SQLite sorts text. */
+const compareBytes = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 function overInside(locks: Locks, path: string, except: string | null): Lock | null {
   try {

@@ -34,6 +34,11 @@ export interface Races {
   firstOf(race: number): Session;
   /** The race that a session, or the one that it goes on with, takes part in; null for none. */
   ofSession(session: Session): Race | null;
+  /**
+   * The other live sessions of the open race that a session takes part in, by itself or as one that goes on. Their worktrees are
+   * rivals, of which one is promoted. None for whatever is no session, or races no more.
+   */
+  rivalsOf(sessionId: string): string[];
   /** Throws `conflict` unless the task can be dispatched. */
   begin(taskId: string): Race;
   /** Records the commit that its sessions begin from, once; returns the recorded one. */
@@ -161,6 +166,14 @@ export function createRaces({
     },
     firstOf: (race) => sessions.ofRace(race)[0] as Session,
     ofSession: findRaceOf,
+    rivalsOf(sessionId) {
+      const race = sessions.isKnown(sessionId) ? findRaceOf(sessions.get(sessionId)) : null;
+      if (race?.state !== 'open') return [];
+      return sessions
+        .listLive()
+        .filter((each) => each.sessionId !== sessionId && findRaceOf(each)?.id === race.id)
+        .map((each) => each.sessionId);
+    },
     begin(taskId) {
       const race = Number(insert.run(parseId('t', taskId), clock.now()).lastInsertRowid);
       tasks.beginRace(taskId, race);

@@ -51,11 +51,16 @@ export interface Messages {
   amend(from: { session: string; kind: MessageKind }, change: (body: string) => string, by: By): void;
   /** Those that tell of `origin`. */
   ofOrigin(origin: string): MessageRow[];
-  /** The oldest unread ones first, then the newest read; at most `limit`. With how many there are of each. */
+  /**
+   * Unread ones, oldest first, or all of them, newest first: at most `limit` after the one that `cursor` names. With how many
+   * there are of each, on all pages.
+   */
   inbox(
     reader: Reader,
-    part: { limit: number; unread: boolean },
+    part: { limit: number; unread: boolean; cursor?: number | undefined },
   ): { rows: MessageRow[]; unread: number; read: number };
+  /** How many of an inbox come after that one. */
+  countAfter(reader: Reader, part: { unread: boolean; cursor: number }): number;
   /** Whether any kept message is addressed to that session. */
   isAddressed(session: string): boolean;
   /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
@@ -100,10 +105,16 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
   );
   const setBody = db.prepare('UPDATE message SET body = ? WHERE id = ?');
   const unreadOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} ORDER BY id LIMIT +?`,
+    `SELECT * FROM message WHERE acked_at IS NULL AND ${MINE} AND id > ? ORDER BY id LIMIT +?`,
   );
-  const readOf = db.prepare<unknown[], MessageRow>(
-    `SELECT * FROM message WHERE acked_at IS NOT NULL AND ${MINE} ORDER BY id DESC LIMIT +?`,
+  const newestOf = db.prepare<unknown[], MessageRow>(
+    `SELECT * FROM message WHERE ${MINE} AND id < ? ORDER BY id DESC LIMIT +?`,
+  );
+  const countUnreadAfter = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE} AND id > ?`,
+  );
+  const countBefore = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM message WHERE ${MINE} AND id < ?`,
   );
   const unreadCount = db.prepare<unknown[], { n: number }>(
     `SELECT count(*) AS n FROM message WHERE acked_at IS NULL AND ${MINE}`,
@@ -264,13 +275,16 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
       return rows;
     },
     ofOrigin: (origin) => byOrigin.all(origin),
-    inbox(reader, { limit, unread: onlyUnread }) {
+    inbox(reader, { limit, unread, cursor }) {
       const whose = buildReaderParameters(reader);
-      const unread = unreadOf.all(...whose, limit);
-      const read = onlyUnread ? [] : readOf.all(...whose, limit - unread.length);
+      const rows = unread
+        ? unreadOf.all(...whose, cursor ?? 0, limit)
+        : newestOf.all(...whose, cursor ?? Number.MAX_SAFE_INTEGER, limit);
       const countOf = (of: typeof unreadCount): number => of.get(...whose)?.n ?? 0;
-      return { rows: [...unread, ...read], unread: countOf(unreadCount), read: countOf(readCount) };
+      return { rows, unread: countOf(unreadCount), read: countOf(readCount) };
     },
+    countAfter: (reader, { unread, cursor }) =>
+      (unread ? countUnreadAfter : countBefore).get(...buildReaderParameters(reader), cursor)?.n ?? 0,
     isAddressed: (session) => addressed.get(session) !== undefined,
     ack(id, reader, by) {
       const row = get(id);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor, parseNumberCursor } from '../../api/cursor.ts';
 import { by, type Caller, chairOnly } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
@@ -213,6 +214,7 @@ export function messageTools(deps: MessageToolDeps) {
         agent: name.optional().describe("Also the mail to this agent; default: your session's"),
         unread: z.boolean().optional().describe('Default true; false: the read ones too'),
         limit: z.int().min(1).max(500).optional().describe('Default 50'),
+        cursor: cursor.meta({ unlisted: true }),
       }),
       output: z.object({
         session: z.string().nullable(),
@@ -229,10 +231,20 @@ export function messageTools(deps: MessageToolDeps) {
         ].join('\n\n'),
       run(input, caller) {
         const reader = resolveReader(deps, input, caller);
-        const part = { limit: input.limit ?? 50, unread: input.unread ?? true };
-        const { rows: found, unread, read } = messages.inbox(reader, part);
+        const onlyUnread = input.unread ?? true;
+        const {
+          rows: found,
+          unread,
+          read,
+        } = messages.inbox(reader, {
+          limit: input.limit ?? 50,
+          unread: onlyUnread,
+          cursor: parseNumberCursor(input.cursor),
+        });
         const fitting = takePage(found);
-        const more = unread + (part.unread ? 0 : read) - fitting.length;
+        const last = fitting.at(-1);
+        const more =
+          last === undefined ? 0 : messages.countAfter(reader, { unread: onlyUnread, cursor: last.id });
         return { session: reader.session, messages: fitting, unread, read, more };
       },
     }),

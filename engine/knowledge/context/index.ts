@@ -164,7 +164,7 @@ export function createStoredTexts(deps: StoredTextsDeps) {
     /** The texts of a caller that have not expired, last used first. Loads nothing where there are none. */
     async listOf(caller: Caller): Promise<StoredText[]> {
       await importForwarded();
-      return hasTexts() ? (await open()).store.list(MOST_LISTED, holderOf(caller)) : [];
+      return hasTexts() ? (await open()).store.listLastUsed(MOST_LISTED, holderOf(caller)) : [];
     },
     importForwarded,
     savings: createSavings({ storage, forwarded: deps.forwarded, log }),

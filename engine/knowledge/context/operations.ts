@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor } from '../../api/cursor.ts';
 import { type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -143,15 +144,23 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
     }),
     operation({
       name: 'context.list',
-      about: 'Stored texts that have not expired, last used first.',
+      about: 'Stored texts that have not expired, newest first.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(1000, 50) }),
+      input: z.strictObject({ limit: limit(100_000, 50), cursor }),
       async run(input, caller): Promise<StoredText[]> {
         const { store } = await texts.open();
         await texts.importForwarded();
-        return store.list(input.limit, scopeOf(caller));
+        return store.list(input, scopeOf(caller));
       },
+    }),
+    operation({
+      name: 'context.count',
+      about: 'How many stored texts have not expired.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: async (_input, caller) => (await texts.open()).store.countListed(scopeOf(caller)),
     }),
     operation({
       name: 'context.stats',

@@ -1,3 +1,4 @@
+import { cursorError } from '../../api/cursor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -49,6 +50,9 @@ export interface TextStoreDeps {
 
 export type TextStore = ReturnType<typeof createTextStore>;
 
+/** Has not expired, and is one of the holder's; all are, without one. */
+const LISTED = `ended_at IS NULL AND used_at > @since AND (@holder IS NULL
+  OR EXISTS (SELECT 1 FROM stored_text_holder WHERE text = stored_text.number AND holder = @holder))`;
 /** Of the hash in an id; more where two hashes begin alike. */
 const SHORTEST_ID = 10;
 /** How long an id that has expired is told from one that never was. */
@@ -99,10 +103,15 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
     'DELETE FROM chunk_words WHERE rowid IN (SELECT number FROM text_chunk WHERE text = ?)',
   );
   const removeChunks = db.prepare('DELETE FROM text_chunk WHERE text = ?');
-  const newest = db.prepare<unknown[], StoredRow>(`SELECT * FROM stored_text
-    WHERE ended_at IS NULL AND used_at > @since AND (@holder IS NULL
-      OR EXISTS (SELECT 1 FROM stored_text_holder WHERE text = stored_text.number AND holder = @holder))
-    ORDER BY used_at DESC, number DESC LIMIT +@limit`);
+  const newest = db.prepare<unknown[], StoredRow>(
+    `SELECT * FROM stored_text WHERE ${LISTED} AND number < @before ORDER BY number DESC LIMIT +@limit`,
+  );
+  const lastUsed = db.prepare<unknown[], StoredRow>(
+    `SELECT * FROM stored_text WHERE ${LISTED} ORDER BY used_at DESC, number DESC LIMIT +@limit`,
+  );
+  const countListed = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM stored_text WHERE ${LISTED}`,
+  );
   const count = db.prepare(`INSERT INTO context_saving (session, tool, calls, bytes_in, bytes_out, last_at)
     VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT (session, tool) DO UPDATE SET calls = calls + 1,
     bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
@@ -207,9 +216,25 @@ export function createTextStore({ storage, clock, idleMs, mostBytes, removeFile 
       if (touch.run(clock.now(), number).changes > 0) hold.run(number, holder);
     },
 
-    /** Texts that have not expired, last used first; those of one holder, or all. */
-    list: (limit: number, holder: string | null): StoredText[] =>
-      newest.all({ limit, holder, since: expiresBefore() }).map(toStored),
+    /**
+     * Texts that have not expired, newest first; those of one holder, or all: at most `limit` after the one that `cursor`
+     * names. Throws `usage`.
+     */
+    list(
+      { limit, cursor }: { limit: number; cursor?: string | undefined },
+      holder: string | null,
+    ): StoredText[] {
+      const last = cursor === undefined ? undefined : byId.get(cursor);
+      if (cursor !== undefined && last === undefined) throw cursorError(cursor);
+      const before = last?.number ?? Number.MAX_SAFE_INTEGER;
+      return newest.all({ limit, before, holder, since: expiresBefore() }).map(toStored);
+    },
+
+    listLastUsed: (limit: number, holder: string | null): StoredText[] =>
+      lastUsed.all({ limit, holder, since: expiresBefore() }).map(toStored),
+
+    countListed: (holder: string | null): number =>
+      countListed.get({ holder, since: expiresBefore() })?.n ?? 0,
 
     /** Whether its file is wanted. */
     isKept: (hash: string): boolean => byHash.get(hash)?.ended_at === null,

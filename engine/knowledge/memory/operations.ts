@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor } from '../../api/cursor.ts';
 import { by, type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -157,15 +158,15 @@ export function memoryOperations({
       about: 'Active memories, newest first.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(1000, 50), type }),
+      input: z.strictObject({ limit: limit(100_000, 50), type, cursor: cursor.meta({ unlisted: true }) }),
       output: z.object({ memories: z.array(shownMemory.meta({ unlisted: true })), more: z.int() }),
       say: ({ memories, more }) => sayMemories(memories, more),
       async run(input) {
         const { store } = await memory.open();
-        const found = store.list(input.limit + 1, input.type);
+        const found = store.list({ ...input, limit: input.limit + 1 });
         return {
           memories: show(found.slice(0, input.limit)),
-          more: Math.max(0, (input.type === undefined ? store.countActive() : found.length) - input.limit),
+          more: found.length > input.limit ? store.countAfter(found[input.limit - 1]!.id, input.type) : 0,
         };
       },
     }),
@@ -188,7 +189,7 @@ export function memoryOperations({
         if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], true) };
         const found =
           query === ''
-            ? store.list(input.limit, input.type)
+            ? store.list(input)
             : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
         return { memories: show(found) };
       },
@@ -255,7 +256,7 @@ export function memoryOperations({
         const query = input.query?.trim() ?? '';
         const found =
           query === ''
-            ? store.list(input.limit, input.type)
+            ? store.list(input)
             : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
         const brief = store.findBrief();
         return {
@@ -290,8 +291,16 @@ export function memoryOperations({
       about: 'Memories that enter no brief before a person has kept them, oldest first.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({ limit: limit(1000, 100) }),
-      run: async (input) => (await memory.open()).store.listUnreviewed(input.limit),
+      input: z.strictObject({ limit: limit(100_000, 100), cursor }),
+      run: async (input) => (await memory.open()).store.listUnreviewed(input),
+    }),
+    operation({
+      name: 'memory.count_review',
+      about: 'How many of those there are.',
+      seat: 'any',
+      changes: false,
+      input: z.strictObject({}),
+      run: async () => (await memory.open()).store.countUnreviewed(),
     }),
     operation({
       name: 'memory.keep',

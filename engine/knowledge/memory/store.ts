@@ -1,3 +1,4 @@
+import { cursorError } from '../../api/cursor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { makeTitle } from '../../base/text.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
@@ -45,6 +46,10 @@ export type MemoryStore = ReturnType<typeof createMemoryStore>;
 const DAY_MS = 86_400_000;
 export const DEFAULT_TYPE = 'fact';
 
+/** In the order of a list, newest first, what follows a row. */
+const AFTER = '(changed_at, number) < (?, ?)';
+const NEWER_THAN_ALL = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+
 /** Owns the rows of the memory and what they are found by. What changes them runs inside `storage.write`. */
 export function createMemoryStore({ storage, events, clock, ...writing }: MemoryStoreDeps) {
   const { db } = storage;
@@ -60,16 +65,23 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
   >(`SELECT type, title_key FROM memory
     WHERE state = 'active' GROUP BY type, title_key HAVING count(*) > 1 ORDER BY max(changed_at) DESC LIMIT +?`);
   const newest = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' ORDER BY changed_at DESC, number DESC LIMIT +?",
+    `SELECT * FROM memory WHERE state = 'active' AND ${AFTER} ORDER BY changed_at DESC, number DESC LIMIT +?`,
   );
   const newestOf = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' AND type = ? ORDER BY changed_at DESC, number DESC LIMIT +?",
+    `SELECT * FROM memory WHERE state = 'active' AND ${AFTER} AND type = ?
+     ORDER BY changed_at DESC, number DESC LIMIT +?`,
   );
   const unreviewed = db.prepare<unknown[], MemoryRow>(
-    "SELECT * FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL ORDER BY number LIMIT +?",
+    `SELECT * FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL AND number > ? ORDER BY number LIMIT +?`,
   );
   const countActive = db.prepare<unknown[], { n: number }>(
     "SELECT count(*) AS n FROM memory WHERE state = 'active'",
+  );
+  const countFollowing = db.prepare<unknown[], { n: number }>(
+    `SELECT count(*) AS n FROM memory WHERE state = 'active' AND ${AFTER} AND type = coalesce(?, type)`,
+  );
+  const countUnreviewed = db.prepare<unknown[], { n: number }>(
+    "SELECT count(*) AS n FROM memory WHERE state = 'active' AND unreviewed IS NOT NULL",
   );
   const overdue = db.prepare<unknown[], MemoryRow>(
     "SELECT * FROM memory WHERE state = 'active' AND type = ? AND changed_at <= ?",
@@ -134,6 +146,14 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
       .filter(([, days]) => days > 0)
       .map(([type, days]) => [type, clock.now() - days * DAY_MS]);
 
+  /** The row that a cursor names, whatever has become of it. Throws `usage`. */
+  function findCursor(cursor: string | undefined): MemoryRow | undefined {
+    if (cursor === undefined) return undefined;
+    const row = table.find(cursor);
+    if (row === undefined) throw cursorError(cursor);
+    return row;
+  }
+
   return {
     ...createConcepts({ db, table, events, clock, writing }),
     ...createBriefRecords(db, clock),
@@ -141,13 +161,26 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
 
     resolve: (id: string): Memory => toMemory(resolve(id)),
 
-    list: (limit: number, type?: string): Memory[] =>
-      (type === undefined ? newest.all(limit) : newestOf.all(type, limit)).map(toMemory),
+    /** Active ones, newest first: at most `limit` after the one that `cursor` names. Throws `usage`. */
+    list({ limit, type, cursor }: { limit: number; type?: string | undefined; cursor?: string | undefined }) {
+      const last = findCursor(cursor);
+      const after = last === undefined ? NEWER_THAN_ALL : [last.changed_at, last.number];
+      return (type === undefined ? newest.all(...after, limit) : newestOf.all(...after, type, limit)).map(
+        toMemory,
+      );
+    },
 
     countActive: (): number => countActive.get()?.n ?? 0,
 
-    /** What waits for a person, oldest first. */
-    listUnreviewed: (limit: number): Memory[] => unreviewed.all(limit).map(toMemory),
+    /** How many of a list, of one type or all, come after that one. */
+    countAfter(id: string, type?: string): number {
+      const { changed_at, number } = resolve(id);
+      return countFollowing.get(changed_at, number, type ?? null)?.n ?? 0;
+    },
+
+    /** What waits for a person, oldest first: at most `limit` after the one that `cursor` names. Throws `usage`. */
+    listUnreviewed: ({ limit, cursor }: { limit: number; cursor?: string | undefined }): Memory[] =>
+      unreviewed.all(findCursor(cursor)?.number ?? 0, limit).map(toMemory),
 
     /** Active memories that say different things under one title, newest last in each. */
     conflicts: (limit = 200): Memory[][] =>
@@ -204,7 +237,7 @@ export function createMemoryStore({ storage, events, clock, ...writing }: Memory
     listAgainst: ({ id, type, title }: Memory): Memory[] =>
       sameTitle.all(type, normalizeTitle(title), id).map(toMemory),
 
-    countUnreviewed: (): number => unreviewed.all(1000).length,
+    countUnreviewed: (): number => countUnreviewed.get()?.n ?? 0,
 
     isIndexCurrent: words.isCurrent,
     rebuildIndex: words.rebuild,

@@ -25,8 +25,8 @@ export interface GraphView {
 /** What is asked of the thread. */
 export interface GraphCalls {
   /**
-   * An answer, which waits so long for the index to be brought up to date, ms, where it was compared with the whole folder
-   * longer ago than that, ms.
+   * An answer, which waits so long for the index to be brought up to date, ms. Where it was compared with the whole folder at
+   * most so long ago, ms, and that took a fair part of this time, it is not compared again.
    */
   ask: {
     takes: {
@@ -64,11 +64,15 @@ const LEAST_PATIENCE_MS = 500;
 /** How often an answer is made again because files that it names have changed. */
 const MOST_TRIES = 3;
 const MOST_OPEN = 8;
+/** A folder is compared again after so many times what that took last: at once where it is small. */
+const COMPARING_TIMES = 2;
 
 interface OpenView {
   indexer: Indexer;
   /** When it began to be compared with the whole folder last, by the monotonic clock. */
   at: number;
+  /** How long that took, ms. */
+  comparingMs: number;
   refreshing: Promise<RefreshResult> | null;
   progress: IndexProgress;
   compiling: { run: Promise<ExactRun>; progress: IndexProgress; end: AbortController } | null;
@@ -90,6 +94,7 @@ async function openView(view: GraphView): Promise<OpenView> {
   const made: OpenView = {
     indexer: createIndexer({ root, file, env: process.env, parsers, without }),
     at: Number.NEGATIVE_INFINITY,
+    comparingMs: 0,
     refreshing: null,
     progress: { phase: 'read', done: 0, total: 0 },
     compiling: null,
@@ -130,6 +135,7 @@ function startRefresh(view: OpenView, isFull: boolean): Promise<RefreshResult> {
       },
     });
     view.at = at;
+    view.comparingMs = result.comparingMs;
     return result;
   };
   const refreshing = run().finally(() => {
@@ -159,14 +165,15 @@ async function answer({
   const until = begin + patienceMs;
   const isNew = (path: string): boolean =>
     !view.indexer.hasFile(path) && view.indexer.languageOf(path) !== null;
-  let maxAgeMs = freshMs;
+  let maxAgeMs = Math.min(freshMs, view.comparingMs * COMPARING_TIMES);
   for (let tries = 1; ; tries += 1) {
     if (!(await waitForFresh(view, begin - maxAgeMs, until))) {
       const { answer: early } = await answerQuestion(view.indexer, question, env);
       return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
     const { answer: made, names } = await answerQuestion(view.indexer, question, env);
-    if (view.at < begin && [...names].some(isNew)) {
+    // What is not there may have been written just now.
+    if (view.at < begin && (isNothing(made) || [...names].some(isNew))) {
       maxAgeMs = 0;
       continue;
     }
@@ -180,6 +187,9 @@ async function answer({
     if (tries === MOST_TRIES) return { answer: made, stale: { changing: [...names].slice(0, 5) }, exact };
   }
 }
+
+const isNothing = (answer: GraphAnswer): boolean =>
+  'empty' in answer || ('symbols' in answer && answer.symbols.length === 0);
 
 /** Waits for the index to be of the folder as it was at a time or later, until another time; both by the monotonic clock. */
 async function waitForFresh(view: OpenView, since: number, until: number): Promise<boolean> {

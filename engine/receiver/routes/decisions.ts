@@ -9,6 +9,7 @@ import {
   type JsonObject,
   parseJsonBody,
   readTextField,
+  refuseOwnEvent,
 } from '../../http/body.ts';
 import { SCHEMES } from '../../http/signature.ts';
 import { problemAnswer } from '../problem.ts';
@@ -87,6 +88,7 @@ function readDecisionBody(
 ): { decisionId: string; reason: string | undefined } {
   const body: JsonObject = parseJsonBody(request.body);
   const problems: FieldProblem[] = [];
+  refuseOwnEvent(body, problems);
   const named = readTextField(body, 'decision_id', problems);
   const reason = readTextField(body, 'reason', problems);
   if (problems.length > 0) throw fieldsInvalidError(problems);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { writeProjectConsent } from '../../access/index.ts';
+import { cursor, takePage } from '../../api/cursor.ts';
 import { by, operation } from '../../api/operation.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -26,8 +27,8 @@ export function projectOperations({
         'The projects, what they carry for their worktrees, and whether somebody on this machine has agreed to it.',
       seat: 'any',
       changes: false,
-      input: z.strictObject({}),
-      run: () => readProjectSetups(where()),
+      input: z.strictObject({ limit: z.int().min(1).max(100_000).optional(), cursor }),
+      run: (part) => takePage(readProjectSetups(where()), part, ({ id }) => id),
     }),
     operation({
       name: 'project.show',

@@ -57,6 +57,7 @@ export type { RestoreRequest } from './restore.ts';
 export type { SavedRef } from './saved-refs.ts';
 export { WORKTREE_STATES, type WorktreeState } from './states.ts';
 export {
+  compareNewestFirst,
   listWorktreeStates,
   type RepositoryStatus,
   type SessionWorktree,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
+import { compareText } from '../../base/text.ts';
 import { listUncommitted } from './contents.ts';
 import type { Git } from './git.ts';
 import { gitDirOfWorktree } from './inspect.ts';
@@ -31,6 +32,8 @@ export interface StatusRequest extends ListingRequest {
   state?: WorktreeState | undefined;
   /** Return at most this many, the newest. */
   limit?: number | undefined;
+  /** Return only those of these branches. */
+  isWanted?: ((branch: string) => boolean) | undefined;
 }
 
 export interface SessionWorktree {
@@ -90,8 +93,9 @@ export function listWorktreeStates(worktree: SessionWorktree): WorktreeState[] {
 const MOST_AT_ONCE = 4;
 
 const byNumber = new Intl.Collator('en', { numeric: true });
-const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
-  byNumber.compare(other.branch, one.branch);
+/** By the numbers in their names; no two branches are equal. */
+export const compareNewestFirst = (one: { branch: string }, other: { branch: string }): number =>
+  byNumber.compare(other.branch, one.branch) || compareText(one.branch, other.branch);
 
 /** What all rows of a list share. */
 interface StatusContext {
@@ -112,10 +116,10 @@ export async function readWorktreeStatus(
 ): Promise<RepositoryStatus> {
   const repository = await resolveRepository(git, request.repository);
   const { root, commonDir } = repository;
-  const { limit = Number.POSITIVE_INFINITY, state } = request;
+  const { limit = Number.POSITIVE_INFINITY, state, isWanted = () => true } = request;
   const { name, problem: unnamed } = tryBaseName(repository, request.base);
-  const { pairings, base: target } = await listSessionWorktrees(git, root, { ...request, base: name });
-  pairings.sort(compareNewestFirst);
+  const { pairings: all, base: target } = await listSessionWorktrees(git, root, { ...request, base: name });
+  const pairings = all.filter(({ branch }) => isWanted(branch)).sort(compareNewestFirst);
   // Without a filter the rest need not be looked at.
   const looked = state === undefined ? pairings.slice(0, limit) : pairings;
   const heads = looked.flatMap(({ head }) => head ?? []);

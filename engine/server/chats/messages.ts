@@ -3,7 +3,8 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
-import type { EventOrigin, LinkedEvent } from '../deliveries/index.ts';
+import type { EventOrigin } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import { hashToken, makeToken } from '../secrets.ts';
 import { readChannelEvents } from './channels.ts';
 

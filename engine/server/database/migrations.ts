@@ -1,174 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../base/errors.ts';
+import { addChats } from './add-chats.ts';
+import { addSignedDecisions } from './add-signed-decisions.ts';
+import { createTable } from './create-table.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A step that was released is never changed; the next one follows it. */
 type Migration = (schema: Kysely<Tables>) => Promise<void>;
-
-/** Columns of a table by name: `text`, `integer`, and with `?` one that may be null. */
-type Columns = Record<string, 'text' | 'integer' | 'text?' | 'integer?'>;
-
-async function createTable(
-  db: Kysely<Tables>,
-  name: string,
-  columns: Columns,
-  { key, unique = [], refers = {} }: { key: string[]; unique?: string[]; refers?: Record<string, string> },
-): Promise<void> {
-  let table = db.schema.createTable(name);
-  for (const [column, kind] of Object.entries(columns)) {
-    // PostgreSQL's integer ends in 2038.
-    const type = kind.startsWith('text') ? 'text' : 'bigint';
-    table = table.addColumn(column, type, (made) => {
-      const bound = kind.endsWith('?') ? made : made.notNull();
-      const other = refers[column];
-      return other === undefined ? bound : bound.references(`${other}.id`).onDelete('cascade');
-    });
-  }
-  table = table.addPrimaryKeyConstraint(`${name}_key`, key as never[]);
-  for (const column of unique) table = table.addUniqueConstraint(`${name}_${column}`, [column] as never[]);
-  await table.execute();
-  // What is deleted with its owner is found by it.
-  for (const column of Object.keys(refers))
-    await db.schema.createIndex(`${name}_by_${column}`).on(name).column(column).execute();
-}
-
-/** Bots of chat services, who speaks there for whom, and what was said. */
-const addChats: Migration = async (db) => {
-  await createTable(
-    db,
-    'bots',
-    { kind: 'text', settings: 'text', set_by: 'text', set_at: 'integer' },
-    { key: ['kind'] },
-  );
-  await createTable(
-    db,
-    'chat_memory',
-    { kind: 'text', key: 'text', value: 'text', until: 'integer?' },
-    { key: ['kind', 'key'] },
-  );
-  await createTable(
-    db,
-    'chat_users',
-    {
-      kind: 'text',
-      user_id: 'text',
-      name: 'text',
-      private_channel: 'text?',
-      person_id: 'text',
-      connected_at: 'integer',
-    },
-    { key: ['kind', 'user_id'], refers: { person_id: 'people' } },
-  );
-  await db.schema
-    .createIndex('chat_users_one_of_a_kind')
-    .on('chat_users')
-    .columns(['kind', 'person_id'])
-    .unique()
-    .execute();
-  await createTable(
-    db,
-    'chat_codes',
-    {
-      code_hash: 'text',
-      kind: 'text',
-      purpose: 'text',
-      person_id: 'text',
-      expires_at: 'integer',
-      user_id: 'text?',
-      user_name: 'text?',
-      channel: 'text?',
-      channel_name: 'text?',
-      is_private: 'integer?',
-    },
-    { key: ['code_hash'], refers: { person_id: 'people' } },
-  );
-  await db.schema
-    .createIndex('chat_codes_one_of_a_kind')
-    .on('chat_codes')
-    .columns(['kind', 'purpose', 'person_id'])
-    .unique()
-    .execute();
-  await createTable(
-    db,
-    'chat_channels',
-    {
-      id: 'text',
-      account_id: 'text',
-      kind: 'text',
-      channel: 'text',
-      name: 'text',
-      is_private: 'integer',
-      events: 'text',
-      muted_until: 'integer',
-      next_at: 'integer',
-      tries: 'integer',
-      problem: 'text?',
-      created_at: 'integer',
-    },
-    { key: ['id'], refers: { account_id: 'accounts' } },
-  );
-  await db.schema
-    .createIndex('chat_channels_once')
-    .on('chat_channels')
-    .columns(['account_id', 'kind', 'channel'])
-    .unique()
-    .execute();
-  await createTable(
-    db,
-    'chat_messages',
-    {
-      id: 'integer',
-      channel_id: 'text',
-      account_id: 'text',
-      workspace_id: 'text?',
-      decision_id: 'text?',
-      event: 'text',
-      event_id: 'text',
-      facts: 'text',
-      state: 'text',
-      posted_id: 'text?',
-      is_open: 'integer',
-      ended: 'text?',
-      hash: 'text?',
-      version: 'integer',
-      looks: 'text?',
-      due_at: 'integer?',
-      created_at: 'integer',
-      sent_at: 'integer?',
-    },
-    {
-      key: ['id'],
-      refers: { channel_id: 'chat_channels', account_id: 'accounts', workspace_id: 'workspaces' },
-    },
-  );
-  await db.schema
-    .createIndex('chat_messages_once')
-    .on('chat_messages')
-    .columns(['channel_id', 'event_id'])
-    .unique()
-    .execute();
-  await db.schema
-    .createIndex('chat_messages_due')
-    .on('chat_messages')
-    .columns(['channel_id', 'due_at', 'id'])
-    .execute();
-  await db.schema
-    .createIndex('chat_messages_of_decision')
-    .on('chat_messages')
-    .columns(['workspace_id', 'decision_id'])
-    .execute();
-  await db.schema
-    .createIndex('chat_messages_by_time')
-    .on('chat_messages')
-    .columns(['channel_id', 'created_at'])
-    .execute();
-  await createTable(
-    db,
-    'chat_tickets',
-    { ticket_hash: 'text', message_id: 'integer', verb: 'text', hash: 'text' },
-    { key: ['ticket_hash'], refers: { message_id: 'chat_messages' } },
-  );
-};
 
 const MIGRATIONS: readonly Migration[] = [
   async (db) => {
@@ -428,6 +266,7 @@ const MIGRATIONS: readonly Migration[] = [
     await db.schema.createIndex('deliveries_by_time').on('deliveries').column('created_at').execute();
   },
   addChats,
+  addSignedDecisions,
 ];
 
 /** Where the number of the schema is kept. */

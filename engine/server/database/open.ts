@@ -6,6 +6,7 @@ import { SvcError } from '../../base/errors.ts';
 import { openPrivate } from '../../base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
+import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 
 /** The open database of a linked server, held by this process alone. */
@@ -80,7 +81,7 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   sqlite.pragma('foreign_keys = ON');
   // What was deleted is overwritten, not only forgotten.
   sqlite.pragma('secure_delete = ON');
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: keepStatements(sqlite) }) });
   const found = await readSchemaNumber(db);
   if (found > 0 && found < NEWEST_SCHEMA) {
     sqlite.pragma('wal_checkpoint(TRUNCATE)');

@@ -195,7 +195,7 @@ interface TargetTable {
   shown_url: string;
   /** JSON: names of events. */
   events: string;
-  /** JSON: names of workspaces; none means all. */
+  /** JSON: ids of workspaces; null means all. */
   workspaces: string;
   is_on: number;
   /** Encrypted. */
@@ -347,6 +347,14 @@ interface ChatTicketTable {
   hash: string;
 }
 
+/** Signatures of requests from automations: each counts once. */
+interface UsedSignatureTable {
+  /** In hex. */
+  signature: string;
+  /** The time that was signed. */
+  signed_at: number;
+}
+
 interface MetaTable {
   key: string;
   value: string;
@@ -376,6 +384,7 @@ export interface Tables {
   chat_channels: ChatChannelTable;
   chat_messages: ChatMessageTable;
   chat_tickets: ChatTicketTable;
+  used_signatures: UsedSignatureTable;
   meta: MetaTable;
 }
 

@@ -4,10 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { GIVE_UP_MS, nextTryMs, type OutboundEvent } from '../../notify/sending/index.ts';
+import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
+import type { LinkedEvent } from './linked-event.ts';
 import { createOutbox, type Outbox, type Settled } from './outbox.ts';
 import { buildSample } from './samples.ts';
 import { type Attempt, sendEvent } from './send.ts';
@@ -25,14 +26,6 @@ const ROWS_AT_ONCE = 500;
 /** After an outcome could not be saved; sending at once would only repeat the event. */
 const STALLED_MS = 5000;
 
-/** An event as it came from a workspace: the envelope of docs/events.md. */
-export interface LinkedEvent {
-  /** The same on every try of the same event. */
-  id: string;
-  event: OutboundEvent;
-  [field: string]: unknown;
-}
-
 export interface EventOrigin {
   workspaceId: string;
   workspaceName: string;
@@ -42,13 +35,13 @@ export interface EventOrigin {
 export interface Deliveries {
   /**
    * Writes what the account's targets get of these events, in the caller's transaction. An event that a target has already
-   * is left out. Call `wake` after the commit.
+   * is left out. Says how many there are: call `wake` after the commit when there are any.
    */
   queueDeliveries(
     change: Transaction<Tables>,
     origin: EventOrigin,
     events: readonly LinkedEvent[],
-  ): Promise<void>;
+  ): Promise<number>;
   /** From now on what is due is sent. */
   start(): void;
   /** Something may have become due. */
@@ -93,22 +86,35 @@ export async function createDeliveries({
   let mustLookAgain = false;
   let isStarted = false;
 
+  /** Asked once for each account of a transaction, in which events of many workspaces may be kept. */
+  const listed = new WeakMap<Transaction<Tables>, Map<string, Promise<Target[]>>>();
+  function listOpenTargets(change: Transaction<Tables>, account: string): Promise<Target[]> {
+    const accounts = listed.get(change) ?? new Map<string, Promise<Target[]>>();
+    listed.set(change, accounts);
+    const found =
+      accounts.get(account) ??
+      change
+        .selectFrom('targets')
+        .selectAll()
+        .where('account_id', '=', account)
+        .where('is_on', '=', 1)
+        .execute();
+    accounts.set(account, found);
+    return found;
+  }
+
   const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
+    if (events.length === 0) return 0;
     const { accountId, workspaceId, workspaceName } = origin;
-    const targets = await change
-      .selectFrom('targets')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('is_on', '=', 1)
-      .execute();
-    if (targets.length === 0) return;
+    const targets = await listOpenTargets(change, accountId);
+    if (targets.length === 0) return 0;
     const now = clock.now();
     const rows = events.flatMap((event) =>
       targets
         .filter((target) => {
-          const named = readWorkspaces(target);
+          const chosen = readWorkspaces(target);
           return (
-            readEvents(target).includes(event.event) && (named.length === 0 || named.includes(workspaceName))
+            readEvents(target).includes(event.event) && (chosen === null || chosen.includes(workspaceId))
           );
         })
         .map(({ id }): DeliveryRow => {
@@ -140,6 +146,7 @@ export async function createDeliveries({
         .values(rows.slice(at, at + ROWS_AT_ONCE))
         .onConflict((same) => same.columns(['target_id', 'message_id']).doNothing())
         .execute();
+    return rows.length;
   };
 
   /** Waits until a target may be sent to again. */

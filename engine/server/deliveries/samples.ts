@@ -1,7 +1,10 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Envelope, OutboundEvent } from '../../notify/sending/index.ts';
+import type { LinkedEvent } from './linked-event.ts';
 
 type Differing = Partial<Omit<Envelope, 'id' | 'event' | 'at' | 'workspace'>>;
+
+const WORKSPACE_ID = 'w_Jq2mVt8xKz0B';
 
 const RUN = { task_id: 't-42', session_id: 's-88', agent: 'claude', title: 'Repair the login form' };
 const DECIDED = { ...RUN, session_id: null, decision_id: 'd-17', status: 'open' };
@@ -30,7 +33,7 @@ const DIFFERING: Record<OutboundEvent, Differing> = {
 export function buildSample(
   event: OutboundEvent,
   { at, isTest = false }: { at: number; isTest?: boolean },
-): Envelope {
+): LinkedEvent {
   const { project = null, task_id = null, decision_id = null, session_id = null, ...rest } = DIFFERING[event];
   const { agent = null, status = null, title = null, reason = null } = rest;
   return {
@@ -46,5 +49,8 @@ export function buildSample(
     status,
     title: isTest ? 'test' : title,
     reason: isTest ? 'the test button of the server' : reason,
+    workspace_id: WORKSPACE_ID,
+    decision_url:
+      decision_id === null ? null : `https://svc.example.org/v1/decisions/${WORKSPACE_ID}/${decision_id}`,
   };
 }

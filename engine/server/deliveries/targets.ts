@@ -25,8 +25,8 @@ export interface TargetWish {
   /** Empty keeps the one that is saved. */
   url: string;
   events: readonly string[];
-  /** Names of workspaces; none means all. */
-  workspaces: readonly string[];
+  /** Ids of workspaces of the account; null means all of them. */
+  workspaces: readonly string[] | null;
 }
 
 export interface Targets {
@@ -77,23 +77,20 @@ function readUrl(text: string): string {
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
 
-function readWish({ name, events, workspaces }: TargetWish) {
+function readNameAndEvents({ name, events }: TargetWish) {
   const normal = name.normalize('NFC').trim();
   if (!NAME.test(normal))
     throw invalid('name', 'a name has 1 to 48 letters, digits, spaces, dots, dashes and underscores');
   const chosen = EVENT_NAMES.filter((event) => events.includes(event));
   if (chosen.length === 0 || chosen.length !== new Set(events).size)
     throw invalid('events', 'choose at least one event of the list');
-  const named = [...new Set(workspaces.map((each) => each.trim()).filter((each) => each !== ''))];
-  if (named.length > 100 || named.some((each) => each.length > 200))
-    throw invalid('workspaces', 'at most 100 workspaces, with names of at most 200 characters');
-  return { name: normal, events: JSON.stringify(chosen), workspaces: JSON.stringify(named) };
+  return { name: normal, events: JSON.stringify(chosen) };
 }
 
 export const readEvents = (target: Pick<Target, 'events'>): OutboundEvent[] =>
   JSON.parse(target.events) as OutboundEvent[];
-export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] =>
-  JSON.parse(target.workspaces) as string[];
+export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
+  JSON.parse(target.workspaces) as string[] | null;
 
 export function createTargets({
   db,
@@ -123,6 +120,16 @@ export function createTargets({
       kind === 'webhook' ? `the plan ${plan} has no hosted webhooks` : `the add-on ${kind} is off`,
       { hint: 'whoever runs the server switches it on' },
     );
+  }
+
+  /** Throws `fields_invalid` for a workspace that the account does not have. */
+  async function readChosen({ workspaces }: TargetWish, account: string): Promise<string> {
+    if (workspaces === null) return 'null';
+    const own = await db.selectFrom('workspaces').select('id').where('account_id', '=', account).execute();
+    const chosen = own.map(({ id }) => id).filter((id) => workspaces.includes(id));
+    if (chosen.length !== new Set(workspaces).size)
+      throw invalid('workspaces', 'choose workspaces of the list');
+    return JSON.stringify(chosen);
   }
 
   const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
@@ -159,7 +166,7 @@ export function createTargets({
       if (!TARGET_KINDS.includes(kind)) throw invalid('kind', 'no such kind of target');
       await requireCapability(kind, account);
       const url = readUrl(wish.url);
-      const read = readWish(wish);
+      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, account) };
       await guard.check(url);
       const id = makeServerId('t');
       const secret = makeSecret();
@@ -201,7 +208,7 @@ export function createTargets({
       return { target, secret };
     },
     async change(target, wish, actor) {
-      const read = readWish(wish);
+      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, target.account_id) };
       const url = wish.url.trim() === '' ? null : readUrl(wish.url);
       if (url !== null) await guard.check(url);
       await db

@@ -13,7 +13,7 @@ const isOurs = String(signatures).split(' ').some((each) => {
 });
 if (!isOurs || !(age < 300)) throw new Error('this event did not come from svc');`;
 
-/** Code for one kind of target, and how it is used there. */
+/** Code to paste into a tool, and how it is used there. */
 export interface VerificationCode {
   steps: readonly string[];
   code: string;

@@ -99,7 +99,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(
       <ConfirmPage
         title={`Remove ${person.name}?`}
-        text="Their sign-ins and the machines that they logged in are removed with them. It cannot be undone."
+        text="Their sign-ins and the machines that they logged in are removed with them, and workspaces linked from those machines stop. The log keeps their name. It cannot be undone."
         action={`/app/people/${person.id}/remove`}
         label="Remove"
         back="/app/people"

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError } from '../../base/errors.ts';
-import { problemDetails } from '../../http/problem-details.ts';
+import { asSvcError, SvcError } from '../../base/errors.ts';
+import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
 import { MessagePage } from '../pages/front.tsx';
 import { STYLE } from '../pages/style.ts';
 import { hashToken } from '../secrets.ts';
@@ -17,6 +17,10 @@ import { deviceRoutes, oauthRoutes } from './login-routes.tsx';
 import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
 import { settingsRoutes } from './settings-routes.tsx';
+import { signedRoutes } from './signed-routes.ts';
+
+/** Programs ask these, and are answered with problem details instead of pages. */
+const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
 
 /** All routes of a linked server. */
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
@@ -55,6 +59,8 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.route('/', oauthRoutes(parts));
   app.route('/v1', linkRoutes(parts));
   app.route('/chats', chatRequests(parts));
+  app.route('/v1/decisions', signedRoutes(parts));
+  for (const path of ['/v1/*', '/oauth/*']) app.all(path, (context) => context.notFound());
   app.use('*', checkSameOrigin(origin));
   app.route('/', frontRoutes(parts));
   app.use('/app/*', requireSignedIn(parts));
@@ -64,16 +70,20 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.route('/app', accountRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));
-  app.notFound((context) =>
-    context.html(
+  app.notFound((context) => {
+    if (FOR_PROGRAMS.test(context.req.path)) {
+      const error = new SvcError('not_found', 'there is no such route here');
+      return context.body(JSON.stringify(problemDetails(error)), 404, { 'Content-Type': PROBLEM_JSON });
+    }
+    return context.html(
       <MessagePage title="Nothing is here" text="The address is wrong, or it is not yours." />,
       404,
-    ),
-  );
+    );
+  });
   app.onError((thrown, context) => {
     const error = asSvcError(thrown);
     log.error({ error: error.message, path: context.req.path }, 'a request failed');
-    if (/^\/(?:v1|oauth)\//.test(context.req.path)) return context.json(problemDetails(error), 500);
+    if (FOR_PROGRAMS.test(context.req.path)) return context.json(problemDetails(error), 500);
     return context.html(
       <MessagePage title="This server failed" text="Nothing was changed. Its log says why." />,
       500,

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono/types';
 import { SvcError, toHttpStatus } from '../../base/errors.ts';
 import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../http/link-protocol.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import { LARGEST_SIGNED_BYTES } from '../../http/signature.ts';
 import type { ServerEnv } from './context.ts';
 
 const LARGEST_FORM_BYTES = 64 * 1024;
@@ -12,12 +13,19 @@ const LARGER: ReadonlyMap<string, number> = new Map([
   ['/v1/events', LARGEST_EVENTS_BYTES],
   ['/v1/decisions', LARGEST_DECISIONS_BYTES],
 ]);
+const SIGNED = /^\/v1\/decisions\/./;
+
+function findLimit(path: string): number {
+  if (SIGNED.test(path)) return LARGEST_SIGNED_BYTES;
+  if (path.startsWith('/chats/')) return LARGEST_CHAT_BYTES;
+  return LARGER.get(path) ?? LARGEST_FORM_BYTES;
+}
 
 /** Refuses bodies that are too large by what they declare, and those that declare nothing. */
 export const limitBodies: MiddlewareHandler<ServerEnv> = async (context, next) => {
   const { path, raw } = context.req;
   const length = raw.headers.get('content-length');
-  const most = LARGER.get(path) ?? (path.startsWith('/chats/') ? LARGEST_CHAT_BYTES : LARGEST_FORM_BYTES);
+  const most = findLimit(path);
   const error =
     length !== null && Number(length) > most
       ? new SvcError('body_too_large', `the body is larger than ${most / 1024} KB`)

@@ -12,6 +12,7 @@ import type { Commands } from '../links/commands.ts';
 import type { WorkspaceEvents } from '../links/events.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
+import type { UsedSignatures } from '../links/used-signatures.ts';
 import type { Workspaces } from '../links/workspaces.ts';
 import type { DeviceRequests } from '../login/device-requests.ts';
 import type { Machines } from '../login/machines.ts';
@@ -39,6 +40,7 @@ export interface ServerParts {
   events: WorkspaceEvents;
   pending: PendingDecisions;
   commands: Commands;
+  signatures: UsedSignatures;
   polls: Polls;
   plans: Plans;
   leases: LeaseIssuer;

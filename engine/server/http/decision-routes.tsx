@@ -1,12 +1,18 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import { DecisionPage, WaitingPage, WorkspacePage, WorkspacesPage } from '../pages/decisions.tsx';
+import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm } from './guards.ts';
+import { readForm, requireAdmin } from './guards.ts';
 
 /** A press of a button is answered when the workspace has answered, or after so long. */
 const PATIENCE_MS = 5000;
 const SHOWN_EVENTS = 200;
+
+const SAID: Readonly<Record<string, string>> = {
+  unlinked: 'The workspace was unlinked: its token opens nothing any more.',
+  removed: 'The workspace was removed, with everything that was kept of it here.',
+};
 
 const readDecisionId = (context: ServerContext): string | null => {
   const id = context.req.param('decision') ?? '';
@@ -99,10 +105,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       ...each,
       isConnected: polls.isConnected(each.id),
     }));
-    const said =
-      context.req.query('said') === 'unlinked'
-        ? 'The workspace was unlinked: its token opens nothing any more.'
-        : null;
+    const said = SAID[context.req.query('said') ?? ''] ?? null;
     return context.html(<WorkspacesPage signedIn={signedIn} workspaces={listed} said={said} />);
   });
   routes.get('/workspaces/:workspace', async (context) => {
@@ -123,6 +126,27 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       return context.notFound();
     polls.revoke(id);
     return context.redirect('/app/workspaces?said=unlinked', 303);
+  });
+  routes.get('/workspaces/:workspace/remove', requireAdmin, async (context) => {
+    const workspace = await findWorkspace(context);
+    if (workspace === null) return context.notFound();
+    return context.html(
+      <ConfirmPage
+        title={`Remove ${workspace.name}?`}
+        text="What it has told, its decisions and its deliveries are deleted here, and it is unlinked. The workspace itself loses nothing. It cannot be undone."
+        action={`/app/workspaces/${workspace.id}/remove`}
+        label="Remove"
+        back="/app/workspaces"
+      />,
+    );
+  });
+  routes.post('/workspaces/:workspace/remove', requireAdmin, async (context) => {
+    const { account, person } = context.get('signedIn');
+    const id = (await findWorkspace(context))?.id;
+    if (id === undefined || !(await workspaces.remove(account.id, id, person.name)))
+      return context.notFound();
+    polls.revoke(id);
+    return context.redirect('/app/workspaces?said=removed', 303);
   });
   return routes;
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import { rfc3339 } from '../../base/clock.ts';
-import { asSvcError, SvcError, toHttpStatus } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { fieldsInvalid } from '../../base/fields-invalid.ts';
 import {
   type CommandsAnswer,
@@ -13,10 +13,10 @@ import {
   linkRequest,
   PROTOCOL_HEADER,
 } from '../../http/link-protocol.ts';
-import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
 import type { LinkedWorkspace } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { answerProblems } from './problems.ts';
 
 /** Requests of one token: so many at once, and so many a second from then on. */
 const BURST = 100;
@@ -45,17 +45,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   const mayAsk = createRateLimit(() => clock.monotonic());
   const serverTime = (): string => rfc3339(clock.now());
 
-  routes.onError((thrown, context) => {
-    const error = asSvcError(thrown);
-    const details = problemDetails(error);
-    if (details.status >= 500)
-      log.error({ error: error.message, path: context.req.path }, 'a request failed');
-    if (details.status === 401) context.header('WWW-Authenticate', 'Bearer');
-    if (error.code === 'limit_reached') context.header('Retry-After', '2');
-    return context.body(JSON.stringify(details), toHttpStatus(error.code) as 400, {
-      'Content-Type': PROBLEM_JSON,
-    });
-  });
+  routes.onError(answerProblems(log, 'Bearer'));
 
   function readToken(context: ServerContext): string {
     const given = context.req.header(PROTOCOL_HEADER);
@@ -76,6 +66,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (!mayAsk(hashToken(token)))
       throw new SvcError('limit_reached', `more than ${PER_SECOND} requests a second`, {
         hint: 'wait for Retry-After',
+        data: { retry_after_s: 2 },
       });
     return token;
   }
@@ -148,7 +139,8 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
     const ends = clock.monotonic() + 1000 * readNumber(context.req.query('wait'), LONGEST_POLL_S);
     const instance = context.req.query('instance')?.slice(0, 64) ?? '';
     const poll = polls.open(workspace.id, instance, context.req.raw.signal);
-    if (poll === null) throw new SvcError('limit_reached', 'too many workspaces wait here');
+    if (poll === null)
+      throw new SvcError('limit_reached', 'too many workspaces wait here', { data: { retry_after_s: 2 } });
     const answer = (found: CommandsAnswer['commands']) =>
       context.json({
         commands: found,

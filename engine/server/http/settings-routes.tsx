@@ -28,23 +28,21 @@ const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) =
 
 async function readWish(context: ServerContext): Promise<{ kind: TargetKind | null; wish: TargetWish }> {
   const field = await readFormLists(context);
+  const chosen = field('workspaces[]');
   return {
     kind: readKind(field('kind')[0] ?? ''),
     wish: {
       name: field('name')[0] ?? '',
       url: field('url')[0] ?? '',
       events: field('events[]'),
-      workspaces: (field('workspaces')[0] ?? '')
-        .split(',')
-        .map((each) => each.trim())
-        .filter(Boolean),
+      workspaces: chosen.length === 0 ? null : chosen,
     },
   };
 }
 
 /** Pages on where events of an account go. Everybody of the account sees them; admins change them. */
 export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { targets, deliveries, plans, people } = parts;
+  const { targets, deliveries, plans, people, workspaces } = parts;
   const routes = new Hono<ServerEnv>();
 
   routes.get('/settings', async (context) => {
@@ -75,11 +73,13 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     return { error, status: status === 403 || status === 409 ? status : 422 };
   }
 
-  routes.get('/settings/new', requireAdmin, (context) => {
+  routes.get('/settings/new', requireAdmin, async (context) => {
     const kind = readKind(context.req.query('kind') ?? '');
     if (kind === null) return context.notFound();
-    const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: [] };
-    return context.html(<NewTargetPage signedIn={context.get('signedIn')} kind={kind} wish={wish} />);
+    const signedIn = context.get('signedIn');
+    const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: null };
+    const linked = await workspaces.list(signedIn.account.id);
+    return context.html(<NewTargetPage signedIn={signedIn} kind={kind} wish={wish} workspaces={linked} />);
   });
   routes.post('/settings/targets', requireAdmin, async (context) => {
     const signedIn = context.get('signedIn');
@@ -91,7 +91,13 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
       return context.html(
-        <NewTargetPage signedIn={signedIn} kind={kind} wish={wish} error={error} />,
+        <NewTargetPage
+          signedIn={signedIn}
+          kind={kind}
+          wish={wish}
+          workspaces={await workspaces.list(signedIn.account.id)}
+          error={error}
+        />,
         status,
       );
     }
@@ -115,6 +121,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
         signedIn={signedIn}
         target={target}
         entitlements={await plans.entitlementsOf(signedIn.account.id)}
+        workspaces={await workspaces.list(signedIn.account.id)}
         isShortLived={isShortLived({ kind: target.kind, url: targets.open(target).url })}
         {...facts}
       />,

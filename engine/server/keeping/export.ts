@@ -14,7 +14,7 @@ const FORMAT = 1;
 const ROWS_AT_ONCE = 200;
 
 /** Each table after those that it refers to, with its key, by which its rows are sorted. */
-const KEYS: Record<keyof Tables, readonly string[]> = {
+export const KEYS: Record<keyof Tables, readonly string[]> = {
   meta: ['key'],
   plan_values: ['plan', 'key'],
   accounts: ['id'],
@@ -39,6 +39,7 @@ const KEYS: Record<keyof Tables, readonly string[]> = {
   chat_channels: ['id'],
   chat_messages: ['id'],
   chat_tickets: ['ticket_hash'],
+  used_signatures: ['signature'],
 };
 const ORDER = Object.keys(KEYS) as (keyof Tables)[];
 

@@ -4,6 +4,7 @@ import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Tables } from '../database/tables.ts';
+import type { UsedSignatures } from '../links/used-signatures.ts';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -25,10 +26,12 @@ export function createServerRetention({
   db,
   clock,
   log,
+  signatures,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   log: Log;
+  signatures: Pick<UsedSignatures, 'clean'>;
 }): ServerRetention {
   const timer = createDueTimer({ clock, onDue: start });
   let cleaning: Promise<void> = Promise.resolve();
@@ -62,6 +65,7 @@ export function createServerRetention({
       .deleteFrom('device_requests')
       .where('expires_at', '<', now - HOUR)
       .execute();
+    await signatures.clean();
   }
 
   function start(): void {

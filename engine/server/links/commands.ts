@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Channel } from '../../base/channels.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../http/link-protocol.ts';
@@ -21,12 +21,21 @@ export interface Wish {
   channel: Channel;
   /** A one-time code, which is forgotten with the outcome. */
   code?: string | null;
+  /** For the log of the account. */
+  reason?: string;
 }
 
 /** Commands to workspaces and how they ended. */
 export interface Commands {
-  /** Asks the workspace. The same wish again while it waits is the same command. */
-  give(workspace: Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>, wish: Wish): Promise<Command>;
+  /**
+   * Asks the workspace. The same wish again while it waits is the same command.
+   * @param within does more in the same transaction; what it throws undoes all
+   */
+  give(
+    workspace: Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>,
+    wish: Wish,
+    within?: (change: Transaction<Tables>) => Promise<void>,
+  ): Promise<Command>;
   /** Asks the linked workspaces of an account to fetch their leases anew. */
   giveRefresh(account: string): Promise<void>;
   /** Those without an outcome after that one, in order. */
@@ -71,9 +80,11 @@ export function createCommands({
   async function add(
     workspace: string,
     facts: Pick<Command, 'verb' | 'decision_id' | 'hash' | 'person' | 'channel' | 'code' | 'about'>,
+    within?: (change: Transaction<Tables>) => Promise<void>,
   ): Promise<Command> {
     const now = clock.now();
     const { id, isNew } = await db.transaction().execute(async (trx) => {
+      await within?.(trx);
       // The row of the workspace is held until the commit, so numbers are given out in the order of commits.
       const { command_seq: seq } = await trx
         .updateTable('workspaces')
@@ -125,23 +136,20 @@ export function createCommands({
   }
 
   return {
-    async give({ id, account_id, name }, { verb, decision, hash, person, channel, code = null }) {
+    async give(
+      { id, account_id, name },
+      { verb, decision, hash, person, channel, code = null, reason },
+      within,
+    ) {
       const about = `${decision} in ${name}`;
-      const command = await add(id, {
-        verb,
-        decision_id: decision,
-        hash,
-        person,
-        channel,
-        code,
-        about,
-      });
+      const facts = { verb, decision_id: decision, hash, person, channel, code, about };
+      const command = await add(id, facts, within);
       await onChanged(id, decision);
       await changes.record({
         account: account_id,
         actor: person,
         what: `asked to ${verb} by ${channel}`,
-        detail: about,
+        detail: reason === undefined ? about : `${about}: ${reason}`,
       });
       return command;
     },

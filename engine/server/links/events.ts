@@ -3,12 +3,23 @@ import type { Clock } from '../../base/clock.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { Chats } from '../chats/index.ts';
+import { createGroupWrites } from '../database/group-writes.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
-import type { Deliveries, LinkedEvent } from '../deliveries/index.ts';
+import type { Deliveries } from '../deliveries/index.ts';
+import type { LinkedEvent } from '../deliveries/linked-event.ts';
 
 /** Events are kept so long: longer than a workspace sends one again. */
 const KEPT_MS = 30 * 86_400_000;
 const PURGE_EVERY_MS = 3600_000;
+
+/** A statement takes so many rows at most. */
+const ROWS_AT_ONCE = 500;
+
+/** What one workspace tells in one request. */
+interface Call {
+  workspace: LinkedWorkspace;
+  events: readonly LinkEvent[];
+}
 
 /** What workspaces have told. */
 export interface WorkspaceEvents {
@@ -18,10 +29,26 @@ export interface WorkspaceEvents {
   list(workspace: string, limit: number): Promise<LinkEvent[]>;
 }
 
-/** The envelope of docs/events.md, which says where an event comes from. */
-function toEnvelope({ id, event, at, ...rest }: LinkEvent, workspace: string): LinkedEvent {
-  // Targets ask for events by name, so one of an unknown name goes nowhere.
-  return { id, event: event as OutboundEvent, at, workspace, ...rest };
+/** Where an automation decides, signed as docs/receiver.md describes. */
+const decisionUrl = (origin: string, workspace: string, decision: string): string =>
+  `${origin}/v1/decisions/${workspace}/${decision}`;
+
+/** The envelope of docs/events.md, which says where an event comes from and where its decision is made. */
+function toEnvelope(
+  { id, event, at, ...rest }: LinkEvent,
+  { id: workspaceId, name }: Pick<LinkedWorkspace, 'id' | 'name'>,
+  origin: string,
+): LinkedEvent {
+  return {
+    id,
+    // Targets ask for events by name, so one of an unknown name goes nowhere.
+    event: event as OutboundEvent,
+    at,
+    workspace: name,
+    ...rest,
+    workspace_id: workspaceId,
+    decision_url: rest.decision_id === null ? null : decisionUrl(origin, workspaceId, rest.decision_id),
+  };
 }
 
 export function createWorkspaceEvents({
@@ -29,58 +56,74 @@ export function createWorkspaceEvents({
   clock,
   deliveries,
   chats,
+  origin,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   /** What follows from an event: what targets and chats of the account get of it. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
   chats: Pick<Chats, 'queue' | 'wake'>;
+  /** Of this server, for addresses. */
+  origin: string;
 }): WorkspaceEvents {
   let purgedAt = 0;
 
-  return {
-    async add(workspace, events) {
-      const now = clock.now();
-      const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
-      if (isPurgeDue) purgedAt = now;
-      const count = await db.transaction().execute(async (trx) => {
-        const kept = await trx
+  /** Keeps what several workspaces tell, in one transaction; how many were new of each. */
+  async function keep(calls: readonly Call[]): Promise<number[]> {
+    const now = clock.now();
+    const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
+    const told = calls.flatMap(({ workspace, events }) =>
+      events.map((event) => ({
+        workspace_id: workspace.id,
+        id: event.id,
+        at: now,
+        body: JSON.stringify(event),
+      })),
+    );
+    let queued = 0;
+    const counts = await db.transaction().execute(async (change) => {
+      const fresh = new Set<string>();
+      for (let at = 0; at < told.length; at += ROWS_AT_ONCE) {
+        const kept = await change
           .insertInto('workspace_events')
-          .values(
-            events.map((event) => ({
-              workspace_id: workspace.id,
-              id: event.id,
-              at: now,
-              body: JSON.stringify(event),
-            })),
-          )
+          .values(told.slice(at, at + ROWS_AT_ONCE))
           // A known id was told before, by a call whose answer was lost.
           .onConflict((same) => same.doNothing())
-          .returning('id')
+          .returning(['workspace_id', 'id'])
           .execute();
-        const fresh = new Set(kept.map(({ id }) => id));
-        const origin = {
+        for (const { workspace_id, id } of kept) fresh.add(`${workspace_id} ${id}`);
+      }
+      const counted: number[] = [];
+      for (const { workspace, events } of calls) {
+        const kept = events.filter(({ id }) => fresh.delete(`${workspace.id} ${id}`));
+        counted.push(kept.length);
+        if (kept.length === 0) continue;
+        const from = {
           workspaceId: workspace.id,
           workspaceName: workspace.name,
           accountId: workspace.account_id,
         };
-        const news = events
-          .filter(({ id }) => fresh.has(id))
-          .map((event) => toEnvelope(event, workspace.name));
-        await deliveries.queueDeliveries(trx, origin, news);
-        await chats.queue(trx, origin, news);
-        if (isPurgeDue)
-          await trx
-            .deleteFrom('workspace_events')
-            .where('at', '<', now - KEPT_MS)
-            .execute();
-        return kept.length;
-      });
-      if (count > 0) {
-        deliveries.wake();
-        chats.wake();
+        const news = kept.map((event) => toEnvelope(event, workspace, origin));
+        queued += await deliveries.queueDeliveries(change, from, news);
+        await chats.queue(change, from, news);
       }
-      return count;
+      if (isPurgeDue)
+        await change
+          .deleteFrom('workspace_events')
+          .where('at', '<', now - KEPT_MS)
+          .execute();
+      return counted;
+    });
+    if (isPurgeDue) purgedAt = now;
+    if (queued > 0) deliveries.wake();
+    if (counts.some((count) => count > 0)) chats.wake();
+    return counts;
+  }
+  const addTogether = createGroupWrites(keep);
+
+  return {
+    add(workspace, events) {
+      return addTogether({ workspace, events });
     },
     async list(workspace, limit) {
       const rows = await db

@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -19,6 +20,8 @@ export interface Workspaces {
   list(account: string): Promise<ListedWorkspace[]>;
   /** One of that account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
+  /** One that is linked, of whatever account; null for any other. */
+  findLinked(id: string): Promise<LinkedWorkspace | null>;
   /**
    * Links a workspace, or links it again under its former id: older tokens open nothing then. Throws `quota_exceeded` where the
    * plan has no room for another one.
@@ -34,6 +37,8 @@ export interface Workspaces {
   rename(workspace: LinkedWorkspace, name: string): Promise<void>;
   /** False when the account has no such workspace, or it is revoked. */
   revoke(account: string, id: string, actor: string): Promise<boolean>;
+  /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
+  remove(account: string, id: string, actor: string): Promise<boolean>;
 }
 
 const cleanName = (name: string): string =>
@@ -52,6 +57,15 @@ export function createWorkspaces({
   plans: Pick<Plans, 'requireRoom'>;
   chats: Pick<Chats, 'followDecisions' | 'wake'>;
 }): Workspaces {
+  /** Built once, since every request of a workspace asks it; its two values are the hash. */
+  const byToken = db
+    .selectFrom('workspaces')
+    .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+    .selectAll('workspaces')
+    .select('machines.id as logged_in')
+    .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
+    .compile();
+
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
     if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
@@ -75,6 +89,15 @@ export function createWorkspaces({
         .selectAll()
         .where('id', '=', id)
         .where('account_id', '=', account)
+        .executeTakeFirst();
+      return found ?? null;
+    },
+    async findLinked(id) {
+      const found = await db
+        .selectFrom('workspaces')
+        .selectAll()
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
         .executeTakeFirst();
       return found ?? null;
     },
@@ -123,15 +146,12 @@ export function createWorkspaces({
     },
     async findByToken(token) {
       const hash = hashToken(token);
-      const found = await db
-        .selectFrom('workspaces')
-        .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
-        .selectAll('workspaces')
-        .select('machines.id as logged_in')
-        .where((where) =>
-          where.or([where('workspaces.token_hash', '=', hash), where('next_token_hash', '=', hash)]),
-        )
-        .executeTakeFirst();
+      const {
+        rows: [found],
+      } = await db.executeQuery<LinkedWorkspace & { logged_in: string | null }>({
+        ...byToken,
+        parameters: [hash, hash],
+      });
       if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
       const { logged_in, ...workspace } = found;
       if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
@@ -182,5 +202,41 @@ export function createWorkspaces({
       await changes.record({ account, actor, what: 'workspace unlinked', detail: gone.name });
       return true;
     },
+    async remove(account, id, actor) {
+      const gone = await db.transaction().execute(async (change) => {
+        // Its events, decisions and commands go with the row.
+        const removed = await change
+          .deleteFrom('workspaces')
+          .where('id', '=', id)
+          .where('account_id', '=', account)
+          .returning('name')
+          .executeTakeFirst();
+        if (removed === undefined) return undefined;
+        await change.deleteFrom('deliveries').where('workspace_id', '=', id).execute();
+        await forgetInTargets(change, account, id);
+        return removed;
+      });
+      if (gone === undefined) return false;
+      await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
+      return true;
+    },
   };
+}
+
+/** A target that was for this workspace only is for none then, and never for all. */
+async function forgetInTargets(change: Transaction<Tables>, account: string, id: string): Promise<void> {
+  const targets = await change
+    .selectFrom('targets')
+    .select(['id', 'workspaces'])
+    .where('account_id', '=', account)
+    .execute();
+  for (const target of targets) {
+    const chosen = readWorkspaces(target);
+    if (chosen?.includes(id))
+      await change
+        .updateTable('targets')
+        .set({ workspaces: JSON.stringify(chosen.filter((each) => each !== id)) })
+        .where('id', '=', target.id)
+        .execute();
+  }
 }

@@ -190,6 +190,7 @@ export function WorkspacesPage({
   workspaces: readonly (ListedWorkspace & { isConnected: boolean })[];
   said: string | null;
 }) {
+  const isAdmin = signedIn.person.role === 'admin';
   return (
     <Page title="Workspaces" path="/app/workspaces" signedIn={signedIn}>
       <Notice said={said} />
@@ -221,8 +222,13 @@ export function WorkspacesPage({
                       kind="bad"
                     />
                   ) : (
-                    'unlinked'
+                    'unlinked '
                   )}
+                  {isAdmin ? (
+                    <a href={`/app/workspaces/${each.id}/remove`} aria-label={`Remove ${each.name}`}>
+                      Remove
+                    </a>
+                  ) : null}
                 </td>
               </tr>
             ))}

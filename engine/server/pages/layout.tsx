@@ -192,19 +192,22 @@ export const WhosePassword = ({ name }: { name: string }) => (
 export function Choices({
   name,
   label,
+  hint,
   choices,
   chosen,
 }: {
   name: string;
   label: string;
-  /** Values and what they mean. */
-  choices: readonly (readonly [value: string, about: string])[];
+  hint?: string;
+  /** Values, what they mean, and how they are called where that is not the value. */
+  choices: readonly (readonly [value: string, about: string, name?: string])[];
   chosen: readonly string[];
 }) {
   return (
     <fieldset>
       <legend>{label}</legend>
-      {choices.map(([value, about]) => (
+      {hint ? <p class="dim">{hint}</p> : null}
+      {choices.map(([value, about, called = value]) => (
         <label class="choice">
           <input
             type="checkbox"
@@ -212,7 +215,7 @@ export function Choices({
             value={value}
             {...(chosen.includes(value) ? { checked: true } : {})}
           />{' '}
-          {value} <span class="dim">{about}</span>
+          {called} <span class="dim">{about}</span>
         </label>
       ))}
     </fieldset>

@@ -1,10 +1,12 @@
 /** @jsxImportSource hono/jsx */
-import type { Entitlements } from '../../base/capabilities.ts';
+import type { AddonName, Entitlements } from '../../base/capabilities.ts';
 import { EVENT_NAMES, EVENTS } from '../../notify/sending/index.ts';
 import type { Target, TargetKind } from '../database/tables.ts';
+import { DECISION_CODES } from '../deliveries/decision-code.ts';
 import { buildSample } from '../deliveries/samples.ts';
 import { readEvents, readWorkspaces, type TargetWish } from '../deliveries/targets.ts';
-import { VERIFICATION_CODES } from '../deliveries/verification-code.ts';
+import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verification-code.ts';
+import type { ListedWorkspace } from '../links/workspaces.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
 import { describeTarget, KIND_NAMES } from './settings.tsx';
@@ -16,12 +18,15 @@ function TargetForm({
   label,
   kind,
   wish,
+  workspaces,
   urlHint,
 }: {
   action: string;
   label: string;
   kind: TargetKind;
   wish: TargetWish;
+  /** Those of the account. */
+  workspaces: readonly ListedWorkspace[];
   /** What is said of an address that need not be typed again. */
   urlHint?: string;
 }) {
@@ -46,13 +51,19 @@ function TargetForm({
         choices={EVENT_NAMES.map((event) => [event, EVENTS[event]])}
         chosen={wish.events}
       />
-      <Field
-        name="workspaces"
-        label="Only of these workspaces"
-        value={wish.workspaces.join(', ')}
-        hint="Their names with commas between them; empty for all"
-        isOptional
-      />
+      {workspaces.length === 0 ? null : (
+        <Choices
+          name="workspaces"
+          label="Only of these workspaces"
+          hint="With none ticked, of all of them, later ones too"
+          choices={workspaces.map(({ id, name, machine }) => [
+            id,
+            `on ${machine ?? 'a machine that is logged out'}`,
+            name,
+          ])}
+          chosen={wish.workspaces ?? []}
+        />
+      )}
       <button type="submit">{label}</button>
     </form>
   );
@@ -63,17 +74,25 @@ export function NewTargetPage({
   signedIn,
   kind,
   wish,
+  workspaces,
   error,
 }: {
   signedIn: SignedIn;
   kind: TargetKind;
   wish: TargetWish;
+  workspaces: readonly ListedWorkspace[];
   error?: string | null;
 }) {
   return (
     <Page title={`Add: ${KIND_NAMES[kind]}`} path="/app/settings" signedIn={signedIn}>
       <Notice error={error ?? null} />
-      <TargetForm action="/app/settings/targets" label="Add" kind={kind} wish={wish} />
+      <TargetForm
+        action="/app/settings/targets"
+        label="Add"
+        kind={kind}
+        wish={wish}
+        workspaces={workspaces}
+      />
       <p>
         <a href="/app/settings">Back</a>
       </p>
@@ -87,6 +106,7 @@ export function TargetPage({
   target,
   wish,
   entitlements,
+  workspaces,
   isShortLived,
   said,
   error,
@@ -97,6 +117,7 @@ export function TargetPage({
   /** What was typed in and refused; what is saved where nothing was. */
   wish?: TargetWish;
   entitlements: Entitlements;
+  workspaces: readonly ListedWorkspace[];
   isShortLived: boolean;
   said?: string | null;
   error?: string | null;
@@ -131,6 +152,8 @@ export function TargetPage({
         <dd>{KIND_NAMES[kind]}</dd>
         <dt>Address</dt>
         <dd>{shown_url}</dd>
+        <dt>Workspaces</dt>
+        <dd>{describeChosen(target, workspaces)}</dd>
         <dt>Added</dt>
         <dd>
           <Time at={created_at} />
@@ -182,17 +205,14 @@ export function TargetPage({
                 workspaces: readWorkspaces(target),
               }
             }
+            workspaces={workspaces}
             urlHint={`Empty keeps ${shown_url}`}
           />
         </>
       ) : null}
       <h2>Take events of this server only</h2>
-      <ol>
-        {VERIFICATION_CODES[kind].steps.map((step) => (
-          <li>{step}</li>
-        ))}
-      </ol>
-      <pre>{VERIFICATION_CODES[kind].code}</pre>
+      <Code {...VERIFICATION_CODES[kind]} />
+      {kind === 'webhook' ? null : <DecidingThere kind={kind} />}
       <h2>What arrives</h2>
       {EVENT_NAMES.map((event) => (
         <details>
@@ -202,4 +222,38 @@ export function TargetPage({
       ))}
     </Page>
   );
+}
+
+function Code({ steps, code }: VerificationCode) {
+  return (
+    <>
+      <ol>
+        {steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+      <pre>{code}</pre>
+    </>
+  );
+}
+
+/** How a tool that has a catch URL decides. */
+function DecidingThere({ kind }: { kind: AddonName }) {
+  return (
+    <>
+      <h2>{`Decide from ${KIND_NAMES[kind]}`}</h2>
+      <p>
+        Each workspace decides whether it listens. At the machine:{' '}
+        <code>{`svc config set server.decide '{${kind}: [automation]}'`}</code>
+      </p>
+      <Code {...DECISION_CODES[kind]} />
+    </>
+  );
+}
+
+function describeChosen(target: Target, workspaces: readonly ListedWorkspace[]): string {
+  const chosen = readWorkspaces(target);
+  if (chosen === null) return 'all of the account';
+  const names = workspaces.filter(({ id }) => chosen.includes(id)).map(({ name }) => name);
+  return names.length === 0 ? 'none: those that it was for are gone' : names.join(', ');
 }

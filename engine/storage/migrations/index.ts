@@ -22,6 +22,7 @@ import { comments } from './0021-comments.ts';
 import { races } from './0022-races.ts';
 import { pullRequests } from './0023-pull-requests.ts';
 import { link } from './0024-link.ts';
+import { rivals } from './0025-rivals.ts';
 
 /** Migrations in order; the database's `user_version` is how many of them it has. Never edit one that has shipped. */
 export const migrations: readonly string[] = [
@@ -49,4 +50,5 @@ export const migrations: readonly string[] = [
   races,
   pullRequests,
   link,
+  rivals,
 ];

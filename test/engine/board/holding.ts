@@ -23,6 +23,8 @@ export interface HoldingRig extends Spine {
   /** Sessions that ended, by id; all others are unknown, or live when they are in `live`. */
   ended: Set<string>;
   live: Set<string>;
+  /** Sessions of one race. */
+  rivals: Set<string>;
   /** Data of the events of a kind. */
   events_(kind: LoggedEvent['kind']): Record<string, unknown>[];
   acquire(holder: string, path: string, ttlMin?: number): Promise<number>;
@@ -53,7 +55,10 @@ export function holdingRig(): HoldingRig {
     projects: () => [outside],
     repositoryOf: (name) => (name === 's-1' ? root : null),
   });
-  const deps = { ...spine, clock, peers, paths };
+  const rivals = new Set<string>();
+  const rivalsOf = (id: string): string[] =>
+    rivals.has(id) ? [...rivals].filter((each) => each !== id) : [];
+  const deps = { ...spine, clock, peers, paths, rivalsOf };
   const locks = createLocks(deps);
   const ledgers = createLedgers(deps);
   return {
@@ -65,6 +70,7 @@ export function holdingRig(): HoldingRig {
     outside,
     ended,
     live,
+    rivals,
     events_: (kind) =>
       spine.events
         .listAfter(0)

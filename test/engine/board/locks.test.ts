@@ -21,6 +21,29 @@ describe('a lock', () => {
     rig.storage.write(() => rig.locks.release(holder, path, BY));
   const held = () => rig.locks.around().map(({ path, holder }) => `${path} ${holder}`);
 
+  test('excludes no rival of a race, and everybody else as before', async () => {
+    for (const each of ['a', 'b']) rig.rivals.add(each);
+    await rig.acquire('a', 'src');
+    await rig.acquire('b', 'src');
+    await rig.acquire('b', 'src/deep');
+    assert.deepEqual(held(), ['src a', 'src b', 'src/deep b']);
+    assert.equal(rig.locks.holderOver('src/deep', 'a'), null);
+    assert.equal(rig.locks.holderOver('src/deep', 'c')?.holder, 'b');
+    assert.equal(rig.locks.check('a', 'src/deep').lock.holder, 'a');
+    await assert.rejects(rig.acquire('c', '.'), refusal('lock_held', /[ab] holds src until/));
+    await release('a', 'src');
+    assert.deepEqual(held(), ['src b', 'src/deep b']);
+    await assert.rejects(release('a', 'src'), refusal('holder_mismatch', /is held by b, not by a/));
+    assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /nobody does/));
+
+    // Once the race is over they are others to each other.
+    rig.rivals.clear();
+    await assert.rejects(rig.acquire('a', 'src'), refusal('lock_held', /b holds src/));
+    assert.equal(rig.locks.holderOver('src', 'a')?.holder, 'b');
+    await rig.pass(31);
+    assert.deepEqual(held(), []);
+  });
+
   test('is refused to others on the path itself, on every folder above it and on all below', async () => {
     await rig.acquire('a', 'src/engine');
     for (const path of ['src/engine', 'src', '.', 'src/engine/x.ts', 'src/engine/deep/er/y.ts']) {

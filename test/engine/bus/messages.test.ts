@@ -62,7 +62,7 @@ describe('messages', () => {
     assert.deepEqual([read.session, read.unread], [session, 2]);
     assert.deepEqual(
       read.messages.map(({ body }) => body),
-      ['three', 'four', 'two', 'one'],
+      ['four', 'three', 'two', 'one'],
     );
     const unread = await inbox({ unread: true, limit: 1 }, worker(session));
     assert.deepEqual([unread.messages.map(({ body }) => body), unread.unread], [['three'], 2]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { BODY_LIMIT } from '../../../engine/receiver/receive.ts';
+import { LARGEST_SIGNED_BYTES } from '../../../engine/http/signature.ts';
 import { chat, codehost, decide, makeRig, poll, type Rig, svcHeaders, task } from './rig.ts';
 
 let rig: Rig;
@@ -59,8 +59,8 @@ test('a body over 262,144 bytes is 413, one of exactly that many is read', async
     return `${start}${'p'.repeat(size - start.length - 2)}"}`;
   };
   for (const [size, status] of [
-    [BODY_LIMIT, 201],
-    [BODY_LIMIT + 1, 413],
+    [LARGEST_SIGNED_BYTES, 201],
+    [LARGEST_SIGNED_BYTES + 1, 413],
   ] as const) {
     const body = padded(size);
     assert.equal(Buffer.byteLength(body), size);
@@ -71,7 +71,10 @@ test('a body over 262,144 bytes is 413, one of exactly that many is read', async
 });
 
 test('a declared size over the limit is 413 before anything else of the request is looked at', async () => {
-  const answer = await rig.ask({ path: '/task', headers: { 'content-length': String(BODY_LIMIT + 1) } });
+  const answer = await rig.ask({
+    path: '/task',
+    headers: { 'content-length': String(LARGEST_SIGNED_BYTES + 1) },
+  });
   assert.equal(answer.status, 413);
   assert.equal(answer.body.code, 'body_too_large');
 });

@@ -4,8 +4,8 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
+import { LARGEST_SIGNED_BYTES } from '../../../engine/http/signature.ts';
 import type { Access, Listener, ListenOptions } from '../../../engine/receiver/index.ts';
-import { BODY_LIMIT } from '../../../engine/receiver/receive.ts';
 import { settled } from '../../support/wait.ts';
 import { type Ask, makeRig, poll, type Rig, SECRET, svcHeaders, task } from './rig.ts';
 
@@ -105,7 +105,7 @@ test('a port in use is address_in_use', async () => {
 
 test('a body declared too large is 413 at once: it is not waited for, and the connection closes', async () => {
   const { socket, received } = await raw(await listen());
-  socket.write(`POST /task HTTP/1.1\r\nhost: x\r\ncontent-length: ${BODY_LIMIT + 1}\r\n\r\n{`);
+  socket.write(`POST /task HTTP/1.1\r\nhost: x\r\ncontent-length: ${LARGEST_SIGNED_BYTES + 1}\r\n\r\n{`);
   const text = await received;
   assert.match(text, /^HTTP\/1\.1 413 /);
   assert.match(text, /connection: close/i);

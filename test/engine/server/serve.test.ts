@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { buildSample } from '../../../engine/server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/server/index.ts';
 import {
   logMachineIn,
@@ -109,7 +110,9 @@ onBothDatabases((start) => {
       const origin = { workspaceId: 'w', workspaceName: 'w', accountId: home!.id };
       await db
         .transaction()
-        .execute((change) => deliveries.queueDeliveries(change, origin, [{ id: 'e', event: 'sealed' }]));
+        .execute((change) =>
+          deliveries.queueDeliveries(change, origin, [buildSample('sealed', { at: server.clock.now() })]),
+        );
       const pages = [
         setup,
         invited,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderOverlay } from '../../../tui/overlays/index.ts';
 import { findDetail, getSubjectStamp, listWantedDetails } from '../../../tui/state/details.ts';
-import type { Impact } from '../../../tui/state/model.ts';
+import type { Impact } from '../../../tui/state/rows.ts';
 import { toPlainText } from '../../../tui/text/theme.ts';
 import { type Bench, bench, sessionRow, taskRow } from '../../support/dashboard.ts';
 

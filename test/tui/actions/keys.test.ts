@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { getDisabledReason, isBindingHere, KEYMAP } from '../../../tui/keymap/index.ts';
 import { DEFAULT_PREFERENCES } from '../../../tui/preferences/preferences.ts';
 import { reduceState } from '../../../tui/reducer.ts';
-import { PANE_IDS } from '../../../tui/state/model.ts';
+import { PANE_IDS } from '../../../tui/state/pane-ids.ts';
 import {
   askRow,
   type Bench,
@@ -394,7 +394,7 @@ describe('workers', () => {
   });
 
   /** What the engine says of a pull request for s-1. */
-  const prepared = (dash: Bench): Bench => {
+  const prepared = (dash: Bench, remotes = [{ name: 'origin', url: 'git@github.com:o/r.git' }]): Bench => {
     const effect = dash.effects().find((each) => each.do === 'call');
     if (effect?.do !== 'call') assert.fail('nothing was asked');
     return dash.send({
@@ -409,7 +409,7 @@ describe('workers', () => {
         head: 'c'.repeat(40),
         title: "it's $(rm -rf ~) (t-1)",
         body: 'Task t-1.',
-        remotes: [{ name: 'origin', url: 'git@github.com:o/r.git' }],
+        remotes,
         pull_request: null,
       },
     });
@@ -427,6 +427,30 @@ describe('workers', () => {
     const again = prepared(ended().keys('o')).keys('j', 'y');
     const run = again.effects().find((each) => each.do === 'command');
     assert.deepEqual(run?.do === 'command' ? run.words : null, ['worktree', 'pr', 's-1']);
+  });
+
+  it('o lets one of several remotes be chosen, and pushes nowhere before that', () => {
+    const remotes = [
+      { name: 'fork', url: 'git@github.com:me/r.git' },
+      { name: 'upstream', url: 'git@gitlab.com:o/r.git' },
+    ];
+    const dash = prepared(ended().keys('o'), remotes).keys('y');
+    assert.deepEqual(
+      dash.effects().filter((each) => each.do === 'command'),
+      [],
+    );
+    assert.match(dash.state().message?.text ?? '', /choose where to push first/);
+    const words = (chosen: Bench): readonly string[] => {
+      const run = chosen.keys('y').effects().at(-1);
+      return run?.do === 'command' ? run.words : [];
+    };
+    const lines = screenOf(dash.keys('2').state()).join('\n');
+    assert.match(lines, /1 fork \(git@github\.com:me\/r\.git\)/);
+    assert.match(lines, /▶ 2 upstream/);
+    assert.match(lines, /glab /);
+    assert.deepEqual(words(dash), ['worktree', 'pr', 's-1', '--remote', 'upstream']);
+    const next = prepared(ended().keys('o'), remotes).keys('tab', 'tab', 'tab', '9');
+    assert.deepEqual(words(next), ['worktree', 'pr', 's-1', '--remote', 'fork']);
   });
 });
 

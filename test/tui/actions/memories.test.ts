@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Memories, MemoryRow } from '../../../tui/state/model.ts';
+import type { Memories, MemoryRow } from '../../../tui/state/rows.ts';
 import { type Bench, bench, memoryRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 

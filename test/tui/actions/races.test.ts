@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { getRaceStamp } from '../../../tui/state/details.ts';
-import type { RaceView } from '../../../tui/state/model.ts';
+import type { RaceView } from '../../../tui/state/rows.ts';
 import { type Bench, bench, sessionRow, showWork, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 

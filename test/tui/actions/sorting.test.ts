@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SessionRow } from '../../../tui/state/model.ts';
+import type { SessionRow } from '../../../tui/state/rows.ts';
 import { type Bench, bench, NOW, sessionRow, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import type { UsageDay } from '../../../tui/state/model.ts';
+import type { UsageDay } from '../../../tui/state/rows.ts';
 import { type Bench, bench, sessionRow, usageSum as sum, usageDay } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import stringWidth from 'string-width';
 import { describeChanges } from '../../../tui/plain/describe-changes.ts';
-import type { EventRow, HeldRow, SessionRow } from '../../../tui/state/model.ts';
+import type { EventRow, HeldRow, SessionRow } from '../../../tui/state/rows.ts';
 import { type Bench, bench, NOW, sessionRow, showTask, showWork, taskRow } from '../../support/dashboard.ts';
 import { screenOf } from '../../support/render.tsx';
 

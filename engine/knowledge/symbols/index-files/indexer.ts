@@ -51,7 +51,9 @@ export interface RefreshResult {
   read: number;
   removed: number;
   resolved: number;
+  /** How long it took, and to find what has changed alone. */
   ms: number;
+  comparingMs: number;
 }
 
 export interface Indexer {
@@ -294,6 +296,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     const paths = new Set(list.files.map(({ path }) => path));
     const gone = [...known.values()].filter(({ path }) => !paths.has(path));
     const wanted = list.files.filter((each) => isFull || !isUnchanged(known.get(each.path), each));
+    const comparingMs = performance.now() - from;
     const total = gone.length + wanted.length;
     await workInBatches(gone, removeFile, (done) => progress({ phase: 'read', done, total }));
     const read = await readFiles(wanted, isFull, (done) =>
@@ -307,7 +310,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
       if (state !== 'ok' && state !== 'slow' && state !== 'failed') countSkipped(skipped, state);
     writeFact(db, 'skipped', JSON.stringify(skipped));
     writeFact(db, 'at', String(Date.now()));
-    return { read, removed: gone.length, resolved, ms: performance.now() - from };
+    return { read, removed: gone.length, resolved, ms: performance.now() - from, comparingMs };
   }
 
   async function refreshKnown(paths: Iterable<string>): Promise<number> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { titleFollowUp } from '../../../../engine/board/comments/index.ts';
 import { writeFollowUpMessage } from '../../../../engine/index.ts';
 
 const head = 'a'.repeat(40);
@@ -59,4 +60,36 @@ test('a message about a conflict names the base, the files and what is to be don
   assert.match(text, /^Merge main into your branch svc\/s-1, and resolve the conflicts\.$/m);
   assert.match(text, /^- a\.txt\n- b\.txt$/m);
   assert.match(text, /`git merge main`/);
+});
+
+test('a task that goes on is called by what a person wrote, else by what it goes on with', () => {
+  const comment = {
+    path: 'a',
+    side: 'new',
+    line: 1,
+    text: 'x',
+    body: 'Why?',
+    head,
+    outdated: false,
+  } as const;
+  const conflict = { base: 'main', paths: ['a.txt'] };
+  const write = (material: object, words = ''): string =>
+    writeFollowUpMessage(
+      { session: 's-1', branch: 'svc/s-1', comments: [], conflict: null, ...material },
+      words,
+    );
+  const title = (message: string, former = 'Add totals'): string => titleFollowUp(message, former);
+  assert.equal(title(write({ comments: [comment], conflict }, 'Round up.')), 'Round up.');
+  assert.equal(title(write({ comments: [comment, comment] })), 'follow-up of Add totals: 2 comments');
+  assert.equal(title(write({ comments: [comment] })), 'follow-up of Add totals: 1 comment');
+  assert.equal(
+    title(write({ comments: [comment], conflict })),
+    'follow-up of Add totals: conflicts with main',
+  );
+  assert.equal(
+    title(write({ conflict, branch: null }), 'follow-up of Add totals: 2 comments'),
+    'follow-up of Add totals: conflicts with main',
+  );
+  assert.equal(title('Deal with it.'), 'Deal with it.');
+  assert.ok(title(write({ conflict }), 'x'.repeat(500)).length <= 120);
 });

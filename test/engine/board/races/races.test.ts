@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../../../engine/index.ts';
@@ -12,6 +12,11 @@ const RACER = `#!/bin/sh
 case "$2" in *"fail-$1"*) exit 3;; esac
 case "$2" in *"wait-$1 "*) file=\${2#*wait-$1 }; file=\${file%% *}; while [ ! -e "$file" ]; do sleep 0.05; done;; esac
 case "$2" in *"done-$1"*) svc task done "$SVC_TASK";; esac
+case "$2" in *"hold "*)
+  file=\${2#*hold }; case "$2" in *"relock "*) file=\${2#*relock };; esac; file=\${file%% *}
+  svc lock acquire shared > "$file-$1" 2>&1 && svc ledger claim plan.md 1 >> "$file-$1" 2>&1; echo "exit $?" >> "$file-$1"
+  while [ ! -e "$file" ]; do sleep 0.05; done;;
+esac
 echo "$1" > "$1.txt"
 git add -A && git commit -qm "by $1"
 `;
@@ -156,6 +161,51 @@ describe('races', () => {
       fails('conflict', /cannot be/),
     );
     await client.call('task.cancel', { id: running.task_id });
+  });
+
+  test('its rivals hold the same path and item, each for its own copy, and nobody else does', async () => {
+    const file = join(folder, 'held');
+    ws.repository.write('plan.md', '- [ ] the only item\n');
+    const { id, sessions } = await race(`hold ${file} `, ['red', 'green']);
+    const words = (name: string): string =>
+      existsSync(`${file}-${name}`) ? readFileSync(`${file}-${name}`, 'utf8') : '';
+    await until(() => ['red', 'green'].every((name) => words(name).includes('exit')));
+    for (const name of ['red', 'green']) assert.match(words(name), /holds shared until[\s\S]*exit 0\n$/);
+    const holders = async (): Promise<string[]> =>
+      (await client.call('lock.status', { path: 'shared' })).locks.map(({ holder }) => holder);
+    assert.deepEqual(await holders(), sessions);
+    const { items } = await client.call('ledger.show', { ledger: 'plan.md' });
+    assert.deepEqual([...(items[0]?.holder ?? '').split(', ')].sort(), [...sessions].sort());
+    await assert.rejects(
+      client.call('lock.acquire', { holder: 'me', path: 'shared/x' }),
+      fails('lock_held', /holds shared until/),
+    );
+    await assert.rejects(
+      client.call('task.claim', { holder: 'me', ledger: 'plan.md', item: 1 }),
+      fails('item_held', /is held by s-/),
+    );
+    const [red = '', green = ''] = sessions;
+    await client.call('worker.kill', { session: red });
+    await until(async () => (await holders()).length === 1);
+    assert.deepEqual(await holders(), [green]);
+    await assert.rejects(
+      client.call('worker.resume', { session: red }),
+      fails('conflict', /^s-\d+ takes part in a race for t-\d+, and is not run again for it$/),
+    );
+    writeFileSync(file, '');
+    await hasEnded(id);
+    assert.deepEqual(await holders(), []);
+
+    // Sent on, it races still, also with what it locks.
+    for (const session of sessions)
+      await client.call('worker.follow_up', { session, prompt: `hold relock ${file}-again now` });
+    await until(async () => (await holders()).length === 2);
+    const next = (await holders()).at(-1) ?? '';
+    writeFileSync(`${file}-again`, '');
+    await until(async () => (await holders()).length === 0);
+    await until(async () => (await client.call('session.show', { session: next })).state === 'ended');
+    await client.call('worktree.promote', { session: next });
+    assert.equal((await compare(id)).task.status, 'done');
   });
 
   test('it can wait for a decision, which covers every agent', async () => {

@@ -97,7 +97,7 @@ test('what has ended leaves no term behind, and an index that is read anew is th
   const [first = '', ...others] = ids;
   await rig.write(() => rig.store.edit(first, { text: 'other words' }, ADA, ADA));
   assert.deepEqual(rig.find('other words'), ['getHTTPUrl leaks']);
-  const { id } = rig.store.list(1)[0] ?? { id: '' };
+  const { id } = rig.store.list({ limit: 1 })[0] ?? { id: '' };
   await rig.write(() => [id, ...others].map((each) => rig.store.forget(each, ADA)));
   assert.deepEqual(rig.find('Datei'), []);
   assert.deepEqual(rig.terms(), [{ term: '', rows: 0 }].slice(0, rig.terms().length));

@@ -15,10 +15,9 @@ import type { ExactRun } from '../../../../engine/knowledge/symbols/exact/exact-
 import { runExactTier } from '../../../../engine/knowledge/symbols/exact/exact-tier.ts';
 import { findTypescript } from '../../../../engine/knowledge/symbols/exact/find-typescript.ts';
 import { buildCompilerStart } from '../../../../engine/knowledge/symbols/exact/start-compiler.ts';
-import { createGraph } from '../../../../engine/knowledge/symbols/index.ts';
 import { gitEnvironment } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
-import { type Files, type IndexedProject, listEdges, makeProject } from './graph-rig.ts';
+import { type Files, type IndexedProject, listEdges, makeProject, openGraph } from './graph-rig.ts';
 
 const require = createRequire(import.meta.url);
 const packages = join(dirname(require.resolve('typescript/package.json')), '..');
@@ -124,19 +123,7 @@ describe("the edges of the project's own compiler", () => {
   test('are made again by themselves, after an answer that lacked them', async () => {
     const project = makeProject(FILES);
     installTypescript(project.root);
-    const graph = createGraph({
-      data: join(project.root, '..'),
-      env: gitEnvironment(),
-      settings: () => ({
-        parsers: {},
-        without: [],
-        exact: { isOn: true, mustConfine: false },
-        shared: new Map(),
-      }),
-      folder: () => project.root,
-      sessionOf: () => null,
-      leastPauseMs: 0,
-    });
+    const graph = openGraph(project, { isExact: true, leastPauseMs: 0 });
     const readCallers = async (symbol: string) => {
       const asked = await graph.ask(
         { project: null },

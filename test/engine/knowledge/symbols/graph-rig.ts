@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createGraph, type Graph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createIndexer, type Indexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
 import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
@@ -83,3 +84,22 @@ export async function listCalls(files: Files): Promise<string[]> {
     await project.close();
   }
 }
+
+/** The graph of a project alone, as tools and commands ask it. */
+export const openGraph = (
+  { root }: Pick<IndexedProject, 'root'>,
+  { isExact = false, leastPauseMs }: { isExact?: boolean; leastPauseMs?: number } = {},
+): Graph =>
+  createGraph({
+    data: join(root, '..'),
+    env: gitEnvironment(),
+    settings: () => ({
+      parsers: {},
+      without: [],
+      exact: { isOn: isExact, mustConfine: false },
+      shared: new Map(),
+    }),
+    folder: () => root,
+    sessionOf: () => null,
+    ...(leastPauseMs === undefined ? {} : { leastPauseMs }),
+  });

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createGraph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createDependentMarker } from '../../../../engine/knowledge/symbols/index-files/mark-dependents.ts';
 import { ANY_PATH } from '../../../../engine/knowledge/symbols/resolve/stored-project.ts';
-import { gitEnvironment } from '../../../support/git.ts';
-import { type Files, listEdges, makeProject } from './graph-rig.ts';
+import { type Files, listEdges, makeProject, openGraph } from './graph-rig.ts';
 
 const FOLDERS = 40;
 const FILES_EACH = 8;
@@ -78,18 +76,7 @@ describe('a change of very many files', () => {
 
   test('is not taken for read by who asks while an earlier state is being read', async () => {
     const project = makeProject(composeBranch('src', 'one'));
-    const graph = createGraph({
-      data: join(project.root, '..'),
-      env: gitEnvironment(),
-      settings: () => ({
-        parsers: {},
-        without: [],
-        exact: { isOn: false, mustConfine: false },
-        shared: new Map(),
-      }),
-      folder: () => project.root,
-      sessionOf: () => null,
-    });
+    const graph = openGraph(project);
     try {
       // The first files have been read, and the folder was listed before that.
       const told = Promise.withResolvers<void>();
@@ -109,6 +96,30 @@ describe('a change of very many files', () => {
       const status = await graph.ask({ project: null }, { ask: 'status' }, { patienceMs: 60_000 });
       assert.ok('status' in status.answer);
       assert.equal(status.answer.status.files, FOLDERS * FILES_EACH + 1);
+    } finally {
+      await graph.close();
+      await project.close();
+    }
+  });
+
+  test('is looked at once more before an answer says that something is not there', async () => {
+    const project = makeProject({ 'first.ts': 'export const first = 1;\n' });
+    const graph = openGraph(project);
+    const search = async (query: string) => {
+      const { answer } = await graph.ask({ project: null }, { ask: 'search', query, limit: 5, only: null });
+      assert.ok('symbols' in answer);
+      return answer.symbols.map(({ path }) => path);
+    };
+    try {
+      for (let at = 0; at < 5; at += 1) {
+        project.write({ [`late${at}.ts`]: `export const written${at} = 1;\n` });
+        assert.deepEqual(await search(`written${at}`), [`late${at}.ts`]);
+        const { answer } = await graph.ask(
+          { project: null },
+          { ask: 'snippet', symbol: `none${at}`, maxLines: 1 },
+        );
+        assert.ok('empty' in answer);
+      }
     } finally {
       await graph.close();
       await project.close();

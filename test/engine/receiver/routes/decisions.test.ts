@@ -51,6 +51,19 @@ test('approve dispatches and answers the decision', async () => {
   });
 });
 
+test('an event that went out under the same secret cannot be sent back as a request', async () => {
+  const body = JSON.stringify({
+    id: '7d1f-1',
+    event: 'needs_approval',
+    decision_id: 'd-1',
+    reason: 'it waits',
+  });
+  const headers = svcHeaders(body, rig.clock.now());
+  const back = await rig.ask({ path: '/decisions/d-1/approve', body, headers });
+  assert.deepEqual([back.status, back.body.code], [422, 'fields_invalid']);
+  assert.equal((await rig.ask(poll(rig, 'd-1'))).body.state, 'pending');
+});
+
 test('an empty JSON object is body enough, an empty body is not JSON', async () => {
   const sent = (body: string) => ({
     path: '/decisions/d-1/approve',

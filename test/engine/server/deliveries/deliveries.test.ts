@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { onBothDatabases, signIn } from '../../../support/linked-server.ts';
+import { linkByHand } from '../../../support/workspace-by-hand.ts';
 import { deliveryRig } from './rig.ts';
 
 const HOUR = 3600_000;
@@ -13,14 +14,15 @@ onBothDatabases((start) => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget();
-        const other = await rig.addTarget('n8n', { 'events[]': 'failed', workspaces: 'api' });
+        const { id } = await linkByHand(rig.server, rig.ann, { name: 'api' });
+        const other = await rig.addTarget('n8n', { 'events[]': 'failed', 'workspaces[]': id });
         await rig.queue([
           { event: 'sealed', id: 'a' },
           { event: 'failed', id: 'b' },
           { event: 'sealed', id: 'c' },
         ]);
         await rig.queue([{ event: 'sealed', id: 'a' }]);
-        await rig.queue([{ event: 'failed', id: 'd' }], 'api');
+        await rig.queue([{ event: 'failed', id: 'd' }], { id, name: 'api, renamed' });
         await hook.atLeast(2);
         await other.atLeast(1);
         await rig.server.parts.deliveries.settled();

@@ -1,5 +1,5 @@
 import type { TargetKind } from '../../../../engine/server/database/tables.ts';
-import type { LinkedEvent } from '../../../../engine/server/deliveries/index.ts';
+import type { LinkedEvent } from '../../../../engine/server/deliveries/linked-event.ts';
 import { buildSample } from '../../../../engine/server/deliveries/samples.ts';
 import {
   type Browser,
@@ -22,7 +22,7 @@ export interface DeliveryRig {
   /** Events as a workspace would send them; ids are made where none is given. */
   queue(
     events: (Partial<LinkedEvent> & { event: LinkedEvent['event'] })[],
-    workspace?: string,
+    workspace?: { id: string; name: string },
   ): Promise<void>;
   /** Time passes, and what is due by then is sent. */
   advance(ms: number): Promise<void>;
@@ -61,8 +61,8 @@ export async function deliveryRig(
       if (secret === undefined || id === undefined) throw new Error(`${page.status} ${page.text}`);
       return { ...hook, id, secret };
     },
-    async queue(events, workspace = 'web-shop') {
-      const origin = { workspaceId: 'w_1', workspaceName: workspace, accountId: home!.id };
+    async queue(events, workspace = { id: 'w_1', name: 'web-shop' }) {
+      const origin = { workspaceId: workspace.id, workspaceName: workspace.name, accountId: home!.id };
       const whole = events.map((event) => {
         made += 1;
         return { ...buildSample(event.event, { at: server.clock.now() }), id: `e-${made}`, ...event };

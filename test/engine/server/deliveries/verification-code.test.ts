@@ -74,7 +74,14 @@ it('there is a sample of every event, with the fields of the envelope', () => {
   ];
   for (const event of EVENT_NAMES) {
     const sample = buildSample(event, { at: 0 });
-    assert.deepEqual(Object.keys(sample), [...fields, 'status', 'title', 'reason']);
+    assert.deepEqual(Object.keys(sample), [
+      ...fields,
+      'status',
+      'title',
+      'reason',
+      'workspace_id',
+      'decision_url',
+    ]);
     assert.equal(sample.event, event);
   }
 });

@@ -1,0 +1,22 @@
+import type { ErrorHandler } from 'hono/types';
+import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
+import type { ServerEnv } from './context.ts';
+
+/** Answers programs with problem details (RFC 9457), and logs faults of our own. Every 401 has its `challenge`. */
+export const answerProblems =
+  (log: Pick<Log, 'error'>, challenge: string): ErrorHandler<ServerEnv> =>
+  (thrown, context) => {
+    const error = asSvcError(thrown);
+    const details = problemDetails(error);
+    if (details.status >= 500)
+      log.error({ error: error.message, path: context.req.path }, 'a request failed');
+    if (details.status === 401) context.header('WWW-Authenticate', challenge);
+    const pause = error.data.retry_after_s;
+    if (typeof pause === 'number') context.header('Retry-After', String(pause));
+    if (error.code === 'method_not_allowed') context.header('Allow', String(error.data.allow));
+    return context.body(JSON.stringify(details), toHttpStatus(error.code) as 400, {
+      'Content-Type': PROBLEM_JSON,
+    });
+  };

@@ -1,0 +1,169 @@
+import type { Api } from '../../engine/index.ts';
+import type { PaneId } from './pane-ids.ts';
+import type { AskRow, MessageRow } from './rows.ts';
+
+/** A line of text that is being typed. */
+export interface Input {
+  value: string;
+  /** In UTF-16 units. */
+  caret: number;
+}
+
+/** Something over the panes that has the keyboard. Esc closes it. */
+export type Overlay =
+  | { kind: 'help' | 'palette'; input: Input; index: number }
+  | { kind: 'filter'; pane: PaneId; before: string; input: Input }
+  | { kind: 'search'; of: string; input: Input }
+  | { kind: 'reason'; decision: string; hash: string; input: Input }
+  /** Asks for the id of a stranger's task that would run without a sandbox. */
+  | { kind: 'unconfined'; decision: string; task: string; hash: string; input: Input }
+  | { kind: 'agent'; task: string; index: number }
+  | ChooseRacers
+  | CompareRace
+  | OpenPullRequest
+  | WriteComment
+  | SendFollowUp
+  | AnswerAsk
+  | WriteMessage
+  | NewTask
+  | BulkQuestion
+  | { kind: 'text'; title: string; lines: readonly string[]; top: number }
+  | { kind: 'impact'; session: string; top: number }
+  | { kind: 'preferences'; index: number }
+  | { kind: 'engine'; top: number };
+
+/** One question about every marked row of a list. */
+export interface BulkQuestion {
+  kind: 'bulk';
+  pane: PaneId;
+  binding: string;
+  /** It says what previews say, so their details are fetched. */
+  needsDetails: boolean;
+  /** When it was opened. */
+  at: number;
+  /** Index of the first visible line. */
+  top: number;
+  /** How many lines have been on the screen. */
+  seen: number;
+  /** By id, what the question said of each row when all of it was known; null before that. A row that says something else is left out. */
+  asked: ReadonlyMap<string, string> | null;
+}
+
+/** Calls about many rows that are under way, so that their answers become one message. */
+export interface BulkRun {
+  label: string;
+  /** Subjects that have not been answered yet. */
+  waiting: readonly string[];
+  done: readonly string[];
+  refused: readonly LeftOut[];
+  leftOut: readonly LeftOut[];
+}
+
+/** A marked row that an action did not reach, and why. */
+export interface LeftOut {
+  id: string;
+  reason: string;
+}
+
+export interface NewTask {
+  kind: 'new-task';
+  field: number;
+  /** Index into the agents followed by the templates. */
+  who: number;
+  project: number;
+  title: Input;
+  prompt: string;
+  /** One criterion per line. */
+  criteria: string;
+  context: string;
+  ledger: Input;
+}
+
+/** Which agents a task is to be raced by. */
+export interface ChooseRacers {
+  kind: 'race';
+  task: string;
+  /** The task's when it was opened. */
+  stamp: string;
+  index: number;
+  /** How many sessions each agent gets. */
+  counts: Readonly<Record<string, number>>;
+  /** When it was asked whether to start them, by the keys' clock; null while they are being chosen. */
+  askedAt: number | null;
+}
+
+/** The sessions of a race, and the diff of one of them. */
+export interface CompareRace {
+  kind: 'compare';
+  task: string;
+  /** Index of the session whose diff is shown. */
+  index: number;
+  /** The file of the diff, the same for all of them; null is the first one. */
+  path: string | null;
+  /** Lines of it above the screen. */
+  top: number;
+  /** When it was asked whether to promote this one, by the keys' clock; null when it was not. */
+  askedAt: number | null;
+}
+
+/** What opening a pull request would run, to be read before it is. */
+export interface OpenPullRequest {
+  kind: 'pull-request';
+  session: string;
+  material: Api['worktree.pr']['output'];
+  /** The remote to push to; null while none of several is chosen, or there is none. */
+  remote: string | null;
+  top: number;
+  openedAt: number;
+}
+
+/** A comment on a line of a diff that is being written. */
+export interface WriteComment {
+  kind: 'comment';
+  session: string;
+  /** The commit that the diff ended at. */
+  head: string;
+  path: string;
+  side: 'new' | 'old';
+  line: number;
+  input: Input;
+}
+
+/** What an ended session would be sent on with, to be read before it is sent. */
+export interface SendFollowUp {
+  kind: 'follow-up';
+  session: string;
+  text: string;
+  /** Ids of the comments that the text has taken in. */
+  comments: readonly number[];
+  /** Index of the first visible line. */
+  top: number;
+  openedAt: number;
+  /** The session's when it was opened. */
+  stamp: string;
+}
+
+/** An opened ask. `ask` is the row at that moment, so that the answer goes to what was read. */
+export interface AnswerAsk {
+  kind: 'answer';
+  ask: AskRow;
+  input: Input;
+  /** Index of the first visible line. */
+  top: number;
+  openedAt: number;
+}
+
+/** A message that is being written. */
+export interface WriteMessage {
+  kind: 'write';
+  /** The message that this one replies to. */
+  parent: MessageRow | null;
+  /** Who was live when writing began. */
+  targets: readonly { session: string; about: string }[];
+  to: number;
+  message: MessageRow['kind'];
+  field: number;
+  text: Input;
+  /** A text of several lines from the editor, which replaces `text`. */
+  long: string | null;
+}
