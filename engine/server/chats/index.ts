@@ -55,6 +55,7 @@ export async function createChats({
 }): Promise<Chats> {
   const { db, clock } = parts;
   const { origin } = reach;
+  let starting: Promise<void> = Promise.resolve();
   const messages = await openMessages({ db, clock });
   const tickets = createTickets(db);
   const connections = createConnections(parts);
@@ -92,11 +93,12 @@ export async function createChats({
     },
     wake,
     settled: outbox.settled,
-    async start() {
-      await bots.start();
-      await outbox.start();
+    start() {
+      starting = bots.start().then(outbox.start);
+      return starting;
     },
     async close() {
+      await starting.catch(() => undefined);
       await outbox.close();
       await bots.close();
     },
