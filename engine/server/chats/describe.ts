@@ -83,7 +83,7 @@ export function describeEnd(command: Command | null, ended: string | null): Span
 /** What there is to say of a command: how it ended, or what it waits for. */
 export function describeCommand(
   command: Command,
-  { now, isConnected }: { now: number; isConnected: boolean },
+  { now, isConnected = null }: { now: number; isConnected?: boolean | null },
 ): { text: Span[]; isGood: boolean } {
   if (command.outcome !== null) return describeOutcome(command);
   const what = say`${command.person ?? 'Somebody'} asked to ${own(command.verb)} this`;
@@ -93,6 +93,9 @@ export function describeCommand(
       text: say`${what}, and the workspace did not answer until ${until}.`,
       isGood: false,
     };
+  // A message that stays does not say how it was at that moment.
+  if (isConnected === null)
+    return { text: say`${what}. It waits for the workspace until ${until}.`, isGood: true };
   const why = own(isConnected ? 'The workspace has not answered yet' : 'The workspace is offline');
   return { text: say`${what}. ${why}; this waits until ${until}.`, isGood: true };
 }

@@ -7,7 +7,6 @@ import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
 import type { Commands } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Polls } from '../links/polls.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Bots } from './bots.ts';
 import { describeCommand, describeEnd, isFinal } from './describe.ts';
@@ -55,7 +54,6 @@ export function createChatOutbox({
   tickets,
   pending,
   commands,
-  polls,
   bots,
   origin,
   random = Math.random,
@@ -68,7 +66,6 @@ export function createChatOutbox({
   tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
   commands: Pick<Commands, 'findNewest'>;
-  polls: Pick<Polls, 'isConnected'>;
   bots: Pick<Bots, 'find'>;
   origin: string;
   random?(): number;
@@ -118,8 +115,7 @@ export function createChatOutbox({
     }
     const now = clock.now();
     const isAsked = command !== null && command.outcome === null && command.expires_at > now;
-    const isConnected = polls.isConnected(row.workspace_id);
-    const said = command === null ? null : describeCommand(command, { now, isConnected }).text;
+    const said = command === null ? null : describeCommand(command, { now }).text;
     return {
       lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
       buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
