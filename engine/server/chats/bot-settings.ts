@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ChatKind } from './service.ts';
+import type { SlackSettings } from './slack/index.ts';
 
 // What an operator types in for a bot. Messages about it repeat no value.
 
@@ -35,13 +36,7 @@ export const BOT_INPUTS = { slack: slackInput, telegram: telegramInput } as cons
 
 /** As it is kept, encrypted. */
 export interface BotSettings {
-  slack: {
-    botToken: string;
-    appToken: string | null;
-    signingSecret: string | null;
-    teamId: string | null;
-    appId: string | null;
-  };
+  slack: SlackSettings;
   telegram: {
     token: string;
     /** Where Telegram sends updates, and what it proves itself with; null where they are asked for. */

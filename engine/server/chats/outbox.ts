@@ -7,13 +7,13 @@ import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
 import type { Commands } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
-import type { Polls } from '../links/polls.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Bots } from './bots.ts';
-import { describeCommand } from './describe.ts';
+import { describeCommand, describeEnd, isFinal } from './describe.ts';
+import type { DueMessages } from './due-messages.ts';
 import { CROWD, type CrowdFacts, type MessageFacts, type Messages } from './messages.ts';
 import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
-import { own } from './spans.ts';
+import type { Tickets } from './tickets.ts';
 import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
 
 // Sends messages and changes them when what they say has changed: a loop for each channel, so that one that is slow or gone
@@ -50,9 +50,10 @@ export function createChatOutbox({
   log,
   plans,
   messages,
+  due,
+  tickets,
   pending,
   commands,
-  polls,
   bots,
   origin,
   random = Math.random,
@@ -61,9 +62,10 @@ export function createChatOutbox({
   log: Log;
   plans: Pick<Plans, 'entitlementsOf'>;
   messages: Messages;
+  due: DueMessages;
+  tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
   commands: Pick<Commands, 'findNewest'>;
-  polls: Pick<Polls, 'isConnected'>;
   bots: Pick<Bots, 'find'>;
   origin: string;
   random?(): number;
@@ -75,20 +77,6 @@ export function createChatOutbox({
   let mustLookAgain = false;
   let isStarted = false;
   let isClosing = false;
-
-  /** What became of a decision that a message is about; null where there is nothing to say. */
-  async function describeEnd(row: ChatMessageRow, isWaiting: boolean): Promise<Span[] | null> {
-    const { workspace_id, decision_id, ended } = row;
-    const command = await commands.findNewest(workspace_id ?? '', decision_id ?? '');
-    if (command !== null) {
-      const isConnected = polls.isConnected(command.workspace_id);
-      const { text, isFinal } = describeCommand(command, { now: clock.now(), isConnected });
-      if (isWaiting || isFinal) return text;
-    }
-    if (isWaiting) return null;
-    if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
-    return own('It waits no more.');
-  }
 
   function chooseButtons(
     row: ChatMessageRow,
@@ -112,19 +100,22 @@ export function createChatOutbox({
     if (row.workspace_id === null || row.decision_id === null)
       return { lines: sayEvent(facts), buttons: [], decision: null };
     const waiting = await pending.find(channel.account_id, row.workspace_id, row.decision_id);
-    if (waiting === null) {
+    const command = await commands.findNewest(row.workspace_id, row.decision_id);
+    const hasEnded = row.ended !== null || isFinal(command);
+    if (waiting === null || hasEnded) {
       // Decided before anybody was asked.
-      if (row.state === 'waiting' && row.ended !== null) return null;
-      const said = await describeEnd(row, false);
+      if (row.state === 'waiting' && hasEnded) return null;
+      const said = describeEnd(command, row.ended);
+      const known = facts.decision ?? waiting;
       const lines =
-        facts.decision === null
-          ? [...sayEvent(facts), ...(row.state === 'sent' && said !== null ? [said] : [])]
-          : sayDecision(facts.workspace, facts.decision, { isWaiting: false, said });
+        known === null
+          ? [...sayEvent(facts), ...(row.state === 'sent' ? [said] : [])]
+          : sayDecision(facts.workspace, known, { isWaiting: false, said });
       return { lines, buttons: [], decision: null };
     }
-    const command = await commands.findNewest(row.workspace_id, row.decision_id);
-    const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
-    const said = await describeEnd(row, true);
+    const now = clock.now();
+    const isAsked = command !== null && command.outcome === null && command.expires_at > now;
+    const said = command === null ? null : describeCommand(command, { now }).text;
     return {
       lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
       buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
@@ -141,7 +132,7 @@ export function createChatOutbox({
       ? wanted
       : {
           label: wanted.label,
-          ticket: await messages.makeTicket(row, wanted.verb, decision?.hash ?? ''),
+          ticket: await tickets.make(row, wanted.verb, decision?.hash ?? ''),
           style: wanted.verb === 'approve' ? 'good' : 'bad',
         };
 
@@ -203,7 +194,7 @@ export function createChatOutbox({
   async function runLoop(id: string): Promise<void> {
     while (!isClosing) {
       const now = clock.now();
-      const channel = await messages.findChannel(id);
+      const channel = await due.findChannel(id);
       if (channel === undefined || channel.next_at > now) return;
       const service = bots.find(channel.kind);
       const { capabilities } = await plans.entitlementsOf(channel.account_id);
@@ -214,7 +205,7 @@ export function createChatOutbox({
         return;
       }
       await messages.gather(channel, now);
-      const row = await messages.findDue(id, now);
+      const row = await due.findDue(id, now);
       if (row === undefined) return;
       try {
         await post(row, channel, service);
@@ -241,8 +232,8 @@ export function createChatOutbox({
 
   async function findDue(): Promise<void> {
     const now = clock.now();
-    let nextAt = (await messages.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
-    for (const id of await messages.listDueChannels(now)) {
+    let nextAt = (await due.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
+    for (const id of await due.listDueChannels(now)) {
       const until = stalled.get(id) ?? 0;
       if (until > now) nextAt = Math.min(nextAt, until);
       else if (!loops.has(id) && !isClosing) startLoop(id);
