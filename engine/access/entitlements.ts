@@ -11,6 +11,7 @@ import {
 import { rfc3339 } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
+import { formatHours } from '../base/text.ts';
 
 // What this workspace may do, all of it from memory: nothing here asks the network. Without a linked server nothing is locked
 // and nothing is counted.
@@ -123,7 +124,7 @@ export function createEntitlements(deps: EntitlementsDeps): EntitlementsReader {
           from: lease.from,
           ends_at: lease.endsAt === null ? null : rfc3339(lease.endsAt),
           clock_offset_ms: lease.clockOffsetMs,
-          note: describeLease(lease, linked !== null || isLeaseNeeded()),
+          note: linked !== null || isLeaseNeeded() ? describeLease(lease) : null,
         },
         quotas: QUOTA_NAMES.map((name) => ({
           name,
@@ -178,13 +179,15 @@ const LEASE_WORDS: Record<LeaseFacts['state'], string> = {
   revoked: 'the link was revoked',
 };
 
-/** What somebody should know of the lease; null when it is as it should be, or nobody needs one. */
-function describeLease({ state, leftMs, problem }: LeaseFacts, isOfInterest: boolean): string | null {
-  if (!isOfInterest) return null;
+/** What somebody should know of a lease that is needed; null when it is as it should be. */
+export function describeLease({
+  state,
+  leftMs,
+  problem,
+}: Pick<LeaseFacts, 'state' | 'leftMs' | 'problem'>): string | null {
   const reason = problem === null ? '' : `: ${problem}`;
   if (state !== 'valid') return `${LEASE_WORDS[state]}${reason}`;
-  if (leftMs !== null && leftMs < WARN_BEFORE_MS)
-    return `the lease ends in ${Math.max(1, Math.round(leftMs / 3600_000))} h${reason}`;
+  if (leftMs !== null && leftMs < WARN_BEFORE_MS) return `the lease ends in ${formatHours(leftMs)}${reason}`;
   return null;
 }
 

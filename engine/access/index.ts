@@ -8,5 +8,5 @@ export {
   resolveConsentsFile,
   writeProjectConsent,
 } from './consents.ts';
-export type { LeaseFacts } from './entitlements.ts';
+export { describeLease, type LeaseFacts } from './entitlements.ts';
 export { decideSeat, type SeatClaim } from './seats.ts';

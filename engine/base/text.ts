@@ -141,6 +141,9 @@ export function formatTokenCount(count: number): string {
   return count < 99_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e6)}M`;
 }
 
+/** A time that is left, in whole hours, one at least. */
+export const formatHours = (ms: number): string => `${Math.max(1, Math.round(ms / 3600_000))} h`;
+
 /** A number with its noun: `1 task`, `2 tasks`, `3 tries` where the plural is not made with an s. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

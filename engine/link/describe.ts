@@ -1,4 +1,4 @@
-import { formatCount, formatLocalTime } from '../base/text.ts';
+import { formatCount, formatHours, formatLocalTime } from '../base/text.ts';
 
 /** What a sentence on the link is made of: `LinkStatus` in wire form. */
 export interface LinkFacts {
@@ -8,6 +8,7 @@ export interface LinkFacts {
   problem: string | null;
   waiting_events: number;
   clock_offset_ms: number | null;
+  lease: { state: string; left_ms: number | null; problem: string | null };
 }
 
 /** Clocks that differ by less are as good as the same, ms. */
@@ -23,16 +24,26 @@ const WORDS: Readonly<Record<string, string>> = {
   revoked: 'revoked: svc link links it anew',
 };
 
-/** How the link stands in a word or two, where there is little room; null for a workspace that was never linked. */
-export function describeLinkState({ server, state }: Pick<LinkFacts, 'server' | 'state'>): string | null {
+/** How the link stands in a few words, where there is little room; null for a workspace that was never linked. */
+export function describeLinkState({
+  server,
+  state,
+  lease,
+}: Pick<LinkFacts, 'server' | 'state' | 'lease'>): string | null {
   if (server === null) return null;
-  if (state === 'connected') return 'linked';
-  return state === 'unreachable' ? 'server gone' : `link ${state}`;
+  const link = state === 'connected' ? 'linked' : state === 'unreachable' ? 'server gone' : `link ${state}`;
+  if (lease.problem === null) return link;
+  const ending = lease.state === 'valid' ? `ends in ${formatHours(lease.left_ms ?? 0)}` : lease.state;
+  return `${link}, lease ${ending}`;
 }
 
 /** Whether somebody has to look at the link. */
-export const isLinkTroubled = ({ server, state }: Pick<LinkFacts, 'server' | 'state'>): boolean =>
-  server !== null && state !== 'connected' && state !== 'connecting';
+export const isLinkTroubled = ({
+  server,
+  state,
+  lease,
+}: Pick<LinkFacts, 'server' | 'state' | 'lease'>): boolean =>
+  server !== null && ((state !== 'connected' && state !== 'connecting') || lease.problem !== null);
 
 /** One line on the link; null for a workspace that was never linked. */
 export function describeLink(link: LinkFacts): string | null {
@@ -46,6 +57,6 @@ export function describeLink(link: LinkFacts): string | null {
   const waits =
     link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not told yet`;
   const problem = link.problem === null || link.state === 'revoked' ? null : link.problem;
-  const more = [problem, waits, clock].filter((part) => part !== null);
+  const more = [problem, link.lease.problem, waits, clock].filter((part) => part !== null);
   return [`${link.server}: ${WORDS[link.state] ?? link.state}${since}`, ...more].join('; ');
 }

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import { describeLease, type LeaseFacts } from '../access/index.ts';
 import type { By, Policy } from '../api/operation.ts';
 import { type Clock, rfc3339 } from '../base/clock.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { version } from '../base/own-package.ts';
-import { formatCount } from '../base/text.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { linkAnswer, MOST_DECISIONS, tokenAnswer } from '../http/link-protocol.ts';
-import { outboundEvent } from '../notify/config.ts';
-import type { EventKind, EventLog, LoggedEvent, Storage } from '../storage/index.ts';
+import type { EventLog, Storage } from '../storage/index.ts';
 import { createCommandApplier } from './apply-command.ts';
+import { chooseServer } from './choose-server.ts';
 import { createLinkClient, type LinkClient, type LinkState } from './client.ts';
 import type { ServerConfig } from './config.ts';
 import { makeCodeAddress, makeCodeSecret } from './decide-code.ts';
+import { createEventOutbox } from './event-outbox.ts';
 import type { Leases } from './leases.ts';
-import { checkServerUrl, readMachineLogin } from './machine-login.ts';
-import { buildLinkEvent, buildPendingDecision, outgoingName } from './outgoing.ts';
+import { buildPendingDecision, outgoingName } from './outgoing.ts';
 import { createLinkRows, type LinkRow } from './rows.ts';
 import { createServerCalls, nothing, type ServerCalls } from './server-calls.ts';
 import { createTokenFile } from './token-file.ts';
@@ -33,21 +33,6 @@ function attempt<T>(work: () => T): T | null {
 
 /** A token is replaced when it is so old. */
 const TOKEN_LIFE_MS = 90 * 86_400_000;
-/** Events wait so long for a server that does not answer. */
-const KEEP_EVENTS_MS = 7 * 86_400_000;
-
-/** After these another list of decisions waits. */
-const CHANGES_LIST: readonly EventKind[] = [
-  'needs_approval',
-  'approved',
-  'denied',
-  'decision_expired',
-  'task_changed',
-  'config_reloaded',
-  'config_written',
-  'config_trusted',
-];
-
 /** How the link of this workspace stands, for status, doctor and the dashboard. */
 export interface LinkStatus {
   /** `off`: not linked. */
@@ -64,6 +49,13 @@ export interface LinkStatus {
   waitingEvents: number;
   /** How far the server's clock is ahead, ms. */
   clockOffsetMs: number | null;
+  lease: {
+    state: LeaseFacts['state'];
+    /** How long it counts yet, ms; null for one that does not end. */
+    leftMs: number | null;
+    /** A clause, from a day before its end on; null while all is well. */
+    problem: string | null;
+  };
   tokenFile: string;
   tokenAt: string | null;
 }
@@ -86,7 +78,7 @@ export interface LinkDeps {
   decisions: Decisions;
   workflow: Workflow;
   requireConsent(): void;
-  leases: Pick<Leases, 'refresh' | 'drop'>;
+  leases: Pick<Leases, 'refresh' | 'drop' | 'view'>;
 }
 
 /** The link of a workspace to the server that it is linked to; one that is not costs nothing. */
@@ -120,8 +112,6 @@ export function createLink(deps: LinkDeps): Link {
   /** Why it is not linked although there is a row. */
   let problem: string | null = null;
   let isClosed = false;
-  let hasEvents = false;
-  let hasDecisions = false;
   let closingClient: Promise<void> = Promise.resolve();
 
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
@@ -129,52 +119,15 @@ export function createLink(deps: LinkDeps): Link {
   /** Events go out while somebody is to be told, also while that one does not answer. */
   const isOn = (): boolean => active !== null && row?.revokedAt === null;
 
-  events.onAppend((event: LoggedEvent) => {
-    if (!isOn()) return;
-    if (CHANGES_LIST.includes(event.kind)) hasDecisions = true;
-    const { events: wanted, titles } = config().server;
-    const listed: readonly string[] = wanted.length > 0 ? wanted : outboundEvent.options;
-    if (!listed.includes(event.kind)) return;
-    const task = event.taskId === null ? null : tasks.get(event.taskId);
-    const origin = task === null ? null : tasks.readOrigin(task.taskId);
-    const id = `${events.logId}-${event.seq}`;
-    rows.addEvent(buildLinkEvent(event, task, origin, { id, titles }), clock.now());
-    hasEvents = true;
+  const outbox = createEventOutbox({
+    ...deps,
+    rows,
+    isOn,
+    wake: (hasDecisions) => active?.client.wake(hasDecisions),
   });
-  const stopListening = storage.onCommit(() => {
-    if (!hasEvents && !hasDecisions) return;
-    const changed = hasDecisions;
-    hasEvents = false;
-    hasDecisions = false;
-    active?.client.wake(changed);
-  });
-
-  async function settleEvents(ids: readonly number[], refused: string | null): Promise<void> {
-    if (refused !== null) log.warn({ refused }, 'the linked server does not take an event');
-    await storage.write(() => rows.dropEvents(ids));
-  }
-
-  /** Gives up what has waited for a week. */
-  async function dropOldEvents(): Promise<void> {
-    const dropped = await storage.write(() => {
-      const count = rows.dropOldEvents(clock.now() - KEEP_EVENTS_MS);
-      if (count > 0)
-        events.append({
-          kind: 'alert',
-          via: 'engine',
-          data: {
-            code: 'link_events_dropped',
-            title: 'the linked server was not told',
-            reason: `${formatCount(count, 'event')} waited for a week and will not be sent`,
-          },
-        });
-      return count;
-    });
-    if (dropped > 0) log.warn({ dropped }, 'events for the linked server were given up');
-  }
 
   async function rotateIfDue(calls: ServerCalls): Promise<void> {
-    if (rows.countEvents() > 0) await dropOldEvents();
+    await outbox.dropOld();
     if (row === null || clock.now() - row.tokenAt < TOKEN_LIFE_MS) return;
     const { token } = await calls.call('/v1/workspace/token', { method: 'POST', answer: tokenAnswer });
     // The old one opens until this one was used, so that nothing is lost when it cannot be written.
@@ -228,7 +181,7 @@ export function createLink(deps: LinkDeps): Link {
         };
       },
       nextEvents: rows.nextEvents,
-      settleEvents,
+      settleEvents: outbox.settle,
       async apply(command, offsetMs) {
         if (command.verb !== 'refresh') {
           const outcome = await applier.applyCommand(command, offsetMs);
@@ -288,6 +241,7 @@ export function createLink(deps: LinkDeps): Link {
   function status(): LinkStatus {
     const standing = active?.client.standing() ?? null;
     const isRevoked = row?.revokedAt !== null && row !== null;
+    const lease = deps.leases.view();
     const since = standing?.since ?? row?.revokedAt ?? null;
     return {
       state: standing?.state ?? (isRevoked ? 'revoked' : 'off'),
@@ -299,6 +253,12 @@ export function createLink(deps: LinkDeps): Link {
       problem: standing?.problem ?? problem,
       waitingEvents: row === null ? 0 : rows.countEvents(),
       clockOffsetMs: standing?.offsetMs ?? null,
+      lease: {
+        state: lease.state,
+        leftMs: lease.leftMs,
+        // Whoever is not linked, or no longer, needs none.
+        problem: active === null || isRevoked ? null : describeLease(lease),
+      },
       tokenFile: tokenFile.path(),
       tokenAt: row === null ? null : rfc3339(row.tokenAt),
     };
@@ -307,28 +267,10 @@ export function createLink(deps: LinkDeps): Link {
   return {
     status,
     applySettings,
-    async link({ token: given, server: named }, by) {
-      const login = given === undefined ? readMachineLogin(deps.env) : null;
-      const url = named ?? login?.server ?? (config().server.url || undefined);
-      if (given === undefined && login === null)
-        throw new SvcError('not_linked', 'this machine is logged in at no server', {
-          hint: 'svc login URL first',
-        });
-      if (url === undefined)
-        throw new SvcError('usage', 'the token alone does not say which server it is of', {
-          hint: 'svc link --server https://svc.example.org --token -',
-        });
-      const server = checkServerUrl(url);
-      if (login !== null && checkServerUrl(login.server).origin !== server.origin)
-        throw new SvcError(
-          'conflict',
-          `this machine is logged in at ${login.server}, not at ${server.origin}`,
-          {
-            hint: 'its token goes to that server alone; svc logout, then svc login',
-          },
-        );
+    async link(given, by) {
+      const { server, token } = chooseServer(given, { env: deps.env, configured: config().server.url });
       tokenFile.check();
-      const machine = createServerCalls({ server, token: () => given ?? login?.token ?? 'none' });
+      const machine = createServerCalls({ server, token: () => token });
       const answer = await machine
         .call('/v1/workspaces', {
           method: 'POST',
@@ -403,7 +345,7 @@ export function createLink(deps: LinkDeps): Link {
     linked: () => row,
     async close() {
       isClosed = true;
-      stopListening();
+      outbox.close();
       await stop();
       await closingClient;
     },

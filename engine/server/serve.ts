@@ -10,7 +10,7 @@ import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
 import { administer, METRICS_TOKEN_KEY, SOCKET_NAME } from './administer.ts';
-import { type Chats, createChats } from './chats/index.ts';
+import { createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
 import { createDeliveries } from './deliveries/index.ts';
@@ -21,6 +21,7 @@ import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
+import type { DecisionFollower } from './links/follower.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
 import { createUsedSignatures } from './links/used-signatures.ts';
@@ -133,12 +134,12 @@ async function openParts(
     const failures = createFailureCounter({ db, clock });
     const sealer = createSealer(secret.deriveKey(SEALING));
     // What follows from these in chats is made after them, since chats ask them.
-    const follow: Pick<Chats, 'followDecisions' | 'wake'> = {
+    const follower: DecisionFollower = {
       followDecisions: (...given) => chats.followDecisions(...given),
       wake: () => chats.wake(),
     };
-    const pending = createPendingDecisions({ db, chats: follow });
-    const workspaces = createWorkspaces({ db, clock, changes, plans, chats: follow });
+    const pending = createPendingDecisions({ db, follower });
+    const workspaces = createWorkspaces({ db, clock, changes, plans, follower });
     const chats = await createChats({
       db,
       clock,

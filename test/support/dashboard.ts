@@ -271,6 +271,7 @@ export const engineStatus = (more: Partial<Status> = {}): Status => ({
     problem: null,
     waiting_events: 0,
     clock_offset_ms: null,
+    lease: { state: 'none', left_ms: null, problem: null },
     token_file: '/repository/.svc/device.token',
     token_at: null,
   },

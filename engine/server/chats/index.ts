@@ -5,6 +5,7 @@ import type { Tables } from '../database/tables.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import type { Commands } from '../links/commands.ts';
+import type { DecisionFollower } from '../links/follower.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Workspaces } from '../links/workspaces.ts';
@@ -21,21 +22,14 @@ import { createPresses } from './presses.ts';
 import { createWords } from './words.ts';
 
 /** The assistant: events and decisions of accounts in Slack and Telegram. */
-export interface Chats {
+export interface Chats extends DecisionFollower {
   bots: Bots;
   connections: Connections;
   channels: Channels;
   /** Writes what channels get of these events, in the caller's transaction. Call `wake` after the commit. */
   queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<void>;
-  /**
-   * Follows what waits in a workspace, in the transaction that writes it. Call `wake` after the commit.
-   * @param isAllChanged something else than the list has changed too
-   */
-  followDecisions(change: Transaction<Tables>, workspace: string, isAllChanged: boolean): Promise<void>;
   /** Somebody has asked for something about a decision, or was answered. */
   followCommand(workspace: string, decision: string): Promise<void>;
-  /** Something may have become due. */
-  wake(): void;
   /** Resolves when nothing is under way and nothing more is due. */
   settled(): Promise<void>;
   start(): Promise<void>;

@@ -21,7 +21,7 @@ const ROWS_AT_ONCE = 200;
 /** What a message is about, as it is kept. */
 export interface MessageFacts {
   workspace: string;
-  event: Pick<LinkedEvent, 'id' | 'event'> & Record<string, unknown>;
+  event: LinkedEvent;
   /** As it was when it was shown last. */
   decision: PendingDecision | null;
 }
@@ -122,7 +122,7 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
         (await isTold(change, workspaceId).execute()).map(({ decision_id }) => decision_id),
       );
       const rows = events.flatMap((event) => {
-        const decision = event.event === 'needs_approval' ? ((event.decision_id as string) ?? null) : null;
+        const decision = event.event === 'needs_approval' ? event.decision_id : null;
         const facts: MessageFacts = { workspace: workspaceName, event, decision: null };
         return channels
           .filter((channel) => readChannelEvents(channel).includes(event.event))

@@ -5,6 +5,7 @@ import { createDueTimer } from '../../base/due-timer.ts';
 import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
+
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';

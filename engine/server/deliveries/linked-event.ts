@@ -1,12 +1,8 @@
-import type { OutboundEvent } from '../../notify/sending/index.ts';
+import type { Envelope } from '../../notify/sending/index.ts';
 
 /** An event as it came from a workspace: the envelope of docs/events.md, with the addresses that this server has for it. */
-export interface LinkedEvent {
-  /** The same on every try of the same event. */
-  id: string;
-  event: OutboundEvent;
+export interface LinkedEvent extends Envelope {
   workspace_id: string;
   /** Where the decision that it names is made; null where it names none. */
   decision_url: string | null;
-  [field: string]: unknown;
 }

@@ -28,7 +28,6 @@ export interface WorkspaceEvents {
   /** The newest first. */
   list(workspace: string, limit: number): Promise<LinkEvent[]>;
 }
-
 /** Where an automation decides, signed as docs/receiver.md describes. */
 const decisionUrl = (origin: string, workspace: string, decision: string): string =>
   `${origin}/v1/decisions/${workspace}/${decision}`;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { DecisionsRequest, PendingDecision } from '../../http/link-protocol.ts';
-import type { Chats } from '../chats/index.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+import type { DecisionFollower } from './follower.ts';
 
 /** A decision that waits, with the workspace that it waits in. */
 export interface WaitingDecision extends PendingDecision {
@@ -32,11 +32,10 @@ const readWaiting = ({ body, workspace_id, name, channels }: Row): WaitingDecisi
 
 export function createPendingDecisions({
   db,
-  chats,
+  follower,
 }: {
   db: Kysely<Tables>;
-  /** What follows from what waits: chats show it. */
-  chats: Pick<Chats, 'followDecisions' | 'wake'>;
+  follower: DecisionFollower;
 }): PendingDecisions {
   const ofAccount = (account: string) =>
     db
@@ -69,9 +68,9 @@ export function createPendingDecisions({
               })),
             )
             .execute();
-        await chats.followDecisions(trx, id, after !== before);
+        await follower.followDecisions(trx, id, after !== before);
       });
-      chats.wake();
+      follower.wake();
     },
     async list(account) {
       const rows = await ofAccount(account).orderBy('workspaces.name').orderBy('position').execute();

@@ -2,15 +2,13 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
-import type { Chats } from '../chats/index.ts';
+import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
-
-/** A workspace's last contact is noted at most so often. */
-const NOTED_MS = 60_000;
+import type { DecisionFollower } from './follower.ts';
 
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
@@ -49,13 +47,13 @@ export function createWorkspaces({
   clock,
   changes,
   plans,
-  chats,
+  follower,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   plans: Pick<Plans, 'requireRoom'>;
-  chats: Pick<Chats, 'followDecisions' | 'wake'>;
+  follower: DecisionFollower;
 }): Workspaces {
   /** Built once, since every request of a workspace asks it; its two values are the hash. */
   const byToken = db
@@ -68,7 +66,7 @@ export function createWorkspaces({
 
   async function note(workspace: LinkedWorkspace): Promise<void> {
     const now = clock.now();
-    if (Math.abs(now - (workspace.last_seen_at ?? 0)) < NOTED_MS) return;
+    if (!isSightingDue(workspace.last_seen_at, now)) return;
     await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
   }
 
@@ -193,12 +191,12 @@ export function createWorkspaces({
         // What waits there can be decided from here no longer.
         if (revoked !== undefined) {
           await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
-          await chats.followDecisions(change, id, true);
+          await follower.followDecisions(change, id, true);
         }
         return revoked;
       });
       if (gone === undefined) return false;
-      chats.wake();
+      follower.wake();
       await changes.record({ account, actor, what: 'workspace unlinked', detail: gone.name });
       return true;
     },

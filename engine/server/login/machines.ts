@@ -1,11 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
+import { isSightingDue } from '../database/last-seen.ts';
 import type { Machine, Person, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { hashToken } from '../secrets.ts';
-
-/** A token's last use is noted at most so often. */
-const NOTED_MS = 60_000;
 
 /** Machines that people logged in from, each with a token. */
 export interface Machines {
@@ -44,7 +42,7 @@ export function createMachines({
         .executeTakeFirst();
       if (machine === undefined) return null;
       const now = clock.now();
-      if (now - (machine.seen_at ?? 0) > NOTED_MS)
+      if (isSightingDue(machine.seen_at, now))
         await db.updateTable('machines').set({ seen_at: now }).where('id', '=', machine.id).execute();
       const person = await db
         .selectFrom('people')

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { isSightingDue } from '../database/last-seen.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -12,8 +13,6 @@ export const INVITATION_MS = 72 * 3600_000;
 /** How long a browser stays signed in: without a request, and at most. */
 const IDLE_MS = 7 * 24 * 3600_000;
 const LONGEST_MS = 30 * 24 * 3600_000;
-/** A session's last request is noted at most so often. */
-const NOTED_MS = 60_000;
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
 
@@ -357,7 +356,7 @@ export function createPeople({
         .where('created_at', '>=', now - LONGEST_MS)
         .executeTakeFirst();
       if (session === undefined) return null;
-      if (now - session.seen_at > NOTED_MS)
+      if (isSightingDue(session.seen_at, now))
         await db
           .updateTable('browser_sessions')
           .set({ seen_at: now })

@@ -1,5 +1,6 @@
 import type { TargetKind } from '../../../../engine/server/database/tables.ts';
 import type { LinkedEvent } from '../../../../engine/server/deliveries/linked-event.ts';
+
 import { buildSample } from '../../../../engine/server/deliveries/samples.ts';
 import {
   type Browser,

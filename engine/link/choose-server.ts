@@ -1,0 +1,29 @@
+import { SvcError } from '../base/errors.ts';
+import { checkServerUrl, readMachineLogin } from './machine-login.ts';
+
+/**
+ * Which server a workspace is to be linked to, and by which token of a machine: the given one, else that of `svc login`.
+ * Throws `not_linked` where this machine is logged in nowhere, `usage`, `conflict`, `address_refused`.
+ */
+export function chooseServer(
+  { token: given, server: named }: { token?: string | undefined; server?: string | undefined },
+  { env, configured }: { env: NodeJS.ProcessEnv; configured: string },
+): { server: URL; token: string } {
+  const login = given === undefined ? readMachineLogin(env) : null;
+  const token = given ?? login?.token;
+  if (token === undefined)
+    throw new SvcError('not_linked', 'this machine is logged in at no server', {
+      hint: 'svc login URL first',
+    });
+  const url = named ?? login?.server ?? (configured || undefined);
+  if (url === undefined)
+    throw new SvcError('usage', 'the token alone does not say which server it is of', {
+      hint: 'svc link --server https://svc.example.org --token -',
+    });
+  const server = checkServerUrl(url);
+  if (login !== null && checkServerUrl(login.server).origin !== server.origin)
+    throw new SvcError('conflict', `this machine is logged in at ${login.server}, not at ${server.origin}`, {
+      hint: 'its token goes to that server alone; svc logout, then svc login',
+    });
+  return { server, token };
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { formatCount } from '../base/text.ts';
+import type { Tasks } from '../board/tasks/index.ts';
+import { outboundEvent } from '../notify/config.ts';
+import type { EventKind, EventLog, LoggedEvent, Storage } from '../storage/index.ts';
+import type { ServerConfig } from './config.ts';
+import { buildLinkEvent } from './outgoing.ts';
+import type { LinkRows } from './rows.ts';
+
+/** Events wait so long for a server that does not answer. */
+const KEEP_EVENTS_MS = 7 * 86_400_000;
+
+/** After these another list of decisions waits. */
+const CHANGES_LIST: readonly EventKind[] = [
+  'needs_approval',
+  'approved',
+  'denied',
+  'decision_expired',
+  'task_changed',
+  'config_reloaded',
+  'config_written',
+  'config_trusted',
+];
+
+/** Events on their way to the linked server, each written in the transaction in which it happens. */
+export interface EventOutbox {
+  /** They were told, or will never be. */
+  settle(ids: readonly number[], refused: string | null): Promise<void>;
+  /** Gives up what has waited for a week. */
+  dropOld(): Promise<void>;
+  close(): void;
+}
+
+export function createEventOutbox(deps: {
+  storage: Storage;
+  events: EventLog;
+  tasks: Tasks;
+  clock: Clock;
+  log: Log;
+  rows: LinkRows;
+  config(): { server: ServerConfig };
+  /** Whether somebody is to be told, also while that one does not answer. */
+  isOn(): boolean;
+  /** After a commit with something to tell, or with another list of decisions. */
+  wake(hasDecisions: boolean): void;
+}): EventOutbox {
+  const { storage, events, tasks, clock, log, rows, config } = deps;
+  let hasEvents = false;
+  let hasDecisions = false;
+
+  events.onAppend((event: LoggedEvent) => {
+    if (!deps.isOn()) return;
+    if (CHANGES_LIST.includes(event.kind)) hasDecisions = true;
+    const { events: wanted, titles } = config().server;
+    const listed: readonly string[] = wanted.length > 0 ? wanted : outboundEvent.options;
+    if (!listed.includes(event.kind)) return;
+    const task = event.taskId === null ? null : tasks.get(event.taskId);
+    const origin = task === null ? null : tasks.readOrigin(task.taskId);
+    const id = `${events.logId}-${event.seq}`;
+    rows.addEvent(buildLinkEvent(event, task, origin, { id, titles }), clock.now());
+    hasEvents = true;
+  });
+  const stopListening = storage.onCommit(() => {
+    if (!hasEvents && !hasDecisions) return;
+    const changed = hasDecisions;
+    hasEvents = false;
+    hasDecisions = false;
+    deps.wake(changed);
+  });
+
+  return {
+    async settle(ids, refused) {
+      if (refused !== null) log.warn({ refused }, 'the linked server does not take an event');
+      await storage.write(() => rows.dropEvents(ids));
+    },
+    async dropOld() {
+      if (rows.countEvents() === 0) return;
+      const dropped = await storage.write(() => {
+        const count = rows.dropOldEvents(clock.now() - KEEP_EVENTS_MS);
+        if (count > 0)
+          events.append({
+            kind: 'alert',
+            via: 'engine',
+            data: {
+              code: 'link_events_dropped',
+              title: 'the linked server was not told',
+              reason: `${formatCount(count, 'event')} waited for a week and will not be sent`,
+            },
+          });
+        return count;
+      });
+      if (dropped > 0) log.warn({ dropped }, 'events for the linked server were given up');
+    },
+    close: stopListening,
+  };
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkLink } from '../../../cli/doctor/engine.ts';
+import { type Clock, systemClock } from '../../../engine/base/clock.ts';
+import { describeLink, describeLinkState } from '../../../engine/index.ts';
+import type { EngineHere } from '../../support/engine.ts';
+import { startHostileServer } from '../../support/hostile-server.ts';
+import { linkWorkspace } from '../../support/linked-workspace.ts';
+import { until } from '../../support/wait.ts';
+
+const HOUR = 3600_000;
+
+/** What the three faces say of the link now: the dashboard's head, `svc status`, `svc doctor`. */
+async function readFaces({ call }: Pick<EngineHere, 'call'>): Promise<string[]> {
+  const status = await call('engine.status', {});
+  const checks = checkLink(status).map(({ state, found }) => `${state}: ${found}`);
+  return [describeLinkState(status.link) ?? '', describeLink(status.link) ?? '', ...checks];
+}
+
+const waitForHead = (here: EngineHere, head: string): Promise<string[]> =>
+  until(async () => {
+    const faces = await readFaces(here);
+    return faces[0] === head ? faces : null;
+  }, head);
+
+test('every face says in a line how the link stands', async (t) => {
+  const linked = await linkWorkspace();
+  t.after(() => linked.close());
+  const { here, server, ann } = linked;
+  const [, line, check] = await waitForHead(here, 'linked');
+  assert.match(line ?? '', new RegExp(`^${server.url}: connected since \\S+ \\S+$`));
+  assert.match(check ?? '', /^ok: /);
+
+  await fetch(`${server.url}/v1/commands?wait=0&instance=second`, {
+    headers: { authorization: `Bearer ${linked.token()}`, 'svc-protocol': '1' },
+  });
+  const displaced = await waitForHead(here, 'link displaced');
+  assert.match(displaced[1] ?? '', /displaced: another engine uses the token of this workspace since/);
+  assert.match(displaced[2] ?? '', /^warn: /);
+
+  await ann.post(`/app/workspaces/${linked.id}/revoke`);
+  await here.ask('say hello');
+  const revoked = await waitForHead(here, 'link revoked');
+  assert.match(revoked[1] ?? '', /revoked: svc link links it anew since/);
+  assert.match(revoked[2] ?? '', /^warn: /);
+
+  await here.call('link.stop', {});
+  assert.deepEqual(await readFaces(here), ['', '']);
+});
+
+test('the end of a lease is told a day ahead, and what waits for a server that is gone', async (t) => {
+  let shift = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + shift };
+  const linked = await linkWorkspace({ engine: { clock } });
+  t.after(() => linked.close());
+  const { here, server } = linked;
+  await waitForHead(here, 'linked');
+  await server.close();
+  await here.ask('say hello');
+  await waitForHead(here, 'server gone');
+  shift = 47 * HOUR;
+  assert.equal((await readFaces(here))[0], 'server gone');
+  shift = 49 * HOUR;
+  const [head, line, check] = await readFaces(here);
+  assert.equal(head, 'server gone, lease ends in 23 h');
+  assert.match(line ?? '', /does not answer since .*; the lease ends in 23 h.*; \d+ events? not told yet/);
+  assert.match(check ?? '', /^warn: .*the lease ends in 23 h/);
+  shift = 73 * HOUR;
+  assert.equal((await readFaces(here))[0], 'server gone, lease expired');
+});
+
+test('a lease that does not count and a clock that is off are told while the link is well', async (t) => {
+  const hostile = await startHostileServer();
+  t.after(() => hostile.close());
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() - HOUR };
+  const linked = await linkWorkspace({ engine: { clock } });
+  t.after(() => linked.close());
+  const [, line] = await waitForHead(linked.here, 'linked');
+  assert.match(line ?? '', /; its clock is 3600 seconds ahead/);
+  await linked.here.call('link.start', { server: hostile.url, token: 'svcm_machine' });
+  const [, invalid] = await waitForHead(linked.here, 'linked, lease invalid');
+  assert.match(invalid ?? '', /the lease does not count/);
+});
