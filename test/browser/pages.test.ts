@@ -147,11 +147,14 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       ['/app/workspaces', 'workspaces-none'],
       ['/app/machines', 'machines'],
       ['/app/settings', 'settings-none'],
+      ['/app/chats', 'chats-none'],
       ['/app/deliveries', 'deliveries-none'],
       ['/app/people', 'people'],
       ['/app/sign-ins', 'sign-ins'],
       ['/app/log', 'log'],
       ['/operator', 'operator'],
+      ['/operator/bots/telegram', 'bot-telegram'],
+      ['/operator/bots/slack', 'bot-slack'],
       ['/nothing', 'not-found'],
     ] as const) {
       await open(path);

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import { createKeyedQueue } from '../../base/serial-queue.ts';
 import type { Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Sealer } from '../sealing.ts';
@@ -80,6 +81,8 @@ export function createBots({
 }): Bots {
   const running = new Map<ChatKind, ChatService>();
   const broken = new Map<ChatKind, ChatStatus>();
+  // Two operators at once would start two bots of one service.
+  const inTurn = createKeyedQueue();
   let isStarted = false;
 
   async function makeService(kind: ChatKind, sealed: string): Promise<ChatService> {
@@ -108,6 +111,7 @@ export function createBots({
     if (row === undefined) return;
     try {
       const service = await makeService(kind, row.settings);
+      if (!isStarted) return;
       running.set(kind, service);
       service.start();
     } catch (thrown) {
@@ -187,32 +191,36 @@ export function createBots({
           broken.get(kind) ?? { state: 'closed', since: set_at, problem: null, botName: null },
       }));
     },
-    async set(kind, input, actor) {
-      const { settings, identity } = readInput(kind, input);
-      await stopBot(kind);
-      if ((await identityOf(kind)) !== identity) await forget(kind);
-      const row = {
-        settings: sealer.seal(JSON.stringify(settings), placeOfBot(kind)),
-        set_by: actor,
-        set_at: clock.now(),
-      };
-      await db
-        .insertInto('bots')
-        .values({ kind, ...row })
-        .onConflict((same) => same.column('kind').doUpdateSet(row))
-        .execute();
-      await changes.record({ account: null, actor, what: 'bot set up', detail: KIND_NAMES[kind] });
-      if (isStarted) await startBot(kind);
-      onChanged();
+    set(kind, input, actor) {
+      return inTurn(kind, async () => {
+        const { settings, identity } = readInput(kind, input);
+        await stopBot(kind);
+        if ((await identityOf(kind)) !== identity) await forget(kind);
+        const row = {
+          settings: sealer.seal(JSON.stringify(settings), placeOfBot(kind)),
+          set_by: actor,
+          set_at: clock.now(),
+        };
+        await db
+          .insertInto('bots')
+          .values({ kind, ...row })
+          .onConflict((same) => same.column('kind').doUpdateSet(row))
+          .execute();
+        await changes.record({ account: null, actor, what: 'bot set up', detail: KIND_NAMES[kind] });
+        if (isStarted) await startBot(kind);
+        onChanged();
+      });
     },
-    async remove(kind, actor) {
-      await stopBot(kind);
-      const { numDeletedRows } = await db.deleteFrom('bots').where('kind', '=', kind).executeTakeFirst();
-      if (Number(numDeletedRows) === 0) return false;
-      await forget(kind);
-      await changes.record({ account: null, actor, what: 'bot removed', detail: KIND_NAMES[kind] });
-      onChanged();
-      return true;
+    remove(kind, actor) {
+      return inTurn(kind, async () => {
+        await stopBot(kind);
+        const { numDeletedRows } = await db.deleteFrom('bots').where('kind', '=', kind).executeTakeFirst();
+        if (Number(numDeletedRows) === 0) return false;
+        await forget(kind);
+        await changes.record({ account: null, actor, what: 'bot removed', detail: KIND_NAMES[kind] });
+        onChanged();
+        return true;
+      });
     },
     find: (kind) => running.get(kind) ?? null,
     async receive(kind, request) {
@@ -222,12 +230,12 @@ export function createBots({
     },
     async start() {
       isStarted = true;
-      for (const kind of CHAT_KINDS) await startBot(kind);
+      for (const kind of CHAT_KINDS) await inTurn(kind, () => startBot(kind));
       onChanged();
     },
     async close() {
       isStarted = false;
-      await Promise.all(CHAT_KINDS.map(stopBot));
+      await Promise.all(CHAT_KINDS.map((kind) => inTurn(kind, () => stopBot(kind))));
     },
   };
 }

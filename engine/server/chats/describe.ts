@@ -34,17 +34,14 @@ function describeDecided({ state, decided_by, session_id }: CommandOutcome): Spa
   return say`It was ${own(state ?? 'decided')} before${by}${started}.`;
 }
 
-/** A sentence about a command. */
-interface CommandWords {
+/** What became of a command, for whoever gave it. */
+function describeOutcome({ person, channel, outcome }: Command): {
   text: Span[];
-  /** It is as it was wished, or may still be. */
+  /** It is as it was wished. */
   isGood: boolean;
   /** It says how the decision ended. */
   isFinal: boolean;
-}
-
-/** What became of a command, for whoever gave it. */
-function describeOutcome({ person, channel, outcome }: Command): CommandWords {
+} {
   const said = JSON.parse(outcome ?? '{}') as CommandOutcome;
   const somebody = person ?? 'nobody';
   const who = say`${somebody} by ${own(channel ?? 'no channel')}`;
@@ -72,11 +69,22 @@ function describeOutcome({ person, channel, outcome }: Command): CommandWords {
   };
 }
 
+/** Whether a command says how its decision ended, which may still be in the list of what waits. */
+export const isFinal = (command: Command | null): boolean =>
+  command !== null && command.outcome !== null && describeOutcome(command).isFinal;
+
+/** How a decision ended that waits no more: as its newest command says, or an event. */
+export function describeEnd(command: Command | null, ended: string | null): Span[] {
+  if (command !== null && isFinal(command)) return describeOutcome(command).text;
+  if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
+  return own('It waits no more.');
+}
+
 /** What there is to say of a command: how it ended, or what it waits for. */
 export function describeCommand(
   command: Command,
   { now, isConnected }: { now: number; isConnected: boolean },
-): CommandWords {
+): { text: Span[]; isGood: boolean } {
   if (command.outcome !== null) return describeOutcome(command);
   const what = say`${command.person ?? 'Somebody'} asked to ${own(command.verb)} this`;
   const until = own(clockTime(command.expires_at));
@@ -84,8 +92,7 @@ export function describeCommand(
     return {
       text: say`${what}, and the workspace did not answer until ${until}.`,
       isGood: false,
-      isFinal: false,
     };
   const why = own(isConnected ? 'The workspace has not answered yet' : 'The workspace is offline');
-  return { text: say`${what}. ${why}; this waits until ${until}.`, isGood: true, isFinal: false };
+  return { text: say`${what}. ${why}; this waits until ${until}.`, isGood: true };
 }

@@ -16,9 +16,11 @@ import type { Sealer } from '../sealing.ts';
 import { type Bots, type ChatReach, createBots } from './bots.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type Connections, createConnections } from './connections.ts';
+import { createDueMessages } from './due-messages.ts';
 import { openMessages } from './messages.ts';
 import { createChatOutbox } from './outbox.ts';
 import { createPresses } from './presses.ts';
+import { createTickets } from './tickets.ts';
 import { createWords } from './words.ts';
 
 /** The assistant: events and decisions of accounts in Slack and Telegram. */
@@ -53,11 +55,13 @@ export async function createChats({
 }): Promise<Chats> {
   const { db, clock } = parts;
   const { origin } = reach;
+  let starting: Promise<void> = Promise.resolve();
   const messages = await openMessages({ db, clock });
+  const tickets = createTickets(db);
   const connections = createConnections(parts);
   const channels = createChannels(parts);
   const wake = (): void => outbox.wake();
-  const { press } = createPresses({ ...parts, ...links, connections, messages, origin, wake });
+  const { press } = createPresses({ ...parts, ...links, connections, messages, tickets, origin, wake });
   const { answer } = createWords({ clock, ...links, connections, channels, origin });
   const bots = createBots({
     ...parts,
@@ -68,7 +72,15 @@ export async function createChats({
     }),
     onChanged: wake,
   });
-  const outbox = createChatOutbox({ ...parts, ...links, messages, bots, origin });
+  const outbox = createChatOutbox({
+    ...parts,
+    ...links,
+    messages,
+    due: createDueMessages(db),
+    tickets,
+    bots,
+    origin,
+  });
   return {
     bots,
     connections,
@@ -81,11 +93,12 @@ export async function createChats({
     },
     wake,
     settled: outbox.settled,
-    async start() {
-      await bots.start();
-      await outbox.start();
+    start() {
+      starting = bots.start().then(outbox.start);
+      return starting;
     },
     async close() {
+      await starting.catch(() => undefined);
       await outbox.close();
       await bots.close();
     },

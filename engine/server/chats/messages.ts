@@ -5,7 +5,6 @@ import type { PendingDecision } from '../../http/link-protocol.ts';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
-import { hashToken, makeToken } from '../secrets.ts';
 import { readChannelEvents } from './channels.ts';
 
 // The rows of messages: one for each event in each channel. A row says what it is about and not what is shown: that is worked
@@ -30,8 +29,6 @@ export type CrowdFacts = Record<string, number>;
 
 /** How many of what is said in one message. */
 export const CROWD = 'several';
-
-const CROWDABLE = 'waiting';
 
 export type Messages = ReturnType<typeof createMessages>;
 type Db = Kysely<Tables> | Transaction<Tables>;
@@ -182,63 +179,13 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
       await touch(db).where('is_open', '=', 1).where('state', '=', 'sent').execute();
     },
 
-    async listDueChannels(now: number): Promise<string[]> {
-      const rows = await db
-        .selectFrom('chat_channels')
-        .select('chat_channels.id')
-        .where('next_at', '<=', now)
-        .where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('chat_messages')
-              .select('chat_messages.id')
-              .whereRef('chat_messages.channel_id', '=', 'chat_channels.id')
-              .where('chat_messages.due_at', '<=', now),
-          ),
-        )
-        .execute();
-      return rows.map(({ id }) => id);
-    },
-
-    /** When something is due next after `now`; null when nothing is. */
-    async findNextDue(now: number): Promise<number | null> {
-      const rows = await db
-        .selectFrom('chat_channels')
-        .select(['next_at'])
-        .select(({ selectFrom }) =>
-          selectFrom('chat_messages')
-            .select(({ fn }) => fn.min('chat_messages.due_at').as('at'))
-            .whereRef('chat_messages.channel_id', '=', 'chat_channels.id')
-            .as('at'),
-        )
-        .execute();
-      const times = rows
-        .flatMap(({ at, next_at }) => (at === null ? [] : [Math.max(Number(at), next_at)]))
-        .filter((at) => at > now);
-      return times.length === 0 ? null : Math.min(...times);
-    },
-
-    async findChannel(id: string): Promise<ChatChannel | undefined> {
-      return db.selectFrom('chat_channels').selectAll().where('id', '=', id).executeTakeFirst();
-    },
-
-    async findDue(channel: string, now: number): Promise<ChatMessageRow | undefined> {
-      return db
-        .selectFrom('chat_messages')
-        .selectAll()
-        .where('channel_id', '=', channel)
-        .where('due_at', '<=', now)
-        .orderBy('id')
-        .limit(1)
-        .executeTakeFirst();
-    },
-
     /** Puts what waits into one message where it is too much for one minute. */
     async gather(channel: ChatChannel, now: number): Promise<void> {
       await db.transaction().execute(async (change) => {
         const ofChannel = change.selectFrom('chat_messages').where('channel_id', '=', channel.id);
         const waiting = await ofChannel
           .select(['id', 'event'])
-          .where('state', '=', CROWDABLE)
+          .where('state', '=', 'waiting')
           .where('event', '!=', CROWD)
           .where('due_at', '<=', now)
           .execute();
@@ -285,41 +232,17 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
       });
     },
 
-    /** A ticket for a button, which stands for exactly this. */
-    async makeTicket(message: ChatMessageRow, verb: 'approve' | 'deny', hash: string): Promise<string> {
-      const { token, hash: ticketHash } = makeToken();
-      await db
-        .insertInto('chat_tickets')
-        .values({ ticket_hash: ticketHash, message_id: message.id, verb, hash })
-        .execute();
-      return token;
-    },
-
-    /** What a button stands for; null for none of ours. */
-    async findTicket(ticket: string) {
-      const found = await db
-        .selectFrom('chat_tickets')
-        .innerJoin('chat_messages', 'chat_messages.id', 'chat_tickets.message_id')
-        .innerJoin('chat_channels', 'chat_channels.id', 'chat_messages.channel_id')
-        .selectAll('chat_messages')
-        .select(['chat_tickets.verb', 'chat_tickets.hash as ticket_of_hash'])
-        .select(['chat_channels.channel', 'chat_channels.kind'])
-        .where('ticket_hash', '=', hashToken(ticket))
-        .executeTakeFirst();
-      return found ?? null;
-    },
-
     /** A message was posted twice, since the first answer was lost: the other one is kept true as well. */
     async adopt(row: ChatMessageRow, postedId: string): Promise<void> {
       const copy = createHash('sha256').update(`${row.event_id} ${postedId}`).digest('hex');
-      const { id, channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
+      const { channel_id, account_id, workspace_id, decision_id, event, facts, is_open, ended } = row;
       const known = await db
         .selectFrom('chat_messages')
         .select('id')
         .where('channel_id', '=', channel_id)
         .where('posted_id', '=', postedId)
         .executeTakeFirst();
-      if (known !== undefined || id === undefined) return;
+      if (known !== undefined) return;
       await insert(db, [
         newRow({
           channel_id,

@@ -10,10 +10,11 @@ import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Bots } from './bots.ts';
-import { describeCommand } from './describe.ts';
+import { describeCommand, describeEnd, isFinal } from './describe.ts';
+import type { DueMessages } from './due-messages.ts';
 import { CROWD, type CrowdFacts, type MessageFacts, type Messages } from './messages.ts';
 import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
-import { own } from './spans.ts';
+import type { Tickets } from './tickets.ts';
 import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
 
 // Sends messages and changes them when what they say has changed: a loop for each channel, so that one that is slow or gone
@@ -50,6 +51,8 @@ export function createChatOutbox({
   log,
   plans,
   messages,
+  due,
+  tickets,
   pending,
   commands,
   polls,
@@ -61,6 +64,8 @@ export function createChatOutbox({
   log: Log;
   plans: Pick<Plans, 'entitlementsOf'>;
   messages: Messages;
+  due: DueMessages;
+  tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
   commands: Pick<Commands, 'findNewest'>;
   polls: Pick<Polls, 'isConnected'>;
@@ -75,20 +80,6 @@ export function createChatOutbox({
   let mustLookAgain = false;
   let isStarted = false;
   let isClosing = false;
-
-  /** What became of a decision that a message is about; null where there is nothing to say. */
-  async function describeEnd(row: ChatMessageRow, isWaiting: boolean): Promise<Span[] | null> {
-    const { workspace_id, decision_id, ended } = row;
-    const command = await commands.findNewest(workspace_id ?? '', decision_id ?? '');
-    if (command !== null) {
-      const isConnected = polls.isConnected(command.workspace_id);
-      const { text, isFinal } = describeCommand(command, { now: clock.now(), isConnected });
-      if (isWaiting || isFinal) return text;
-    }
-    if (isWaiting) return null;
-    if (ended !== null) return own(ended === 'approved' ? 'It was approved.' : 'It was denied.');
-    return own('It waits no more.');
-  }
 
   function chooseButtons(
     row: ChatMessageRow,
@@ -112,32 +103,26 @@ export function createChatOutbox({
     if (row.workspace_id === null || row.decision_id === null)
       return { lines: sayEvent(facts), buttons: [], decision: null };
     const waiting = await pending.find(channel.account_id, row.workspace_id, row.decision_id);
-    if (waiting === null) {
+    const command = await commands.findNewest(row.workspace_id, row.decision_id);
+    const hasEnded = row.ended !== null || isFinal(command);
+    if (waiting === null || hasEnded) {
       // Decided before anybody was asked.
-      if (row.state === 'waiting' && row.ended !== null) return null;
-      const said = await describeEnd(row, false);
+      if (row.state === 'waiting' && hasEnded) return null;
+      const said = describeEnd(command, row.ended);
+      const known = facts.decision ?? waiting;
       const lines =
-        facts.decision === null
-          ? [...sayEvent(facts), ...(row.state === 'sent' && said !== null ? [said] : [])]
-          : sayDecision(facts.workspace, facts.decision, { isWaiting: false, said });
+        known === null
+          ? [...sayEvent(facts), ...(row.state === 'sent' ? [said] : [])]
+          : sayDecision(facts.workspace, known, { isWaiting: false, said });
       return { lines, buttons: [], decision: null };
     }
-    const command = await commands.findNewest(row.workspace_id, row.decision_id);
-    const isAsked = command !== null && command.outcome === null && command.expires_at > clock.now();
-    // The workspace tells of an outcome before it tells what still waits.
-    const isDecided =
-      command !== null &&
-      describeCommand(command, {
-        now: clock.now(),
-        isConnected: polls.isConnected(command.workspace_id),
-      }).isFinal;
-    const said = await describeEnd(row, true);
+    const now = clock.now();
+    const isAsked = command !== null && command.outcome === null && command.expires_at > now;
+    const isConnected = polls.isConnected(row.workspace_id);
+    const said = command === null ? null : describeCommand(command, { now, isConnected }).text;
     return {
       lines: sayDecision(waiting.workspace.name, waiting, { isWaiting: true, said }),
-      buttons:
-        isAsked || isDecided
-          ? []
-          : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
+      buttons: isAsked ? [] : chooseButtons(row, waiting, waiting.workspace.channels.includes(channel.kind)),
       decision: waiting,
     };
   }
@@ -151,7 +136,7 @@ export function createChatOutbox({
       ? wanted
       : {
           label: wanted.label,
-          ticket: await messages.makeTicket(row, wanted.verb, decision?.hash ?? ''),
+          ticket: await tickets.make(row, wanted.verb, decision?.hash ?? ''),
           style: wanted.verb === 'approve' ? 'good' : 'bad',
         };
 
@@ -213,7 +198,7 @@ export function createChatOutbox({
   async function runLoop(id: string): Promise<void> {
     while (!isClosing) {
       const now = clock.now();
-      const channel = await messages.findChannel(id);
+      const channel = await due.findChannel(id);
       if (channel === undefined || channel.next_at > now) return;
       const service = bots.find(channel.kind);
       const { capabilities } = await plans.entitlementsOf(channel.account_id);
@@ -224,7 +209,7 @@ export function createChatOutbox({
         return;
       }
       await messages.gather(channel, now);
-      const row = await messages.findDue(id, now);
+      const row = await due.findDue(id, now);
       if (row === undefined) return;
       try {
         await post(row, channel, service);
@@ -251,8 +236,8 @@ export function createChatOutbox({
 
   async function findDue(): Promise<void> {
     const now = clock.now();
-    let nextAt = (await messages.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
-    for (const id of await messages.listDueChannels(now)) {
+    let nextAt = (await due.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
+    for (const id of await due.listDueChannels(now)) {
       const until = stalled.get(id) ?? 0;
       if (until > now) nextAt = Math.min(nextAt, until);
       else if (!loops.has(id) && !isClosing) startLoop(id);

@@ -6,10 +6,11 @@ import type { Workspaces } from '../links/workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { KIND_NAMES } from './bots.ts';
 import type { Connections } from './connections.ts';
-import { describeCommand } from './describe.ts';
+import { describeCommand, describeEnd } from './describe.ts';
 import type { Messages } from './messages.ts';
 import type { ChatKind, Press } from './service.ts';
 import { joinSpans } from './spans.ts';
+import type { Tickets } from './tickets.ts';
 
 export const notConnected = (kind: ChatKind, origin: string): string =>
   `You are not connected to a person of this server, so nothing was done. Connect ${KIND_NAMES[kind]} at ${origin}/app/chats`;
@@ -20,6 +21,7 @@ export function createPresses({
   plans,
   connections,
   messages,
+  tickets,
   pending,
   commands,
   polls,
@@ -31,6 +33,7 @@ export function createPresses({
   plans: Pick<Plans, 'entitlementsOf'>;
   connections: Pick<Connections, 'findPerson'>;
   messages: Messages;
+  tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
   commands: Pick<Commands, 'give' | 'findNewest'>;
   polls: Pick<Polls, 'isConnected'>;
@@ -39,19 +42,11 @@ export function createPresses({
   /** Messages may have changed. */
   wake(): void;
 }): { press(kind: ChatKind, press: Press): Promise<string> } {
-  /** How it stands with a decision, for whoever comes too late or has just pressed. */
-  async function describe(workspace: string, decision: string): Promise<string> {
-    const command = await commands.findNewest(workspace, decision);
-    if (command === null) return `${decision} waits no more.`;
-    const isConnected = polls.isConnected(workspace);
-    return joinSpans(describeCommand(command, { now: clock.now(), isConnected }).text);
-  }
-
   return {
     async press(kind, { user, place, messageId, ticket }) {
       const person = await connections.findPerson(kind, user.id);
       if (person === null) return notConnected(kind, origin);
-      const found = await messages.findTicket(ticket);
+      const found = await tickets.find(ticket);
       // A ticket of another account, or one that was carried to another place, is like none.
       if (
         found === null ||
@@ -74,20 +69,22 @@ export function createPresses({
       if (decision === null || workspace === null) {
         await messages.touchDecision(workspace_id, id);
         wake();
-        return describe(workspace_id, id);
+        const newest = await commands.findNewest(workspace_id, id);
+        return `${id}: ${joinSpans(describeEnd(newest, found.ended))}`;
       }
       // Without a code it would count as a wrong one.
       if (verb === 'approve' && decision.approval === 'code')
         return `Approving takes a one-time code: ${origin}/app/decisions/${workspace_id}/${id}`;
       // The message itself shows what the workspace makes of it.
-      await commands.give(workspace, {
+      const command = await commands.give(workspace, {
         verb,
         decision: id,
         hash,
         person: person.name,
         channel: kind,
       });
-      return describe(workspace_id, id);
+      const isConnected = polls.isConnected(workspace_id);
+      return joinSpans(describeCommand(command, { now: clock.now(), isConnected }).text);
     },
   };
 }

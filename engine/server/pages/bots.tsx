@@ -3,7 +3,7 @@ import { BOT_FIELDS } from '../chats/bot-settings.ts';
 import { KIND_NAMES, type ListedBot } from '../chats/bots.ts';
 import { CHAT_KINDS, type ChatKind, type ChatStatus } from '../chats/service.ts';
 import type { SignedIn } from '../people/people.ts';
-import { Field, Notice, Page, TableHead, Time } from './layout.tsx';
+import { Field, Notice, Page, TableHead, Time, WhosePassword } from './layout.tsx';
 
 const STATE_WORDS: Readonly<Record<ChatStatus['state'], string>> = {
   starting: 'starting',
@@ -27,11 +27,11 @@ export function BotTable({ bots }: { bots: readonly ListedBot[] }) {
             const bot = bots.find((each) => each.kind === kind);
             return (
               <tr>
-                <td>
+                <td data-label="Service">
                   <a href={`/operator/bots/${kind}`}>{KIND_NAMES[kind]}</a>
                 </td>
-                <td>{bot?.status.botName ?? 'none'}</td>
-                <td>{bot === undefined ? 'not set up' : describeStatus(bot.status)}</td>
+                <td data-label="Bot">{bot?.status.botName ?? 'none'}</td>
+                <td data-label="State">{bot === undefined ? 'not set up' : describeStatus(bot.status)}</td>
               </tr>
             );
           })}
@@ -78,12 +78,13 @@ export function BotPage({
         </dl>
       )}
       <form method="post" action={`/operator/bots/${kind}`}>
+        <WhosePassword name={KIND_NAMES[kind]} />
         {BOT_FIELDS[kind].map(({ name, label, hint, isSecret, isOptional }) => (
           <Field
             name={name}
             label={label}
             hint={hint}
-            type={isSecret ? 'password' : 'text'}
+            {...(isSecret ? { type: 'password', autocomplete: 'new-password' } : {})}
             isOptional={isOptional}
           />
         ))}

@@ -140,9 +140,11 @@ export function ChatsPage({
               const user = users.find((each) => each.kind === kind);
               return (
                 <tr>
-                  <td>{KIND_NAMES[kind]}</td>
-                  <td>{status.botName ?? 'not reached yet'}</td>
-                  <td>{user === undefined ? 'nobody' : `${user.name}, id ${user.user_id}`}</td>
+                  <td data-label="Service">{KIND_NAMES[kind]}</td>
+                  <td data-label="Bot">{status.botName ?? 'not reached yet'}</td>
+                  <td data-label="Connected as">
+                    {user === undefined ? 'nobody' : `${user.name}, id ${user.user_id}`}
+                  </td>
                   <td>
                     {user === undefined ? (
                       <Action
@@ -174,13 +176,13 @@ export function ChatsPage({
           <tbody>
             {channels.map((channel) => (
               <tr>
-                <td>
+                <td data-label="Channel">
                   <a href={`/app/chats/channel/${channel.id}`}>{channel.name}</a>{' '}
                   <span class="dim">{channel.is_private === 1 ? 'private' : channel.channel}</span>
                 </td>
-                <td>{KIND_NAMES[channel.kind]}</td>
-                <td>{readChannelEvents(channel).join(', ')}</td>
-                <td>{describeState(channel, { isLocked, now })}</td>
+                <td data-label="Service">{KIND_NAMES[channel.kind]}</td>
+                <td data-label="Events">{readChannelEvents(channel).join(', ')}</td>
+                <td data-label="State">{describeState(channel, { isLocked, now })}</td>
               </tr>
             ))}
           </tbody>

@@ -11,6 +11,8 @@ import {
   startTestServer,
   type TestServer,
 } from '../../support/linked-server.ts';
+import { until } from '../../support/wait.ts';
+import { ANN, chatRig } from './chats/rig.ts';
 import { type DeliveryRig, deliveryRig } from './deliveries/rig.ts';
 
 const rigs: DeliveryRig[] = [];
@@ -143,6 +145,62 @@ onBothDatabases((start, makeDatabase) => {
     await assert.rejects(start({ folder, env: withSecret }), { code: 'key_mismatch' });
     await (await start({ folder, env: { ...env, SVC_LEASE_SECRET: 'n'.repeat(40) } })).close();
     await rig.close();
+  });
+
+  it('bots, who is connected and what was said survive an export and a new root secret', async () => {
+    const rig = await chatRig(start);
+    const { workspace, messages, press, server, telegram } = rig;
+    try {
+      await workspace.waits([{}]);
+      await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+      await rig.settle();
+      const shown = { ...messages()[0]! };
+      const file = await exportServer(server);
+      const text = readFileSync(file, 'utf8');
+      assert.ok(!text.includes(telegram.token));
+      for (const button of shown.keyboard.flat())
+        if (button.callback_data !== undefined) assert.ok(!text.includes(button.callback_data));
+      await server.close();
+      const folder = makeFolderWithKey(server);
+      const env = await makeDatabase();
+      await importServer({ folder, env }, file);
+      assert.partialDeepStrictEqual(await rotateServerKey({ folder, env }, null), { values: 1 });
+      const again = await start({ folder, env, telegramApi: telegram.url });
+      try {
+        const page = await (await signIn(again, 'ann')).get('/app/chats');
+        assert.match(page.text, /Ann \(@ann_t\), id 4201/);
+        assert.match(await press(ANN, shown, 'Approve'), /ann asked to approve/, 'the button of before');
+        await until(() => messages()[0]!.keyboard.length === 0, 'the message to change');
+        assert.equal(messages().length, 1, 'nothing is said twice');
+        await again.parts.people.removeAccount('home', 'a test').catch(() => undefined);
+        const { db } = again.parts;
+        await db.deleteFrom('accounts').execute();
+        for (const table of ['chat_users', 'chat_channels', 'chat_messages', 'chat_tickets'] as const)
+          assert.deepEqual(await db.selectFrom(table).selectAll().execute(), [], table);
+      } finally {
+        await again.close();
+      }
+    } finally {
+      await rig.close();
+    }
+  });
+
+  it('messages are kept for 30 days, and codes until they are too old', async () => {
+    const rig = await chatRig(start);
+    const { workspace, messages, press, server, ann } = rig;
+    try {
+      await workspace.waits([{}]);
+      await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+      await rig.settle();
+      const shown = { ...messages()[0]! };
+      await ann.post('/app/chats/channels/telegram/code');
+      server.clock.advance(31 * DAY);
+      await server.parts.retention.clean();
+      assert.deepEqual(await server.parts.db.selectFrom('chat_codes').selectAll().execute(), []);
+      assert.match(await press(ANN, shown, 'Approve'), /not known any more/);
+    } finally {
+      await rig.close();
+    }
   });
 
   it('the log of changes is kept for 400 days', async () => {

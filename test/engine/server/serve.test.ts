@@ -65,6 +65,11 @@ onBothDatabases((start) => {
         '/operator/accounts',
         '/app/settings/targets',
         '/app/deliveries/1/again',
+        '/app/chats/connect/telegram/code',
+        '/app/chats/connect/telegram',
+        '/app/chats/channels/telegram/private',
+        '/operator/bots/telegram',
+        '/operator/bots/slack/remove',
       ];
       const foreign: Record<string, string>[] = [
         { origin: 'https://evil.example' },
@@ -133,6 +138,10 @@ onBothDatabases((start) => {
         await ann.post('/device', { user_code: begun.user_code }),
         await ann.get('/operator'),
         await ann.get(`/operator/accounts/${home!.id}`),
+        await ann.get('/app/chats'),
+        await ann.get('/operator/bots/telegram'),
+        await ann.post('/operator/bots/slack', { bot_token: 'wrong' }),
+        await ann.get('/operator/bots/slack/remove'),
         await ann.get('/nothing'),
       ];
       for (const { text, headers } of pages) {

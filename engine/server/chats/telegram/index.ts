@@ -29,7 +29,7 @@ const PLACE_KEPT_MS = 6 * 24 * 3600_000;
 const OFFSET = 'offset';
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 500, random: Math.random };
 /** An update that cannot be worked on so often is left out. */
-const MOST_TRIES = 8;
+const MOST_TRIES = 5;
 
 /** Where the bot has come to in what Telegram tells. */
 interface Place {
@@ -127,17 +127,27 @@ export function createTelegram(
     return clock.now() - at > PLACE_KEPT_MS ? null : next;
   }
 
+  /** Whether the database answers: what failed without it is no fault of an update. */
+  const canRemember = (): Promise<boolean> =>
+    memory.read(OFFSET).then(
+      () => true,
+      () => false,
+    );
+
   const tries = new Map<number, number>();
+  /** Done already, behind one that has to be tried again. */
+  const done = new Set<number>();
   /** Works on an update; false when it has to be tried again. */
   async function attempt(given: unknown): Promise<boolean> {
     const id = readUpdateId(given) ?? 0;
+    if (done.has(id)) return true;
     try {
       await handle(given);
     } catch (thrown) {
       const count = (tries.get(id) ?? 0) + 1;
       tries.set(id, count);
       log.error({ bot: 'telegram', update: id, error: asSvcError(thrown).message }, 'an update failed here');
-      if (count < MOST_TRIES) return false;
+      if (count < MOST_TRIES || !(await canRemember())) return false;
     }
     tries.delete(id);
     return true;
@@ -153,8 +163,11 @@ export function createTelegram(
     );
     setStatus('open', null);
     if (updates.length === 0) return;
-    const done = await Promise.all(updates.map(attempt));
-    const firstLeft = done.indexOf(false);
+    const results = await Promise.all(updates.map(attempt));
+    const firstLeft = results.indexOf(false);
+    done.clear();
+    if (firstLeft >= 0)
+      for (const [at, { update_id }] of updates.entries()) if (results[at] === true) done.add(update_id);
     const last = updates[firstLeft < 0 ? updates.length - 1 : firstLeft - 1];
     if (last !== undefined)
       await memory.write(

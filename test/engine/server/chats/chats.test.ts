@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, it } from 'node:test';
 import { onBothDatabases, type startTestServer } from '../../../support/linked-server.ts';
-import { until } from '../../../support/wait.ts';
 import { ANN, type ChatRig, chatRig, STRANGER } from './rig.ts';
 
 const rigs: ChatRig[] = [];
@@ -24,7 +23,7 @@ const APPROVAL = { event: 'needs_approval', decision_id: 'd-17' } as const;
 
 onBothDatabases((start) => {
   it('says what waits, takes a press of a connected person, and shows what became of it', async () => {
-    const { workspace, messages, press, settle, server } = await openRig(start);
+    const { workspace, messages, press, settle } = await openRig(start);
     await workspace.waits([{}]);
     await workspace.tell([APPROVAL]);
     await settle();
@@ -59,10 +58,6 @@ onBothDatabases((start) => {
     await settle();
     assert.match(message!.text, /^Waited for approval/);
     assert.match(message!.text, /Approved by ann by telegram; started s-9\.$/);
-    assert.match(
-      (await server.parts.changes.list((await server.parts.people.listAccounts())[0]!.id))[0]!.what,
-      /./,
-    );
   });
 
   it('two presses are one command, and a late one says what became of it', async () => {
@@ -179,7 +174,7 @@ onBothDatabases((start) => {
     assert.match(telegram.messagesTo(ANN.id).at(-1)!.text, /^80 events within a minute/);
   });
 
-  it('survives a restart, keeps what Telegram asks for, and sends again what may not have arrived', async () => {
+  it('keeps to the pause that Telegram asks for, and sends again what may not have arrived', async () => {
     const rig = await openRig(start);
     const { workspace, telegram, settle, server } = rig;
     await workspace.waits([{}]);
@@ -256,6 +251,5 @@ onBothDatabases((start) => {
       ),
       JSON.stringify(telegram.messages.filter(({ found }) => found.length > 0)),
     );
-    assert.ok(await until(() => true));
   });
 });

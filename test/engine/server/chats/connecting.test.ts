@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { afterEach, it } from 'node:test';
+import {
+  onBothDatabases,
+  openBrowser,
+  PASSWORD,
+  type startTestServer,
+} from '../../../support/linked-server.ts';
+import { listPageFaults } from '../../../support/page-faults.ts';
+import { until } from '../../../support/wait.ts';
+import { addOtherAccount } from '../deliveries/rig.ts';
+import { ANN, type ChatRig, chatRig, STRANGER } from './rig.ts';
+
+const rigs: ChatRig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+async function openRig(start: typeof startTestServer): Promise<ChatRig> {
+  const rig = await chatRig(start);
+  rigs.push(rig);
+  return rig;
+}
+
+const OPS = { id: -1001234, type: 'supergroup', title: 'Ops <b>*team*</b>' } as const;
+const BOB = { id: 4202, first_name: 'Bob' };
+const readCode = (text: string): string => /[A-Z]{4}-[A-Z]{4}/.exec(text)![0];
+
+/** Bob, a member of Ann's account, in a browser of his own. */
+async function addBob({ ann, server }: ChatRig) {
+  const page = await ann.post('/app/people', { name: 'bob', role: 'member' });
+  const bob = openBrowser(server);
+  await bob.post(/\/invitation\/[\w-]+/.exec(page.text)![0], { password: PASSWORD });
+  await bob.post('/sign-in', { name: 'bob', password: PASSWORD, next: '' });
+  return bob;
+}
+
+onBothDatabases((start) => {
+  it('connects who sent the code and was confirmed on the page, once, within ten minutes', async () => {
+    const rig = await openRig(start);
+    const { ask, server } = rig;
+    const bob = await addBob(rig);
+    const code = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
+    assert.match(await ask(BOB, 'AAAA-BBBB'), /know|connected/, 'what is no code is no code');
+    assert.match(await ask(BOB, '/start BCDF-GHJK'), /wrong, used or too old/);
+    assert.match(await ask(ANN, code.toLowerCase()), /speak for another person/);
+    assert.match(await ask(BOB, `/start ${code}`), /Now answer the question/);
+    assert.match(await ask(STRANGER, `/start ${code}`), /wrong, used or too old/, 'once');
+    assert.match(await ask(BOB, 'waiting'), /not connected/, 'not before the page was answered');
+
+    const page = await bob.get('/app/chats');
+    assert.match(page.text, /Is this you in Telegram\?/);
+    assert.match(page.text, /Bob, id 4202/);
+    assert.deepEqual(await listPageFaults(page.text), []);
+    const foreign = await rig.ann.post('/app/chats/connect/telegram', { user: '4202', answer: 'yes' });
+    assert.equal(foreign.status, 409);
+    const other = await bob.post('/app/chats/connect/telegram', { user: '6666', answer: 'yes' });
+    assert.equal(other.status, 409, 'only who sent the code');
+    const yes = { user: '4202', answer: 'yes' };
+    assert.equal((await bob.post('/app/chats/connect/telegram', yes)).location, '/app/chats?said=connected');
+    assert.match(await ask(BOB, 'waiting'), /^No decision waits/);
+    assert.equal((await bob.post('/app/chats/connect/telegram', yes)).status, 409, 'once');
+
+    await bob.post('/app/chats/disconnect/telegram');
+    assert.match(await ask(BOB, 'waiting'), /not connected/);
+    const late = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
+    server.clock.advance(10 * 60_000 + 1);
+    assert.match(await ask(BOB, late), /wrong, used or too old/);
+  });
+
+  it('refuses a code that somebody else has sent, and guesses', async () => {
+    const rig = await openRig(start);
+    const bob = await addBob(rig);
+    const code = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
+    await rig.ask(STRANGER, code);
+    assert.match((await bob.get('/app/chats')).text, /Mallory, id 6666/);
+    await bob.post('/app/chats/connect/telegram', { user: '6666', answer: 'no' });
+    assert.equal(
+      (await bob.post('/app/chats/connect/telegram', { user: '6666', answer: 'yes' })).status,
+      409,
+    );
+    for (let at = 0; at < 10; at += 1)
+      assert.match(await rig.ask(STRANGER, 'BCDF-GHJK'), /wrong, used or too old|too many/i);
+    assert.match(await rig.ask(STRANGER, 'BCDF-GHJL'), /Too many codes/);
+  });
+
+  it('speaks in a group that an admin has allowed, and listens there to who is connected', async () => {
+    const rig = await openRig(start);
+    const { ann, ask, telegram, workspace, settle, press, server } = rig;
+    const bob = await addBob(rig);
+    assert.equal((await bob.post('/app/chats/channels/telegram/code')).status, 404, 'admins only');
+    const code = readCode((await ann.post('/app/chats/channels/telegram/code')).text);
+    assert.match(await ask(STRANGER, `connect ${code}`), /Only whoever made that code/);
+    telegram.say(ANN, `/connect@svc_test_bot ${code}`, OPS);
+    const before = telegram.messagesTo(ANN.id).length;
+    await until(() => telegram.messagesTo(ANN.id).length > before, 'the answer to a code in a group');
+    const page = await ann.get('/app/chats');
+    assert.match(page.text, /Ops &lt;b&gt;\*team\*&lt;\/b&gt;, id -1001234/);
+    assert.deepEqual(await listPageFaults(page.text), []);
+    const allowed = await ann.post('/app/chats/channels/telegram', { channel: '-1001234', answer: 'yes' });
+    assert.equal(allowed.location, '/app/chats?said=added');
+
+    await workspace.waits([{}]);
+    await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+    await settle();
+    const [shown] = telegram.messagesTo(OPS.id);
+    assert.match(await press(STRANGER, shown!, 'Approve'), /not connected/);
+    assert.deepEqual(await workspace.commands(), []);
+    await press(ANN, shown!, 'Deny');
+    assert.equal((await workspace.commands()).length, 1);
+    await settle();
+    assert.deepEqual(shown!.keyboard, []);
+    assert.equal(rig.messages()[0]!.text, shown!.text, 'everywhere the same');
+
+    const spoken = telegram.messagesTo(OPS.id).length;
+    telegram.say(ANN, 'waiting', OPS);
+    telegram.say(ANN, '/waiting@another_bot', OPS);
+    telegram.say({ ...ANN, id: 1087968824 }, '/waiting@svc_test_bot', OPS);
+    assert.match(await ask(ANN, 'help'), /mute/);
+    assert.equal(telegram.messagesTo(OPS.id).length, spoken, 'answers go to one person alone');
+
+    const id = /\/app\/chats\/channel\/(h_[\w-]+)">Ops/.exec((await ann.get('/app/chats')).text)![1];
+    const stranger = await addOtherAccount(ann, server);
+    for (const path of [`/app/chats/channel/${id}`, `/app/chats/channel/${id}/remove`])
+      assert.equal((await stranger.get(path)).status, 404);
+    assert.equal((await stranger.post(`/app/chats/channel/${id}/remove`)).status, 404);
+    const wrong = await ann.post(`/app/chats/channel/${id}`, { 'events[]': 'everything' });
+    assert.equal(wrong.status, 422);
+    await ann.post(`/app/chats/channel/${id}`, { 'events[]': 'alert' });
+    assert.deepEqual(await listPageFaults((await ann.get(`/app/chats/channel/${id}`)).text), []);
+    await ann.post(`/app/chats/channel/${id}/remove`);
+    const old = { ...shown!, keyboard: [[{ text: 'Deny', callback_data: 'x'.repeat(43) }]] };
+    assert.match(await press(ANN, old, 'Deny'), /not known any more/);
+  });
+
+  it('does nothing for people who were removed, and for another account', async () => {
+    const rig = await openRig(start);
+    const { ann, workspace, settle, messages, press, server } = rig;
+    const bob = await addBob(rig);
+    await rig.connect(bob, BOB);
+    const carl = await addOtherAccount(ann, server);
+    await rig.connect(carl, STRANGER);
+    await workspace.waits([{}]);
+    await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+    await settle();
+    const [shown] = messages();
+    assert.match(await press(STRANGER, shown!, 'Approve'), /not known any more/, 'of another account');
+    const { people } = server.parts;
+    await people.remove(await people.find('bob'), 'a test');
+    assert.match(await press(BOB, shown!, 'Approve'), /not connected/);
+    assert.deepEqual(await workspace.commands(), []);
+  });
+});
