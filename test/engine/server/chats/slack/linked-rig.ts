@@ -29,16 +29,31 @@ export async function connectSlack(ann: Browser, slack: Slack): Promise<void> {
   });
   if (set.status >= 400) throw new Error(set.text);
   await until(async () => /works/.test((await ann.get('/operator/bots/slack')).text), 'the bot');
-  for (const [path, channel, field] of [
-    ['connect', 'D1', { user: 'U1' }],
-    ['channels', 'C1', { channel: 'C1' }],
-  ] as const) {
-    const page = await ann.post(`/app/chats/${path}/slack/code`);
-    const code = /[A-Z]{4}-[A-Z]{4}/.exec(page.text)?.[0] ?? '';
-    if ((await slack.say(channel, 'U1', code)) !== 'acknowledged') throw new Error('the bot hears nothing');
-    const answered = await ann.post(`/app/chats/${path}/slack`, { ...field, answer: 'yes' });
-    if (answered.status !== 303) throw new Error(answered.text);
-  }
+  await sendCode(ann, slack, { path: 'connect', channel: 'D1', answer: { user: 'U1' } });
+  await addSlackChannel(ann, slack);
+}
+
+async function sendCode(
+  ann: Browser,
+  slack: Slack,
+  { path, channel, answer }: { path: string; channel: string; answer: Record<string, string> },
+): Promise<void> {
+  const page = await ann.post(`/app/chats/${path}/slack/code`);
+  const code = /[A-Z]{4}-[A-Z]{4}/.exec(page.text)?.[0] ?? '';
+  if ((await slack.say(channel, 'U1', code)) !== 'acknowledged') throw new Error('the bot hears nothing');
+  const answered = await ann.post(`/app/chats/${path}/slack`, { ...answer, answer: 'yes' });
+  if (answered.status !== 303) throw new Error(answered.text);
+}
+
+const findChannelPath = async (ann: Browser): Promise<string | undefined> =>
+  /\/app\/chats\/channel\/[\w-]+/.exec((await ann.get('/app/chats')).text)?.[0];
+
+/** Has decisions shown in the channel, as in one that is new: more than five messages within a minute become one. */
+export async function addSlackChannel(ann: Browser, slack: Slack): Promise<void> {
+  const before = await findChannelPath(ann);
+  if (before !== undefined) await ann.post(`${before}/remove`);
+  await sendCode(ann, slack, { path: 'channels', channel: 'C1', answer: { channel: 'C1' } });
+  await ann.post((await findChannelPath(ann)) ?? '', { 'events[]': 'needs_approval' });
 }
 
 export async function startChattySlack(isSocketMode = true): Promise<Slack> {

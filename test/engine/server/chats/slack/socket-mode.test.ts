@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { SLACK_APP } from '../../../../../fixtures/slack/slack.ts';
+import { SLACK_APP, showText } from '../../../../../fixtures/slack/slack.ts';
 import { until } from '../../../../support/wait.ts';
 import { type SlackRig, startSlackRig } from './rig.ts';
 
@@ -61,6 +61,31 @@ describe('Socket Mode', () => {
     await until(() => rig.slack.inChannel('D1').length === 2, 'answers in the direct message');
     await until(() => rig.slack.privateTo('U2').length === 1, 'an answer in the channel for one person');
     assert.equal(rig.slack.inChannel('C1').length, 0);
+  });
+
+  it('answers with the text of others in it as plainly as messages do', async () => {
+    rig = await startSlackRig();
+    const hostile =
+      '<!channel> <@U2> <https://thief.example|Approve> *b* @here \u202eevil https://thief.example';
+    rig.handlers.onWords = async () => `d-1: ${hostile}\nd-2`;
+    rig.handlers.onPress = async () => hostile;
+    await rig.slack.press(await rig.post('Approve'), 'Approve', 'U1');
+    await rig.slack.say('D1', 'U1', 'waiting');
+    await rig.slack.say('C1', 'U2', 'waiting');
+    const answers = await until(() => {
+      const found = rig.slack.messages.filter(({ text }) => text.includes('thief'));
+      return found.length === 3 ? found : null;
+    }, 'three answers');
+    for (const { text, blocks, markup, unfurls } of answers) {
+      assert.deepEqual(
+        blocks.map((block) => [block.text?.type, block.text?.emoji]),
+        [['plain_text', false]],
+      );
+      assert.doesNotMatch(`${text} ${String(blocks[0]?.text?.text)}`, /\u202e/);
+      assert.doesNotMatch(text, /[<>]/);
+      assert.deepEqual([markup, unfurls], [[], false]);
+    }
+    assert.match(showText(answers.at(-1)!), /^d-1: <!channel> <@U2>.*\nd-2$/);
   });
 
   it('names people by their ids when it may not ask for their names', async () => {
