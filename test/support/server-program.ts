@@ -17,9 +17,14 @@ export interface ServerProgram {
 
 export async function startServerProgram(
   folder: string,
-  { publicUrl, env = {}, args = [] }: { publicUrl?: string; env?: NodeJS.ProcessEnv; args?: string[] } = {},
+  {
+    port: wanted = 0,
+    publicUrl,
+    env = {},
+    args = [],
+  }: { port?: number; publicUrl?: string; env?: NodeJS.ProcessEnv; args?: string[] } = {},
 ): Promise<ServerProgram> {
-  const words = ['server', 'serve', '--data', folder, '--addr', '127.0.0.1:0', ...args];
+  const words = ['server', 'serve', '--data', folder, '--addr', `127.0.0.1:${wanted}`, ...args];
   if (publicUrl !== undefined) words.push('--public-url', publicUrl);
   const child = spawn(process.execPath, [SVC, ...words], {
     env: { PATH: process.env.PATH, HOME: folder, ...env },

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { it } from 'node:test';
 import { systemClock } from '../../../../engine/base/clock.ts';
 import { askRunningServer } from '../../../../engine/server/index.ts';
@@ -9,8 +6,8 @@ import { type PostedMessage, type Slack, showButtons, showText } from '../../../
 import { temporaryFolder } from '../../../support/git.ts';
 import type { TestServer } from '../../../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../../../support/linked-workspace.ts';
+import { type ServerProgram, startServerProgram } from '../../../support/server-program.ts';
 import { until } from '../../../support/wait.ts';
-import { SVC } from '../../../support/workspace.ts';
 import {
   addSlackChannel,
   connectSlack,
@@ -19,45 +16,8 @@ import {
   startChattySlack,
 } from './slack/linked-rig.ts';
 
-interface Program {
-  port: number;
-  setupCode: string;
-  end(signal: NodeJS.Signals): Promise<void>;
-}
-
-/** `svc server serve` as a process of its own. */
-async function startProgram(folder: string, slack: Slack, port = 0): Promise<Program> {
-  const words = [
-    'server',
-    'serve',
-    '--data',
-    folder,
-    '--addr',
-    `127.0.0.1:${port}`,
-    '--slack-api',
-    slack.api,
-  ];
-  const child = spawn(process.execPath, [SVC, ...words], {
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = once(child, 'exit');
-  const said: string[] = [];
-  let setupCode = '';
-  for await (const line of createInterface({ input: child.stderr })) {
-    said.push(line);
-    const told = JSON.parse(line) as { msg: string; port: number; setup_code?: string };
-    setupCode = told.setup_code ?? setupCode;
-    if (told.msg !== 'server open') continue;
-    child.stderr.resume();
-    const end = async (signal: NodeJS.Signals): Promise<void> => {
-      child.kill(signal);
-      await ended;
-    };
-    return { port: told.port, setupCode, end };
-  }
-  throw new Error(`the server did not start: ${said.join('\n')}`);
-}
+const startProgram = (folder: string, slack: Slack, port = 0): Promise<ServerProgram> =>
+  startServerProgram(folder, { port, args: ['--slack-api', slack.api] });
 
 /** Where a server is killed: what has happened by then, as Slack sees it. */
 const MOMENTS: Readonly<Record<string, (slack: Slack, pressing: Promise<string>) => Promise<unknown>>> = {
@@ -85,7 +45,7 @@ it('a server that is killed at any step of a press starts what was approved once
   t.after(() => slack.close());
   const folder = temporaryFolder('server-');
   let program = await startProgram(folder, slack);
-  t.after(() => program.end('SIGTERM'));
+  t.after(() => program.stop());
   const { port, setupCode } = program;
   const linked: LinkedWorkspace = await linkWorkspace({
     // What the helpers need of a server: where it is and how it is set up.
@@ -94,7 +54,7 @@ it('a server that is killed at any step of a press starts what was approved once
         url: `http://127.0.0.1:${port}`,
         port,
         folder,
-        codes: [setupCode],
+        codes: [setupCode!],
         clock: systemClock,
         close: async () => undefined,
       }) as unknown as TestServer,
@@ -115,7 +75,7 @@ it('a server that is killed at any step of a press starts what was approved once
     FAULTS[name]?.(slack);
     const pressing = slack.press(message, 'Approve', 'U1');
     await wait(slack, pressing);
-    await program.end('SIGKILL');
+    await program.kill();
     const delivered = await pressing;
     program = await startProgram(folder, slack, port);
     if (delivered === 'failed') await pressAgain(slack, message);
