@@ -1,10 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
-import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
 import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
+import { createDueLoops } from '../due-loops.ts';
 import type { Commands } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -21,8 +20,6 @@ import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
 
 /** A channel whose account may not use chats is looked at again after so long. */
 const LOCKED_MS = 3600_000;
-/** After something could not be saved; sending at once would only repeat the message. */
-const STALLED_MS = 5000;
 /** A service that refuses the bot is asked again after so long at the earliest. */
 const REFUSED_MS = 60_000;
 
@@ -70,13 +67,14 @@ export function createChatOutbox({
   origin: string;
   random?(): number;
 }): ChatOutbox {
-  const loops = new Map<string, Promise<void>>();
-  const stalled = new Map<string, number>();
-  const timer = createDueTimer({ clock, onDue: look });
-  let looking: Promise<void> | null = null;
-  let mustLookAgain = false;
-  let isStarted = false;
-  let isClosing = false;
+  const loops = createDueLoops({
+    clock,
+    log,
+    what: 'a message',
+    findNextDue: due.findNextDue,
+    listDue: due.listDueChannels,
+    run: sendDue,
+  });
 
   function chooseButtons(
     row: ChatMessageRow,
@@ -191,22 +189,21 @@ export function createChatOutbox({
   }
 
   /** Sends what is due to one channel, one after the other. */
-  async function runLoop(id: string): Promise<void> {
-    while (!isClosing) {
+  async function sendDue(id: string, isClosing: () => boolean): Promise<number | null> {
+    while (!isClosing()) {
       const now = clock.now();
       const channel = await due.findChannel(id);
-      if (channel === undefined || channel.next_at > now) return;
+      if (channel === undefined || channel.next_at > now) return null;
       const service = bots.find(channel.kind);
       const { capabilities } = await plans.entitlementsOf(channel.account_id);
       if (service === null || !capabilities.includes('assistant')) {
         // Nobody wants to read tomorrow what waited for a plan; what was sent is made true again.
         if (service !== null) await messages.dropWaiting(id);
-        stalled.set(id, now + LOCKED_MS);
-        return;
+        return now + LOCKED_MS;
       }
       await messages.gather(channel, now);
       const row = await due.findDue(id, now);
-      if (row === undefined) return;
+      if (row === undefined) return null;
       try {
         await post(row, channel, service);
       } catch (thrown) {
@@ -214,73 +211,17 @@ export function createChatOutbox({
         await settleFailure(row, channel, service, thrown);
       }
     }
-  }
-
-  function startLoop(id: string): void {
-    stalled.delete(id);
-    const running = runLoop(id)
-      .catch((thrown: unknown) => {
-        stalled.set(id, clock.now() + STALLED_MS);
-        log.error({ channel: id, error: asSvcError(thrown).message }, 'a message failed here');
-      })
-      .finally(() => {
-        loops.delete(id);
-        look();
-      });
-    loops.set(id, running);
-  }
-
-  async function findDue(): Promise<void> {
-    const now = clock.now();
-    let nextAt = (await due.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
-    for (const id of await due.listDueChannels(now)) {
-      const until = stalled.get(id) ?? 0;
-      if (until > now) nextAt = Math.min(nextAt, until);
-      else if (!loops.has(id) && !isClosing) startLoop(id);
-    }
-    timer.sleepUntil(nextAt, 1);
-  }
-
-  /** One look at a time; what is asked for during one is done after it. */
-  function look(): void {
-    if (isClosing || !isStarted) return;
-    if (looking !== null) {
-      mustLookAgain = true;
-      return;
-    }
-    mustLookAgain = false;
-    looking = findDue()
-      .catch((thrown: unknown) => {
-        log.error({ error: asSvcError(thrown).message }, 'the messages cannot be read');
-        timer.sleepUntil(clock.now() + STALLED_MS, STALLED_MS);
-      })
-      .finally(() => {
-        looking = null;
-        if (mustLookAgain) look();
-      });
-  }
-
-  function wake(): void {
-    // A change of plan or bot may have opened what was locked.
-    stalled.clear();
-    look();
+    return null;
   }
 
   return {
     async start() {
-      isStarted = true;
       await messages.touchOpen();
-      wake();
+      loops.start();
     },
-    wake,
-    async settled() {
-      while (looking !== null || loops.size > 0) await Promise.all([looking, ...loops.values()]);
-    },
-    async close() {
-      isClosing = true;
-      timer.close();
-      await Promise.all([looking, ...loops.values()]);
-    },
+    wake: loops.wake,
+    settled: loops.settled,
+    close: loops.close,
   };
 }
 

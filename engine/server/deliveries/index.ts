@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
-import { createDueTimer } from '../../base/due-timer.ts';
-import { asSvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
+import { createDueLoops } from '../due-loops.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { LinkedEvent } from './linked-event.ts';
@@ -16,7 +15,7 @@ import { type Attempt, sendEvent } from './send.ts';
 import { capabilityOf, readEvents, readWorkspaces, type Targets } from './targets.ts';
 
 // Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction in which
-// the event came in; each target has a loop of its own, so that one that is slow or dead delays no other.
+// the event came in; each target has a loop of its own.
 
 /** At most ten a second go to one target. */
 const SPACING_MS = 100;
@@ -24,8 +23,6 @@ const SPACING_MS = 100;
 const LOCKED_MS = 3600_000;
 /** A statement takes so many values at most. */
 const ROWS_AT_ONCE = 500;
-/** After an outcome could not be saved; sending at once would only repeat the event. */
-const STALLED_MS = 5000;
 
 export interface EventOrigin {
   workspaceId: string;
@@ -77,15 +74,17 @@ export async function createDeliveries({
 }): Promise<Deliveries> {
   const outbox = createOutbox(db);
   const closing = new AbortController();
-  const loops = new Map<string, Promise<void>>();
-  const stalled = new Map<string, number>();
   /** When each target was sent to last, by the process's own clock. */
   const sentAt = new Map<string, number>();
-  const timer = createDueTimer({ clock, onDue: wake });
   let lastId = await outbox.newestId();
-  let looking: Promise<void> | null = null;
-  let mustLookAgain = false;
-  let isStarted = false;
+  const loops = createDueLoops({
+    clock,
+    log,
+    what: 'a delivery',
+    findNextDue: outbox.findNextDue,
+    listDue: outbox.listDueTargets,
+    run: sendDue,
+  });
 
   /** Asked once for each account of a transaction, in which events of many workspaces may be kept. */
   const listed = new WeakMap<Transaction<Tables>, Map<string, Promise<Target[]>>>();
@@ -159,91 +158,36 @@ export async function createDeliveries({
   }
 
   /** Sends what is due to one target, one after the other. */
-  async function runLoop(id: string): Promise<void> {
+  async function sendDue(id: string): Promise<number | null> {
     while (!closing.signal.aborted) {
       const found = await outbox.findDue(id, clock.now());
-      if (found === null) return;
+      if (found === null) return null;
       const { target, delivery } = found;
       const { capabilities } = await plans.entitlementsOf(target.account_id);
       if (!capabilities.includes(capabilityOf(target.kind))) {
         // Locked: it waits, and a plan that is raised lets it go.
-        stalled.set(id, clock.now() + LOCKED_MS);
-        return;
+        return clock.now() + LOCKED_MS;
       }
       await takeTurn(id);
       const outcome = await sendEvent(
         { ...openTarget(target), body: delivery.body, messageId: delivery.message_id },
         { guard, now: clock.now(), signal: closing.signal },
       );
-      if (outcome === null) return;
+      if (outcome === null) return null;
       await outbox.settle(delivery, settleAttempt(delivery, target, outcome, clock.now(), random));
     }
-  }
-
-  function startLoop(id: string): void {
-    stalled.delete(id);
-    const running = runLoop(id)
-      .catch((thrown: unknown) => {
-        if (closing.signal.aborted) return;
-        stalled.set(id, clock.now() + STALLED_MS);
-        log.error({ target: id, error: asSvcError(thrown).message }, 'a delivery failed here');
-      })
-      .finally(() => {
-        loops.delete(id);
-        wake();
-      });
-    loops.set(id, running);
-  }
-
-  async function look(): Promise<void> {
-    const now = clock.now();
-    let nextAt = (await outbox.findNextDue(now)) ?? Number.POSITIVE_INFINITY;
-    for (const id of await outbox.listDueTargets(now)) {
-      const until = stalled.get(id) ?? 0;
-      if (until > now) nextAt = Math.min(nextAt, until);
-      else if (!loops.has(id) && !closing.signal.aborted) startLoop(id);
-    }
-    timer.sleepUntil(nextAt, 1);
-  }
-
-  /** One look at a time; what is asked for during one is done after it. */
-  function wake(): void {
-    if (closing.signal.aborted || !isStarted) return;
-    if (looking !== null) {
-      mustLookAgain = true;
-      return;
-    }
-    mustLookAgain = false;
-    looking = look()
-      .catch((thrown: unknown) => {
-        if (closing.signal.aborted) return;
-        log.error({ error: asSvcError(thrown).message }, 'the outbox cannot be read');
-        timer.sleepUntil(clock.now() + STALLED_MS, STALLED_MS);
-      })
-      .finally(() => {
-        looking = null;
-        if (mustLookAgain) wake();
-      });
+    return null;
   }
 
   return {
     queueDeliveries,
-    start() {
-      isStarted = true;
-      wake();
-    },
-    wake() {
-      // A change of plan or target may have opened what was locked.
-      stalled.clear();
-      wake();
-    },
-    async settled() {
-      while (looking !== null || loops.size > 0) await Promise.all([looking, ...loops.values()]);
-    },
+    start: loops.start,
+    wake: loops.wake,
+    settled: loops.settled,
     list: outbox.list,
     async sendAgain(id, account) {
       const isKnown = await outbox.sendAgain(id, account, clock.now());
-      if (isKnown) wake();
+      if (isKnown) loops.look();
       return isKnown;
     },
     async test(target) {
@@ -266,8 +210,7 @@ export async function createDeliveries({
     },
     async close() {
       closing.abort();
-      timer.close();
-      await Promise.all([looking, ...loops.values()]);
+      await loops.close();
     },
   };
 }
