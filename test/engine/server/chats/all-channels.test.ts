@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { systemClock } from '../../../../engine/base/clock.ts';
-import { askRunningServer } from '../../../../engine/server/index.ts';
+import { Webhook } from 'standardwebhooks';
 import { showButtons, showText } from '../../../../fixtures/slack/slack.ts';
-import { type ShownMessage, startTelegram } from '../../../../fixtures/telegram/telegram.ts';
 import { onBothDatabases } from '../../../support/linked-server.ts';
 import { until } from '../../../support/wait.ts';
-import { openAutomation } from '../../../support/workspace-by-hand.ts';
-import { linkWithSlack } from './slack/linked-rig.ts';
+import { linkEverywhere } from './every-channel-rig.ts';
 
-const ANN = { id: 4201, first_name: 'Ann' };
 const ROUNDS = 3;
 
 const lastLine = (text: string): string => text.split('\n').at(-1) ?? '';
@@ -20,43 +16,45 @@ const readPage = (html: string): string =>
     .replace(/\s+/g, ' ');
 
 onBothDatabases((start) => {
-  it('of 20 approvals and denials from every channel at once one counts, and all say the same', async (t) => {
-    const telegram = await startTelegram();
-    t.after(() => telegram.close());
-    const { linked, slack, shown, close } = await linkWithSlack(start, {
-      options: { telegramApi: telegram.url, allowTarget: ['127.0.0.1/32'] },
-    });
-    t.after(close);
-    const { here, ann, server, id } = linked;
-
-    await ann.post('/operator/bots/telegram', { token: telegram.token });
-    const page = await ann.post('/app/chats/connect/telegram/code');
-    telegram.say(ANN, `/start ${/[A-Z]{4}-[A-Z]{4}/.exec(page.text)?.[0]}`);
-    await until(() => telegram.messagesTo(ANN.id).length > 0, 'the answer of the bot');
-    await ann.post('/app/chats/connect/telegram', { user: String(ANN.id), answer: 'yes' });
-    await ann.post('/app/chats/channels/telegram/private');
-    await askRunningServer(server.folder, 'account.addon', { name: 'home', addon: 'n8n', on: true });
-    const target = { kind: 'n8n', name: 'n8n', url: 'http://127.0.0.1:9/', 'events[]': 'sealed' };
-    const added = await ann.post('/app/settings/targets', target);
-    const secret = /whsec_[\w+/=]{40,}/.exec(added.text)?.[0] ?? '';
-    const automation = openAutomation({ ...server, clock: systemClock as typeof server.clock }, secret);
-    await linked.setDecide({ ann: ['page', 'telegram', 'slack'], n8n: ['automation'] });
-
-    const inTelegram = (decision: string): ShownMessage | undefined =>
-      telegram.messagesTo(ANN.id).find(({ text }) => new RegExp(`\\b${decision} about`).test(text));
-    const pressInTelegram = async (message: ShownMessage, label: string): Promise<void> => {
-      const press = telegram.press(ANN, message, label);
-      await until(() => telegram.answers.has(press), 'an answer in Telegram');
+  it('page, signed request, Telegram and Slack approve one task each, whose end is told', async (t) => {
+    const all = await linkEverywhere(start);
+    t.after(all.close);
+    const { linked, slack, caught, secret } = all;
+    const { here, id } = linked;
+    const ways: Readonly<Record<string, (decision: string) => Promise<unknown>>> = {
+      'ann@page': (decision) => linked.press('approve', decision),
+      'n8n@automation': (decision) => all.automation.post(`/v1/decisions/${id}/${decision}/approve`),
+      'ann@telegram': async (decision) => all.pressInTelegram(await all.inTelegram(decision), 'Approve'),
+      'ann@slack': async (decision) => slack.press(await all.shown(decision), 'Approve', 'U1'),
     };
+    for (const [index, [actor, approve]] of Object.entries(ways).entries()) {
+      const { decision_id: decision } = await here.ask(`say hello ${index}`);
+      await linked.waits(decision);
+      await approve(decision);
+      const told = await caught.atLeast(index + 1);
+      const { body, headers } = told[index]!;
+      const sealed = new Webhook(secret).verify(body, headers as Record<string, string>) as {
+        event: string;
+        decision_id: string;
+      };
+      assert.deepEqual([sealed.event, sealed.decision_id], ['sealed', decision], actor);
+      const decided = (await here.call('decision.show', { id: decision })).decision;
+      assert.deepEqual([decided.state, decided.decided_by], ['approved', actor]);
+    }
+    assert.equal(await here.call('session.count', {}), Object.keys(ways).length);
+  });
+
+  it('of 20 approvals and denials from every channel at once one counts, and all say the same', async (t) => {
+    const all = await linkEverywhere(start);
+    t.after(all.close);
+    const { linked, slack, automation, pressInTelegram } = all;
+    const { here, ann, id } = linked;
     let started = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
       const { decision_id: decision } = await here.ask(`say hello ${round}`);
       const hash = /name="hash" value="([0-9a-f]{64})"/.exec((await linked.waits(decision)).text)?.[1] ?? '';
-      const slackMessage = await shown(decision);
-      const telegramMessage = await until(() => {
-        const message = inTelegram(decision);
-        return message !== undefined && message.keyboard.length > 0 ? message : null;
-      }, 'the message in Telegram');
+      const slackMessage = await all.shown(decision);
+      const telegramMessage = await all.inTelegram(decision);
       // As they were when everybody put a finger on them.
       const slackButtons = structuredClone(slackMessage);
       const telegramButtons = structuredClone(telegramMessage);
