@@ -1,5 +1,5 @@
 // Measures what docs/comparison.md compares: `node .ci/hour.js` after a build presses each key and types each command in a real
-// terminal, waits for the effect, and writes the table. The same scripted program is the agent on both sides.
+// terminal, waits for the effect, and writes the table. The same scripted program is the agent on all sides.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { answer } from '../dist/test/support/dash.js';
 import { openTerminal } from '../dist/test/support/terminal.js';
 import { until } from '../dist/test/support/wait.js';
 import { AGENT, makeWorkspace } from '../dist/test/support/workspace.js';
+import { describeCcmanager, hasCcmanager, measureCcmanager } from './hour-ccmanager.js';
 
 const PAGE = fileURLToPath(new URL('../docs/comparison.md', import.meta.url));
 const ROUNDS = 5;
@@ -209,15 +210,22 @@ function cell(who, action) {
 
 for (let round = 0; round < ROUNDS; round += 1) await measureDashboard();
 await measureShell();
+if (hasCcmanager) await measureCcmanager({ rounds: ROUNDS, size: SIZE, note });
+else
+  console.error(
+    'not compared with ccmanager, which is missing: .ci/hour-ccmanager.js says how to install it',
+  );
 const rows = Object.entries(ACTIONS).map(([action, what]) =>
-  ['', what, ...['svc', 'shell', 'tig'].map((who) => cell(who, action) || '–'), ''].join(' | ').trim(),
+  ['', what, ...['svc', 'shell', 'tig', 'ccmanager'].map((who) => cell(who, action) || '–'), '']
+    .join(' | ')
+    .trim(),
 );
 const table = [
-  `| what a person does | svc | a shell and git | tig |`,
-  '| --- | --- | --- | --- |',
+  '| what a person does | svc | a shell and git | tig | ccmanager |',
+  '| --- | --- | --- | --- | --- |',
   ...rows,
   '',
-  `Medians of ${ROUNDS} rounds, ${versionOf('git', '--version')}, ${versionOf('tig', '--version')}.`,
+  `Medians of ${ROUNDS} rounds, ${versionOf('git', '--version')}, ${versionOf('tig', '--version')}${hasCcmanager ? `, ${describeCcmanager()}` : ''}.`,
 ].join('\n');
 const MARKS = ['<!-- measured -->', '<!-- /measured -->'];
 if (existsSync(PAGE)) {

@@ -18,6 +18,7 @@ import { filterRows } from './state/filter.ts';
 import { moveCursorTo, replaceRows, scrollIntoView } from './state/lists.ts';
 import { appendLogLines, EMPTY_LOG } from './state/log.ts';
 import type { Link, Message, Size, State } from './state/model.ts';
+import type { Overlay } from './state/overlays.ts';
 import { PANE_IDS, type PaneId } from './state/pane-ids.ts';
 import type { LoadedDetail } from './state/rows.ts';
 import { applyOrder } from './state/sorting.ts';
@@ -36,7 +37,7 @@ export type DashboardEvent =
   | { type: 'refs'; repository: string }
   | { type: 'log'; session: string; lines: readonly string[]; ended: boolean; reset: boolean }
   | { type: 'answered'; effect: Extract<Effect, { do: 'call' }>; answer: unknown }
-  | { type: 'refused'; busy: string; text: string; hint?: Words | undefined }
+  | { type: 'refused'; busy: string; text: string; hint?: Words | undefined; form?: Overlay | undefined }
   | { type: 'edited'; effect: Extract<Effect, { do: 'edit' }>; text: string }
   | { type: 'exited'; effect: Extract<Effect, { do: 'command' }>; code: number }
   | { type: 'message'; text: string; tone: Message['tone']; hint?: Words | undefined }
@@ -46,6 +47,15 @@ export type DashboardEvent =
 
 const renderHint = (state: State, hint: Words | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
+
+/** Brings back what was typed into a form that the engine has refused, unless the person is at something else by now. */
+function reopenForm(state: State, form: Overlay | undefined): State {
+  if (form === undefined || state.overlay !== null || state.armed !== null) return state;
+  const overlay = 'openedAt' in form ? { ...form, openedAt: state.now } : form;
+  const reopened = { ...state, overlay };
+  // A question that others have answered meanwhile takes no answer any more.
+  return closeStaleAnswer(reopened).overlay === null ? state : reopened;
+}
 
 const GOOD_NEWS_MS = 8000;
 
@@ -116,7 +126,7 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       return transitionTo(
         settleBulkCall(state, event.busy, event.text) ??
           showMessage(
-            { ...state, busy: removeOne(state.busy, event.busy) },
+            reopenForm({ ...state, busy: removeOne(state.busy, event.busy) }, event.form),
             event.text,
             'bad',
             renderHint(state, event.hint),

@@ -31,7 +31,8 @@ export function openAsk(state: State): Transition {
 }
 
 /** Sends an answer to the ask that was on the screen, even if the selection has moved since. */
-export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Transition {
+export function sendAnswer(state: State, overlay: AnswerAsk, answer: string): Transition {
+  const { ask } = overlay;
   if (state.link.phase === 'lost')
     return transitionTo(
       showMessage(state, 'the engine is away: the answer was not sent', 'bad', 'Esc, then u starts it'),
@@ -42,6 +43,7 @@ export function sendAnswer(state: State, { ask }: AnswerAsk, answer: string): Tr
       operation: 'ask.answer',
       input: { id: ask.ask_id, answer },
       busy: nameAsk(ask),
+      form: overlay,
       doing: `answering ${nameAsk(ask)}`,
       describeAnswer: () => `${nameAsk(ask)} is answered: ${answer}`,
     },

@@ -119,7 +119,7 @@ const listEntry = (state: State, overlay: BulkQuestion, binding: Binding, id: st
   if (getSubjectStamp(state.data, subject) !== state.lists[overlay.pane].marks.get(id))
     return leaveOut('it has changed since it was marked');
   const reason = getDisabledReason(binding, marked.here);
-  if (reason !== null) return leaveOut(reason);
+  if (reason !== null) return leaveOut(reason.startsWith(`${id} `) ? reason.slice(id.length + 1) : reason);
   if (
     binding.requiresReading === true &&
     renderAgreedLines(marked, overlay, binding, COMPARED_CELLS).length === 0
@@ -198,6 +198,8 @@ export function answerForAll(state: State, overlay: BulkQuestion, binding: Bindi
   const leftOut: LeftOut[] = entries.flatMap(({ id, reason, answers }) =>
     acted.has(id) ? [] : [{ id, reason: reason ?? `it asks for ${[...answers.keys()].join(' or ')}` }],
   );
+  // What the question had named as left out is no surprise; what changed after it was asked is one.
+  const isAsAsked = !entries.some(({ id, reason }) => reason !== null && overlay.asked?.has(id));
   const list = state.lists[overlay.pane];
   const marks = new Map([...list.marks].filter(([id]) => !acted.has(id)));
   const waiting = calls.map(({ busy }) => busy);
@@ -206,7 +208,7 @@ export function answerForAll(state: State, overlay: BulkQuestion, binding: Bindi
     ...replaceList(state, overlay.pane, { ...list, marks }),
     overlay: null,
     busy: [...state.busy, ...waiting],
-    bulk: { label, waiting, done: [], refused: [], leftOut },
+    bulk: { label, waiting, done: [], refused: [], leftOut, isAsAsked },
   };
   return transitionTo(showMessage(next, `${label}: ${formatCount(calls.length, 'call')} …`), {
     do: 'calls',
@@ -226,16 +228,21 @@ export function settleBulkCall(state: State, busy: string, problem: string | nul
   };
   const settled = { ...state, busy: state.busy.filter((each) => each !== busy) };
   if (next.waiting.length > 0) return { ...settled, bulk: next };
-  const isGood = next.refused.length === 0 && next.leftOut.length === 0;
+  const isGood = next.refused.length === 0 && next.isAsAsked;
   return showMessage({ ...settled, bulk: null }, describeBulkRun(next), isGood ? 'good' : 'bad');
 }
 
 const listReasons = (what: string, all: readonly LeftOut[]): string[] =>
   all.length === 0 ? [] : [`${what}: ${all.map(({ id, reason }) => `${id} (${reason})`).join(', ')}`];
 
-const describeBulkRun = ({ label, done, refused, leftOut }: BulkRun): string =>
-  [
-    `${label}: ${done.length} done${done.length === 0 ? '' : ` (${done.join(', ')})`}`,
+/** What was not done comes before the ids of what was, since a good message has one line. */
+function describeBulkRun({ label, done, refused, leftOut }: BulkRun): string {
+  const isWhole = refused.length === 0 && leftOut.length === 0;
+  const ids = done.join(', ');
+  return [
+    `${label}: ${done.length} done${isWhole ? ` (${ids})` : ''}`,
     ...listReasons(`${refused.length} refused`, refused),
     ...listReasons(`${leftOut.length} left out`, leftOut),
+    ...(isWhole || done.length === 0 ? [] : [`done: ${ids}`]),
   ].join('; ');
+}

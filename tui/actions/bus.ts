@@ -116,6 +116,7 @@ export function sendWrittenMessage(state: State, overlay: WriteMessage): Transit
         ...(parent === null ? {} : { parent_id: parent.message_id }),
       },
       busy: `message to ${target.session}`,
+      form: overlay,
       doing: `sending to ${target.session}`,
       describeAnswer: ({ known }) =>
         known === false

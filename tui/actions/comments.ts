@@ -64,6 +64,7 @@ export function keepComment(state: State, overlay: WriteComment, body: string): 
     {
       operation: 'comment.add',
       input: { session, path, side, line, body, head },
+      form: body.includes('\n') ? overlay : { ...overlay, input: createInput(body) },
       busy: `comment on ${path}:${line}`,
       doing: 'keeping the comment',
       describeAnswer: ({ comment_id: id }) => `comment ${id} is kept on ${path}:${line}; F sends it`,

@@ -61,7 +61,8 @@ export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
   });
 
 /** Sends what was read, unless the session has changed since. */
-export function sendFollowUp(state: State, { session, text, comments, stamp }: SendFollowUp): Transition {
+export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
+  const { session, text, comments, stamp } = overlay;
   const closed = { ...state, overlay: null };
   if (getSessionStamp(state, session) !== stamp)
     return transitionTo(showMessage(closed, `${session} has changed: look again`, 'bad'));
@@ -71,18 +72,24 @@ export function sendFollowUp(state: State, { session, text, comments, stamp }: S
     return transitionTo(
       showMessage(state, 'the engine is away: nothing was sent', 'bad', 'Esc, then u starts it'),
     );
-  return sendOn(closed, { session, prompt: text, comments });
+  return sendOn(closed, { session, prompt: text, comments, form: overlay });
 }
 
 /** Sends an ended session on with more to do. */
 export const sendOn = (
   state: State,
-  { session: id, prompt, comments = [] }: { session: string; prompt: string; comments?: readonly number[] },
+  {
+    session: id,
+    prompt,
+    comments = [],
+    form,
+  }: { session: string; prompt: string; comments?: readonly number[]; form?: SendFollowUp },
 ): Transition =>
   callEngine(state, {
     operation: 'worker.follow_up',
     input: { session: id, prompt, ...(comments.length === 0 ? {} : { comments: [...comments] }) },
     busy: id,
+    ...(form ? { form } : {}),
     doing: `sending ${id} on`,
     describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
     onAnswer: (since, { session }) => jumpToWorker(since, session),

@@ -252,6 +252,7 @@ export function createNewTask(state: State): Transition {
         ...(project === undefined || project.own ? {} : { project: project.id }),
       },
       busy: 'new task',
+      form: overlay,
       doing: 'creating the task',
       describeAnswer: (task) => `${task.task_id} is created; r runs it`,
       onAnswer: (later, task) => ({

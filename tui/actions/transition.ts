@@ -1,6 +1,7 @@
 import { type Api, localizeTimes } from '../../engine/index.ts';
 import type { PreferenceChange } from '../preferences/preferences.ts';
 import type { Message, State, Subject } from '../state/model.ts';
+import type { Overlay } from '../state/overlays.ts';
 import type { PaneId } from '../state/pane-ids.ts';
 
 /** Work outside the state. The reducer only requests it; the engine sync and the terminal carry it out. */
@@ -17,6 +18,8 @@ export type Effect =
       findRefusal?(answer: never): string | null;
       /** What else the answer changes, such as the selection. */
       onAnswer?(state: State, answer: never): State;
+      /** The form that was sent. It comes back when the engine refuses it, so that nothing that was typed is lost. */
+      form?: Overlay;
     }
   /** One after the other, each whatever became of those before it. */
   | { do: 'calls'; calls: readonly Extract<Effect, { do: 'call' }>[] }
@@ -80,6 +83,7 @@ export function callEngine<K extends keyof Api>(
     describeAnswer(answer: Api[K]['output']): string;
     findRefusal?(answer: Api[K]['output']): string | null;
     onAnswer?(state: State, answer: Api[K]['output']): State;
+    form?: Overlay;
   },
 ): Transition {
   const { operation, input, busy, doing } = request;
@@ -92,6 +96,7 @@ export function callEngine<K extends keyof Api>(
     describeAnswer: request.describeAnswer,
     ...(request.findRefusal ? { findRefusal: request.findRefusal } : {}),
     ...(request.onAnswer ? { onAnswer: request.onAnswer } : {}),
+    ...(request.form ? { form: request.form } : {}),
   } as Effect);
 }
 

@@ -17,8 +17,10 @@ export function renderMessageLines({ message, size }: Pick<State, 'message' | 's
   const said = makeDrawable(`${GLYPHS[tone]} ${about}${text}${hint === undefined ? '' : ` · next: ${hint}`}`);
   const lines = wrapText(said, size.columns - 2);
   const shown = lines.slice(0, tone === 'bad' ? MOST_LINES : 1);
-  if (shown.length < lines.length)
-    shown[shown.length - 1] = `${truncateText(shown.at(-1) ?? '', size.columns - 14)} … ! for all`;
+  if (shown.length < lines.length) {
+    const last = truncateText(shown.at(-1) ?? '', size.columns - 14);
+    shown[shown.length - 1] = `${last.endsWith('…') ? last : `${last} …`} ! for all`;
+  }
   return shown.map((each) => [span(` ${each}`, TONES[tone])]);
 }
 

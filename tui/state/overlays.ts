@@ -57,6 +57,8 @@ export interface BulkRun {
   done: readonly string[];
   refused: readonly LeftOut[];
   leftOut: readonly LeftOut[];
+  /** Whether each row was reached of which the question had not said that it would be left out. */
+  isAsAsked: boolean;
 }
 
 /** A marked row that an action did not reach, and why. */

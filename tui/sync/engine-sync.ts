@@ -182,13 +182,13 @@ export function createEngineSync(options: {
   ];
 
   async function performCall(effect: Extract<Effect, { do: 'call' }>): Promise<void> {
-    const { operation, input, busy } = effect;
+    const { operation, input, busy, form } = effect;
     try {
       const answer = await connection.client().callByName(operation, input);
       sendWhileOpen({ type: 'answered', effect, answer });
     } catch (error) {
       const { message, hint } = asSvcError(error);
-      sendWhileOpen({ type: 'refused', busy, text: message, hint });
+      sendWhileOpen({ type: 'refused', busy, text: message, hint, form });
     }
   }
 

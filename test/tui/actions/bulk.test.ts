@@ -156,10 +156,38 @@ describe('one question about marked rows', () => {
     self.send({ type: 'answered', effect: third!, answer: { session: null } });
     assert.match(
       self.state().message?.text ?? '',
-      /approve: 2 done \(d-1, d-3\); 1 refused: d-2 \(another hash\)/,
+      /approve: 2 done; 1 refused: d-2 \(another hash\); done: d-1, d-3/,
     );
     assert.equal(self.state().message?.tone, 'bad');
     assert.deepEqual(self.state().busy, []);
+  });
+
+  it('is good when nothing was refused and the question had named what was left out; else it is not', () => {
+    const answerAll = (self: Bench): Bench => {
+      for (const effect of self.keys('y').effects())
+        if (effect.do === 'calls')
+          for (const call of effect.calls)
+            self.send({ type: 'answered', effect: call, answer: { session: null } });
+      return self;
+    };
+    const named = withDecisions(8, 80, 60).keys('*');
+    named.data({ decisions: [decisionRow(2, { state: 'denied' })] }).keys('a');
+    answerAll(tellDecisions(named, 1, 2, 3, 4, 5, 6, 7, 8));
+    assert.equal(named.state().message?.tone, 'good');
+    assert.match(
+      textOf(named),
+      /✓ approve: 7 done; 1 left out: d-2 \(it has changed/,
+      'the one line of a good message has it before the ids of what was done',
+    );
+
+    const surprising = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);
+    showDecision(surprising, 2, {}, 'Another prompt');
+    answerAll(surprising);
+    assert.equal(surprising.state().message?.tone, 'bad');
+    assert.match(
+      textOf(surprising),
+      /✗ approve: 1 done; 1 left out: d-2 \(it has changed since it was asked\)/,
+    );
   });
 
   it('any other key leaves them, and keeps the marks', () => {
@@ -180,7 +208,7 @@ describe('one question about marked rows', () => {
       })
       .keys('4', '*', 'x');
     assert.match(textOf(self), /stop 2 of 3 marked\?/);
-    assert.match(textOf(self), /s-3: s-3 has ended/);
+    assert.match(textOf(self), / s-3: has ended/);
     self.keys('y');
     assert.deepEqual(
       self.calls().map(({ operation, input }) => [operation, (input as { id: string }).id]),
