@@ -4,6 +4,7 @@ import { addChats } from './add-chats.ts';
 import { addSignedDecisions } from './add-signed-decisions.ts';
 import { addUsage } from './add-usage.ts';
 import { createTable } from './create-table.ts';
+import { dropRepeatedIndexes } from './drop-repeated-indexes.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A step that was released is never changed; the next one follows it. */
@@ -269,6 +270,7 @@ const MIGRATIONS: readonly Migration[] = [
   addChats,
   addSignedDecisions,
   addUsage,
+  dropRepeatedIndexes,
 ];
 
 /** Where the number of the schema is kept. */
