@@ -286,8 +286,11 @@ export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-/** Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing. */
-export async function migrateServerDatabase(db: Kysely<Tables>): Promise<void> {
+/**
+ * Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing.
+ * @param last the step after which it ends
+ */
+export async function migrateServerDatabase(db: Kysely<Tables>, last = NEWEST_SCHEMA): Promise<void> {
   const found = await readSchemaNumber(db);
   if (found > NEWEST_SCHEMA)
     throw new SvcError(
@@ -295,7 +298,7 @@ export async function migrateServerDatabase(db: Kysely<Tables>): Promise<void> {
       `the server's database has schema ${found}, and this version knows ${NEWEST_SCHEMA}`,
       { hint: 'start it with the version that wrote it, or a newer one' },
     );
-  for (const [index, migration] of MIGRATIONS.entries()) {
+  for (const [index, migration] of MIGRATIONS.slice(0, last).entries()) {
     if (index < found) continue;
     await db.transaction().execute(async (step) => {
       await migration(step);
