@@ -94,6 +94,7 @@ const APART = [
   'engine/server/hostile-people',
   'engine/server/keeping',
   'engine/server/login',
+  'engine/server/older-schemas',
   'engine/server/people',
   'engine/server/signed-routes',
   'engine/server/usage',

@@ -16,7 +16,8 @@ export async function wall(args: readonly string[], cwd: string, env: NodeJS.Pro
   return performance.now() - begin;
 }
 
-const residentMb = (pid: number): number =>
+/** What a process holds of the memory. */
+export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
 
 /** `svc task list` beside `node -e 0`, in turn. */

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../support/git.ts';
 import { findPostgres, startPostgres } from '../support/postgres.ts';
 import { SVC } from '../support/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
+import { linkedEngine } from './linked-engine.ts';
 import type { EventsLoad, EventsResult, PollsLoad, ServerReady } from './server-child.ts';
 import { fillServer, openFilledServer } from './server-rows.ts';
 
@@ -29,6 +30,7 @@ export async function serverBench(): Promise<Figure[]> {
     ...(await commandsAndPages()),
     ...(await starts()),
     ...(await idleLinks()),
+    ...(await linkedEngine()),
   ];
 }
 

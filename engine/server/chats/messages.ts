@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
+import { askOncePerAccount } from '../database/ask-once.ts';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
@@ -80,6 +81,19 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
         .execute();
   }
 
+  /** Those that have a bot and hear now. */
+  const listOpenChannels = askOncePerAccount((change, account) =>
+    change
+      .selectFrom('chat_channels')
+      .selectAll()
+      .where('account_id', '=', account)
+      .where('muted_until', '<=', clock.now())
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
+      )
+      .execute(),
+  );
+
   /** Has messages looked at again. */
   const touch = (change: Db) =>
     change
@@ -105,15 +119,7 @@ function createMessages({ db, clock, nextId }: { db: Kysely<Tables>; clock: Cloc
             .where('workspace_id', '=', workspaceId)
             .where('decision_id', '=', decision_id)
             .execute();
-      const channels = await change
-        .selectFrom('chat_channels')
-        .selectAll()
-        .where('account_id', '=', accountId)
-        .where('muted_until', '<=', now)
-        .where(({ exists, selectFrom }) =>
-          exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
-        )
-        .execute();
+      const channels = await listOpenChannels(change, accountId);
       if (channels.length === 0) return;
       const told = new Set(
         (await isTold(change, workspaceId).execute()).map(({ decision_id }) => decision_id),

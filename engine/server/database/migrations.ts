@@ -4,6 +4,7 @@ import { addChats } from './add-chats.ts';
 import { addSignedDecisions } from './add-signed-decisions.ts';
 import { addUsage } from './add-usage.ts';
 import { createTable } from './create-table.ts';
+import { dropRepeatedIndexes } from './drop-repeated-indexes.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A step that was released is never changed; the next one follows it. */
@@ -269,6 +270,7 @@ const MIGRATIONS: readonly Migration[] = [
   addChats,
   addSignedDecisions,
   addUsage,
+  dropRepeatedIndexes,
 ];
 
 /** Where the number of the schema is kept. */
@@ -284,8 +286,11 @@ export async function readSchemaNumber(db: Kysely<Tables>): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-/** Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing. */
-export async function migrateServerDatabase(db: Kysely<Tables>): Promise<void> {
+/**
+ * Brings the schema up to date, one transaction for each step. Throws `storage_newer` and has then changed nothing.
+ * @param last the step after which it ends
+ */
+export async function migrateServerDatabase(db: Kysely<Tables>, last = NEWEST_SCHEMA): Promise<void> {
   const found = await readSchemaNumber(db);
   if (found > NEWEST_SCHEMA)
     throw new SvcError(
@@ -293,7 +298,7 @@ export async function migrateServerDatabase(db: Kysely<Tables>): Promise<void> {
       `the server's database has schema ${found}, and this version knows ${NEWEST_SCHEMA}`,
       { hint: 'start it with the version that wrote it, or a newer one' },
     );
-  for (const [index, migration] of MIGRATIONS.entries()) {
+  for (const [index, migration] of MIGRATIONS.slice(0, last).entries()) {
     if (index < found) continue;
     await db.transaction().execute(async (step) => {
       await migration(step);

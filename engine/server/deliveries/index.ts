@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
 
+import { askOncePerAccount } from '../database/ask-once.ts';
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -86,22 +87,14 @@ export async function createDeliveries({
     run: sendDue,
   });
 
-  /** Asked once for each account of a transaction, in which events of many workspaces may be kept. */
-  const listed = new WeakMap<Transaction<Tables>, Map<string, Promise<Target[]>>>();
-  function listOpenTargets(change: Transaction<Tables>, account: string): Promise<Target[]> {
-    const accounts = listed.get(change) ?? new Map<string, Promise<Target[]>>();
-    listed.set(change, accounts);
-    const found =
-      accounts.get(account) ??
-      change
-        .selectFrom('targets')
-        .selectAll()
-        .where('account_id', '=', account)
-        .where('is_on', '=', 1)
-        .execute();
-    accounts.set(account, found);
-    return found;
-  }
+  const listOpenTargets = askOncePerAccount((change, account) =>
+    change
+      .selectFrom('targets')
+      .selectAll()
+      .where('account_id', '=', account)
+      .where('is_on', '=', 1)
+      .execute(),
+  );
 
   const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {
     if (events.length === 0) return 0;

@@ -50,7 +50,7 @@ function makeFolderWithKey(of: TestServer): string {
 }
 
 onBothDatabases((start, makeDatabase) => {
-  it('an export fills an empty server of either kind with the same', async () => {
+  it('an export fills an empty server of either kind with the same, and so back', async () => {
     const rig = await openRig(start);
     const hook = await rig.addTarget();
     await rig.queue([{ event: 'sealed' }]);
@@ -64,13 +64,15 @@ onBothDatabases((start, makeDatabase) => {
       assert.ok(!text.includes(secret));
     await assert.rejects(askRunningServer(rig.server.folder, 'export', { file }), { code: 'exists' });
     await rig.server.close();
-    // From this database into both.
+    // From this database into SQLite, and from there back.
+    let last = file;
     for (const make of [startTestServer, start]) {
       const folder = makeFolderWithKey(rig.server);
       const env = make === start ? await makeDatabase() : {};
-      await importServer({ folder, env }, file);
+      await importServer({ folder, env }, last);
       const again = await make({ folder, env, ...ALLOWED });
       try {
+        last = await exportServer(again);
         const ann = await signIn(again, 'ann');
         assert.deepEqual(await readPages(ann, again), pages);
         const test = await ann.post(`/app/settings/targets/${hook.id}/test`);
