@@ -96,7 +96,7 @@ describe('pages on chats and on usage', withChromium, () => {
     const press = (name: string) => page.getByRole('button', { name }).click();
     for (const kind of ['telegram', 'slack']) {
       await open(`/operator/bots/${kind}`);
-      await inspectPage(page, `bot-${kind}-none`);
+      await inspectPage(page, `bot-${kind}-none`, { isPictured: false });
     }
     await open('/operator/bots/telegram');
     await typeForm(page, { token: telegram.token });

@@ -11,8 +11,12 @@ const PICTURES = process.env.SVC_TEST_PICTURES;
 /** A long page is shown down to here, pixels. */
 const LONGEST_PICTURE = 1600;
 
-/** Everything that a page must be at every width and in both colours; takes its pictures where they are wanted. */
-export async function inspectPage(page: Page, name: string): Promise<void> {
+/** Everything that a page must be at every width and in both colours. Takes its pictures where they are wanted, unless another page looks the same. */
+export async function inspectPage(
+  page: Page,
+  name: string,
+  { isPictured = true }: { isPictured?: boolean } = {},
+): Promise<void> {
   for (const look of LOOKS) {
     const where = `${name} at ${look.width}, ${look.colorScheme}`;
     await setLook(page, look);
@@ -22,7 +26,7 @@ export async function inspectPage(page: Page, name: string): Promise<void> {
       [],
       where,
     );
-    if (PICTURES !== undefined) {
+    if (PICTURES !== undefined && isPictured) {
       mkdirSync(PICTURES, { recursive: true });
       const file = `${name}-${look.width}-${look.colorScheme}.png`;
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
