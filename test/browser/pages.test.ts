@@ -1,77 +1,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import AxeBuilder from '@axe-core/playwright';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { type Catcher, catcher } from '../engine/notify/rig.ts';
 import { LOOKS, openChromium, openPage, setLook, withChromium } from '../support/chromium.ts';
 import { temporaryFolder } from '../support/git.ts';
+import { inspectPage, typeForm } from '../support/inspect-page.ts';
 import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
-import { makeSmallPicture } from '../support/small-picture.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
-
-/** Where pictures of all pages are written to, such as docs/server; without it none are. */
-const PICTURES = process.env.SVC_TEST_PICTURES;
-/** A long page is shown down to here, pixels. */
-const LONGEST_PICTURE = 1600;
-
-/** Everything that a page must be at every width and in both colours. */
-async function inspect(page: Page, name: string): Promise<void> {
-  for (const look of LOOKS) {
-    const where = `${name} at ${look.width}, ${look.colorScheme}`;
-    await setLook(page, look);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
-      [],
-      where,
-    );
-    if (PICTURES !== undefined) {
-      mkdirSync(PICTURES, { recursive: true });
-      const file = `${name}-${look.width}-${look.colorScheme}.png`;
-      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-      const clip = { x: 0, y: 0, width: look.width, height: Math.min(height, LONGEST_PICTURE) };
-      const picture = makeSmallPicture(await page.screenshot({ fullPage: true, clip }));
-      writeFileSync(join(PICTURES, file), picture);
-    }
-  }
-  for (const [width, zoom] of [
-    [320, 1],
-    [640, 2],
-  ] as const) {
-    await page.setViewportSize({ width, height: 700 });
-    const overflow = await page.evaluate<number>(`(() => {
-      const { documentElement: root } = document;
-      root.style.fontSize = '${zoom * 100}%';
-      const beyond = root.scrollWidth - root.clientWidth;
-      root.style.fontSize = '';
-      return beyond;
-    })()`);
-    assert.ok(overflow <= 0, `${name} is ${overflow} pixels too wide at ${width} and ${zoom * 100} %`);
-  }
-  assert.equal(await page.locator('script').count(), 0, name);
-  assert.equal(await page.locator('h1').count(), 1, name);
-}
-
-/** Fills a form with the keyboard alone: each field is reached by Tab, and Enter sends it. */
-async function typeForm(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
-  const left = new Set(Object.keys(values));
-  for (let pressed = 0; left.size > 0 && pressed < 40; pressed += 1) {
-    await page.keyboard.press('Tab');
-    const focused = await page.evaluate<string>("document.activeElement?.name ?? ''");
-    if (!left.delete(focused)) continue;
-    await page.keyboard.press('Control+A');
-    await page.keyboard.type(values[focused]!);
-  }
-  assert.deepEqual([...left], [], 'fields that Tab does not reach');
-  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-}
 
 /** `svc login` of a machine with a home of its own. */
 function startLogin(server: TestServer): {
@@ -114,11 +56,11 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       await page.goto(`${server.url}${path}`);
     };
     await open('/');
-    await inspect(page, 'setup');
+    await inspectPage(page, 'setup');
     await setLook(page, LOOKS[0]!);
     await typeForm(page, { code: 'wrong', name: 'ann', password: PASSWORD, account: 'home' });
     assert.match((await page.getByRole('alert').textContent()) ?? '', /not the setup code/);
-    await inspect(page, 'setup-refused');
+    await inspectPage(page, 'setup-refused', { isPictured: false });
     await typeForm(page, {
       code: server.codes.at(-1)!,
       name: 'ann',
@@ -127,18 +69,18 @@ describe('the pages of a linked server in a browser', withChromium, () => {
     });
     assert.equal(new URL(page.url()).pathname, '/app');
     await open('/app/machines');
-    await inspect(page, 'machines-none');
+    await inspectPage(page, 'machines-none');
 
     const login = startLogin(server);
     try {
       await setLook(page, LOOKS[0]!);
       await open('/device');
-      await inspect(page, 'device');
+      await inspectPage(page, 'device');
       const code = await login.code;
       await setLook(page, LOOKS[0]!);
       await typeForm(page, { user_code: code.toLowerCase().replace('-', ' ') });
       assert.equal(await page.locator('.code').textContent(), code);
-      await inspect(page, 'device-answer');
+      await inspectPage(page, 'device-answer');
       await setLook(page, LOOKS[0]!);
       await page.getByRole('button', { name: 'Allow' }).click();
       assert.deepEqual((await login.ended)[0], 0);
@@ -152,40 +94,39 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       ['/app', 'waiting-none'],
       ['/app/workspaces', 'workspaces-none'],
       ['/app/machines', 'machines'],
-      ['/app/settings', 'settings-none'],
       ['/app/chats', 'chats-none'],
       ['/app/deliveries', 'deliveries-none'],
       ['/app/people', 'people'],
       ['/app/sign-ins', 'sign-ins'],
+      ['/app/usage', 'usage-none'],
       ['/app/log', 'log'],
       ['/operator', 'operator'],
-      ['/operator/bots/telegram', 'bot-telegram'],
-      ['/operator/bots/slack', 'bot-slack'],
       ['/nothing', 'not-found'],
     ] as const) {
       await open(path);
-      await inspect(page, name);
+      assert.equal(await page.getByRole('navigation').count(), 1, name);
+      await inspectPage(page, name);
     }
     await open('/operator');
     await page.getByRole('link', { name: 'home', exact: true }).click();
-    await inspect(page, 'operator-account');
+    await inspectPage(page, 'operator-account');
     await open('/app/people');
     await page.getByLabel('Name').first().fill('<b>bob</b>');
     await page.getByRole('button', { name: /invite/i }).click();
     assert.match((await page.getByRole('alert').textContent()) ?? '', /name/);
-    await inspect(page, 'invitation-refused');
+    await inspectPage(page, 'invitation-refused', { isPictured: false });
     await page.getByLabel('Name').first().fill('bob');
     await page.getByRole('button', { name: /invite/i }).click();
-    await inspect(page, 'invited');
+    await inspectPage(page, 'invited');
     const invitation = await page.locator('code').first().textContent();
     const guest = await openPage(browser, server.url);
     await guest.page.goto(invitation ?? '');
-    await inspect(guest.page, 'invitation');
+    await inspectPage(guest.page, 'invitation');
     await typeForm(guest.page, { password: `${PASSWORD} too` });
     assert.equal(new URL(guest.page.url()).pathname, '/app');
 
     await page.getByRole('button', { name: 'Sign out' }).first().click();
-    await inspect(page, 'sign-in');
+    await inspectPage(page, 'sign-in');
     await open('/app');
     assert.equal(new URL(page.url()).pathname, '/sign-in');
     assert.deepEqual([...complaints, ...guest.complaints], []);
@@ -251,13 +192,13 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await typeForm(page, { name: 'ann', password: PASSWORD });
     await server.parts.plans.assign((await server.parts.people.listAccounts())[0]!, 'team', 'the test');
     await open('/app/settings');
-    await inspect(page, 'settings');
+    await inspectPage(page, 'settings');
     await setLook(page, LOOKS[0]!);
     await page.getByRole('link', { name: 'Add a hosted webhook' }).click();
-    await inspect(page, 'target-new');
+    await inspectPage(page, 'target-new');
     await page.getByLabel('Address').fill(target.url);
     await page.getByRole('button', { name: 'Add' }).click();
-    await inspect(page, 'target');
+    await inspectPage(page, 'target');
     const secret = (
       (await page
         .getByText(/^whsec_/)
@@ -272,7 +213,7 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await page.getByLabel('Address').fill(target.url);
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { name: 'Decide from n8n' }).waitFor();
-    await inspect(page, 'target-n8n');
+    await inspectPage(page, 'target-n8n', { isPictured: false });
     await page.getByRole('button', { name: 'Switch off' }).click();
     await setDecide({ ann: ['page'] });
     const asked = await here.ask('say hello');
@@ -289,14 +230,14 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await linked.waits(told.decision_id);
     await setLook(page, LOOKS[0]!);
     await open('/app');
-    await inspect(page, 'waiting');
+    await inspectPage(page, 'waiting');
     await setLook(page, LOOKS[0]!);
     await page.locator('a[href*="/decisions/"]').first().click();
-    await inspect(page, 'decision');
+    await inspectPage(page, 'decision');
     await setLook(page, LOOKS[0]!);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText(/started s-1/).waitFor();
-    await inspect(page, 'decision-started');
+    await inspectPage(page, 'decision-started');
     await until(() => target.caught.some(({ json }) => json.event === 'sealed'), 'the end');
     for (const [path, name] of [
       ['/app/workspaces', 'workspaces'],
@@ -304,11 +245,12 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
       ['/app/deliveries', 'deliveries'],
     ] as const) {
       await open(path);
-      await inspect(page, name);
+      await inspectPage(page, name);
     }
     await open('/app/workspaces');
     await page.getByRole('link', { name: /^Remove/ }).click();
-    await inspect(page, 'workspace-remove');
+    assert.equal(await page.getByRole('navigation').count(), 1);
+    await inspectPage(page, 'workspace-remove');
     await page.getByRole('button', { name: 'Remove' }).click();
     assert.match((await page.getByRole('status').textContent()) ?? '', /was removed/);
     await until(async () => (await here.call('link.status', {})).state === 'revoked', 'the link to be told');

@@ -98,6 +98,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (person === null) return context.notFound();
     return context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title={`Remove ${person.name}?`}
         text="Their sign-ins and the machines that they logged in are removed with them, and workspaces linked from those machines stop. The log keeps their name. It cannot be undone."
         action={`/app/people/${person.id}/remove`}

@@ -17,6 +17,7 @@ import {
   checkHost,
   checkSameOrigin,
   findAddress,
+  findVisitor,
   refuseNul,
   requireSignedIn,
 } from './guards.ts';
@@ -86,13 +87,17 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.route('/app', usageRoutes(parts));
   app.route('/device', deviceRoutes(parts));
   app.route('/operator', operatorRoutes(parts));
-  app.notFound((context) => {
+  app.notFound(async (context) => {
     if (FOR_PROGRAMS.test(context.req.path)) {
       const error = new SvcError('not_found', 'there is no such route here');
       return context.body(JSON.stringify(problemDetails(error)), 404, { 'Content-Type': PROBLEM_JSON });
     }
     return context.html(
-      <MessagePage title="Nothing is here" text="The address is wrong, or it is not yours." />,
+      <MessagePage
+        title="Nothing is here"
+        text="The address is wrong, or it is not yours."
+        signedIn={await findVisitor(context, parts)}
+      />,
       404,
     );
   });

@@ -198,6 +198,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (channel === null) return context.notFound();
     return context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title={`Remove ${channel.name} (${KIND_NAMES[channel.kind]})?`}
         text="Nothing more is sent there, and the buttons of messages that are there do nothing any more."
         action={`/app/chats/channel/${channel.id}/remove`}

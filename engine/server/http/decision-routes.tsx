@@ -132,6 +132,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (workspace === null) return context.notFound();
     return context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title={`Remove ${workspace.name}?`}
         text="What it has told, its decisions and its deliveries are deleted here, and it is unlinked. The workspace itself loses nothing. It cannot be undone."
         action={`/app/workspaces/${workspace.id}/remove`}

@@ -89,8 +89,9 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (kind === null) return context.notFound();
     return context.html(
       <ConfirmPage
-        title={`Remove the bot of ${KIND_NAMES[kind]}?`}
-        text="Who was connected to it and where it spoke is forgotten, in every account. It cannot be undone."
+        signedIn={context.get('signedIn')}
+        title={`Remove the ${KIND_NAMES[kind]} bot?`}
+        text="In every account, it is forgotten who was connected to it and where it spoke. It cannot be undone."
         action={`/operator/bots/${kind}/remove`}
         label="Remove the bot"
         back={`/operator/bots/${kind}`}
@@ -166,6 +167,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (account === undefined) return context.notFound();
     return context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title={`Remove the account ${account.name}?`}
         text="Its people, machines and everything kept for it are deleted. It cannot be undone."
         action={`/operator/accounts/${account.id}/remove`}

@@ -197,6 +197,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     if (target === null) return context.notFound();
     return context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title={`Remove ${target.name}?`}
         text="What waits there is not sent, and what was sent is no longer shown. It cannot be undone."
         action={`/app/settings/targets/${target.id}/remove`}

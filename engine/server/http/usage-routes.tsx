@@ -19,6 +19,7 @@ export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
   routes.get('/usage/delete', requireAdmin, (context) =>
     context.html(
       <ConfirmPage
+        signedIn={context.get('signedIn')}
         title="Delete the figures of all days?"
         text="What all workspaces of this account have told is deleted. What they count from now on arrives here again, unless svc telemetry off ends it there."
         action="/app/usage/delete"

@@ -58,7 +58,7 @@ export function BotPage({
   error?: string;
 }) {
   return (
-    <Page title={`The bot of ${KIND_NAMES[kind]}`} path="" signedIn={signedIn}>
+    <Page title={`${KIND_NAMES[kind]} bot`} path="" signedIn={signedIn}>
       <Notice said={said} error={error ?? null} />
       {bot === null ? null : (
         <dl class="facts">
@@ -78,7 +78,7 @@ export function BotPage({
         </dl>
       )}
       <form method="post" action={`/operator/bots/${kind}`}>
-        <WhosePassword name={KIND_NAMES[kind]} />
+        <WhosePassword name={KIND_NAMES[kind]} label="Service" />
         {BOT_FIELDS[kind].map(({ name, label, hint, isSecret, isOptional }) => (
           <Field
             name={name}

@@ -93,6 +93,12 @@ function describeState(channel: ChatChannel, { isLocked, now }: { isLocked: bool
   return channel.problem === null ? 'on' : `failing: ${channel.problem}`;
 }
 
+/** What tells a channel from others of its name; empty where the name is all that is known. */
+const describePlace = ({ is_private, channel, name }: ChatChannel): string => {
+  if (is_private === 1) return 'private';
+  return channel === name ? '' : channel;
+};
+
 /** Who speaks for the person in chats, and where events of the account go there. */
 export function ChatsPage({
   signedIn,
@@ -178,7 +184,7 @@ export function ChatsPage({
               <tr>
                 <td data-label="Channel">
                   <a href={`/app/chats/channel/${channel.id}`}>{channel.name}</a>{' '}
-                  <span class="dim">{channel.is_private === 1 ? 'private' : channel.channel}</span>
+                  <span class="dim">{describePlace(channel)}</span>
                 </td>
                 <td data-label="Service">{KIND_NAMES[channel.kind]}</td>
                 <td data-label="Events">{readChannelEvents(channel).join(', ')}</td>

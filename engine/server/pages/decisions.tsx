@@ -46,7 +46,8 @@ export function WaitingPage({
             'No decision waits.'
           ) : (
             <>
-              No workspace is linked. In one, on a machine that is logged in: <code>svc link</code>
+              No workspace is linked yet. Run <code>svc link</code> in the folder of one, on a machine that is
+              logged in.
             </>
           )}
         </p>
@@ -196,7 +197,8 @@ export function WorkspacesPage({
       <Notice said={said} />
       {workspaces.length === 0 ? (
         <p>
-          No workspace is linked. In one, on a machine that is logged in: <code>svc link</code>
+          No workspace is linked yet. Run <code>svc link</code> in the folder of one, on a machine that is
+          logged in.
         </p>
       ) : (
         <table>

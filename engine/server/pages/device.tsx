@@ -70,12 +70,14 @@ export function DeviceAnswerPage({
       </p>
       <form method="post" action="/device/answer">
         <input type="hidden" name="user_code" value={code} />
-        <button type="submit" name="answer" value="allow">
-          Allow
-        </button>{' '}
-        <button type="submit" name="answer" value="refuse" class="bad">
-          Refuse
-        </button>
+        <div class="row">
+          <button type="submit" name="answer" value="allow">
+            Allow
+          </button>
+          <button type="submit" name="answer" value="refuse" class="bad">
+            Refuse
+          </button>
+        </div>
       </form>
     </Page>
   );

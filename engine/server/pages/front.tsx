@@ -1,4 +1,5 @@
 /** @jsxImportSource hono/jsx */
+import type { SignedIn } from '../people/people.ts';
 import { Field, Notice, Page, WhosePassword } from './layout.tsx';
 
 /** The first page of a new server. */
@@ -80,26 +81,38 @@ export function InvitationPage({
   );
 }
 
-/** A page that only says something. */
-export function MessagePage({ title, text }: { title: string; text: string }) {
+/** A page that only says something; who is signed in has the navigation to go on by. */
+export function MessagePage({
+  title,
+  text,
+  signedIn = null,
+}: {
+  title: string;
+  text: string;
+  signedIn?: SignedIn | null;
+}) {
   return (
-    <Page title={title}>
+    <Page title={title} signedIn={signedIn}>
       <p>{text}</p>
-      <p>
-        <a href="/">Go on</a>
-      </p>
+      {signedIn === null ? (
+        <p>
+          <a href="/">Go on</a>
+        </p>
+      ) : null}
     </Page>
   );
 }
 
 /** What cannot be undone is asked once more. */
 export function ConfirmPage({
+  signedIn,
   title,
   text,
   action,
   label,
   back,
 }: {
+  signedIn: SignedIn;
   title: string;
   text: string;
   action: string;
@@ -107,7 +120,7 @@ export function ConfirmPage({
   back: string;
 }) {
   return (
-    <Page title={title}>
+    <Page title={title} signedIn={signedIn}>
       <p>{text}</p>
       <form method="post" action={action}>
         <button class="bad" type="submit">

@@ -51,7 +51,12 @@ export function Page({
         <body>
           <header>
             <span class="name">svc</span>
-            {signedIn ? <Navigation signedIn={signedIn} path={path ?? ''} /> : null}
+            {signedIn ? (
+              <>
+                <Visitor signedIn={signedIn} />
+                <Navigation signedIn={signedIn} path={path ?? ''} />
+              </>
+            ) : null}
           </header>
           <main>
             <h1>{title}</h1>
@@ -62,6 +67,18 @@ export function Page({
     </>
   );
 }
+
+/** Who is signed in, and the way out. */
+const Visitor = ({ signedIn: { person, account } }: { signedIn: SignedIn }) => (
+  <div class="visitor">
+    <span class="dim">{`${person.name}, ${account.name}`}</span>
+    <form method="post" action="/sign-out">
+      <button class="link" type="submit">
+        Sign out
+      </button>
+    </form>
+  </div>
+);
 
 function Navigation({ signedIn, path }: { signedIn: SignedIn; path: string }) {
   const links = [
@@ -82,16 +99,6 @@ function Navigation({ signedIn, path }: { signedIn: SignedIn; path: string }) {
             )}
           </li>
         ))}
-        <li class="dim">
-          {signedIn.person.name}, {signedIn.account.name}
-        </li>
-        <li>
-          <form method="post" action="/sign-out">
-            <button class="link" type="submit">
-              Sign out
-            </button>
-          </form>
-        </li>
       </ul>
     </nav>
   );
@@ -191,9 +198,9 @@ export function Field({
 }
 
 /** Whose password a form sets: shown, and known to a browser's keeper of passwords. */
-export const WhosePassword = ({ name }: { name: string }) => (
+export const WhosePassword = ({ name, label = 'Name' }: { name: string; label?: string }) => (
   <>
-    <label for="username">Name</label>
+    <label for="username">{label}</label>
     <input id="username" name="username" type="text" value={name} readonly autocomplete="username" />
   </>
 );

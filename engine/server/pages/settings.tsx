@@ -22,6 +22,10 @@ export const KIND_NAMES: Record<TargetKind, string> = {
   webhook: 'hosted webhook',
 };
 
+/** What adds a target of a kind is called. */
+export const describeAddition = (kind: TargetKind): string =>
+  `Add ${kind === 'webhook' ? 'a' : 'the catch URL of'} ${KIND_NAMES[kind]}`;
+
 /** How a target stands, in a word and a sentence. */
 export function describeTarget(
   target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>,
@@ -109,9 +113,7 @@ export function SettingsPage({
           {missing.map((kind) => (
             <li>
               {capabilities.includes(capabilityOf(kind)) ? (
-                <a
-                  href={`/app/settings/new?kind=${kind}`}
-                >{`Add ${kind === 'webhook' ? 'a' : 'the catch URL of'} ${KIND_NAMES[kind]}`}</a>
+                <a href={`/app/settings/new?kind=${kind}`}>{describeAddition(kind)}</a>
               ) : (
                 <span class="dim">{`${KIND_NAMES[kind]}: locked, ${kind === 'webhook' ? `not in the plan ${plan}` : 'its add-on is off'}`}</span>
               )}
@@ -139,7 +141,7 @@ export function SettingsPage({
             <dt>{quota}</dt>
             <dd>
               {quota === 'projects'
-                ? `${quotas.projects ?? 'as many as you like'}, counted by each workspace: svc entitlements`
+                ? `${quotas.projects ?? 'no limit'}, counted by each workspace: svc entitlements`
                 : describeUse(used[quota], quotas[quota])}
             </dd>
           </>
@@ -156,6 +158,6 @@ export function SettingsPage({
 }
 
 const describeUse = (used: number, most: number | null): string => {
-  if (most === null) return `${used}, as many as you like`;
+  if (most === null) return `${used}, no limit`;
   return used > most ? `${used}, ${used - most} over the ${most} of the plan` : `${used} of ${most}`;
 };

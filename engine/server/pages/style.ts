@@ -9,8 +9,9 @@ body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); back
 header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0.75rem 1rem; }
 header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; border-bottom: 1px solid var(--line); }
 header .name { font-weight: 700; }
-nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
-nav ul { display: contents; list-style: none; }
+header .visitor { margin-left: auto; display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+nav { flex-basis: 100%; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; margin: 0; padding: 0; list-style: none; }
 a { color: var(--strong); }
 a[aria-current='page'] { font-weight: 700; text-decoration: none; }
 h1 { font-size: 1.5rem; line-height: 1.2; }
@@ -24,8 +25,8 @@ td form { margin: 0 0.5rem 0 0; display: inline-block; }
 label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600; }
 label + p.dim { margin: 0 0 0.25rem; }
 legend + p.dim { margin: 0.25rem 0 0.5rem; }
-.facts > p:first-child { margin-top: 0; }
-.facts > p:last-child { margin-bottom: 0; }
+.facts > :first-child { margin-top: 0; }
+.facts > :last-child { margin-bottom: 0; }
 input, select { display: block; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
 input[type='checkbox'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }
@@ -34,18 +35,23 @@ legend { font-weight: 600; padding: 0 0.3rem; }
 pre { border: 1px solid var(--line); border-radius: 0.3rem; background: var(--soft); padding: 0.75rem 1rem; overflow-x: auto; white-space: pre-wrap; }
 details { margin: 0.5rem 0; }
 summary { cursor: pointer; padding: 0.4rem 0; }
-.row { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+.row { display: flex; flex-wrap: wrap; gap: 0.75rem; margin: 0.75rem 0; }
 .row form { margin: 0; }
 ul.plain { list-style: none; padding: 0; gap: 0.25rem 1rem; }
-.chart { display: block; margin: 1rem 0; border-bottom: 1px solid var(--line); }
+figure { margin: 1rem 0; }
+figcaption { color: var(--dim); margin-top: 0.25rem; }
+.chart { display: block; border-bottom: 1px solid var(--line); }
 .chart .sealed { fill: var(--strong); }
 .chart .failed { fill: var(--bad); }
+.key { white-space: nowrap; margin-right: 0.75rem; }
+.key::before { content: ''; display: inline-block; width: 0.75rem; height: 0.75rem; margin-right: 0.4rem; background: var(--strong); }
+.key.failed::before { background: var(--bad); }
 button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--strong); border-radius: 0.3rem; padding: 0.5rem 1rem; background: var(--strong); color: var(--on-strong); margin-top: 0.75rem; min-height: 2.75rem; overflow-wrap: normal; }
-td button { margin-top: 0; }
+td button, .row button { margin-top: 0; }
 button.plain { background: transparent; color: var(--strong); }
 button.bad { background: transparent; color: var(--bad); border-color: var(--bad); }
 button.link { background: none; border: 0; border-radius: 0; padding: 0; margin: 0; min-height: 1.5rem; font-weight: 400; color: var(--strong); text-decoration: underline; }
-nav form { margin: 0; }
+header form { margin: 0; }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
 .said, .error, .facts { border: 1px solid var(--line); border-radius: 0.3rem; padding: 0.75rem 1rem; margin: 1rem 0; background: var(--soft); }
 .error { border-color: var(--bad); }
@@ -63,6 +69,7 @@ dd { margin: 0; }
   td { min-width: 0; border: 0; padding: 0.1rem 0; }
   td[data-label] { position: relative; padding-left: 7.5rem; min-height: 1.7rem; }
   td[data-label]::before { content: attr(data-label); color: var(--dim); position: absolute; left: 0; width: 7rem; }
+  td:not([data-label]) { padding-top: 0.4rem; }
   td[data-label]:empty { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
   dl { grid-template-columns: 1fr; gap: 0; }

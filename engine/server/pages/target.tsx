@@ -9,7 +9,7 @@ import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verific
 import type { ListedWorkspace } from '../links/workspaces.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
-import { describeTarget, KIND_NAMES } from './settings.tsx';
+import { describeAddition, describeTarget, KIND_NAMES } from './settings.tsx';
 
 const SAMPLE_AT = Date.UTC(2026, 10, 23, 11, 5);
 
@@ -84,7 +84,7 @@ export function NewTargetPage({
   error?: string | null;
 }) {
   return (
-    <Page title={`Add: ${KIND_NAMES[kind]}`} path="/app/settings" signedIn={signedIn}>
+    <Page title={describeAddition(kind)} path="/app/settings" signedIn={signedIn}>
       <Notice error={error ?? null} />
       <TargetForm
         action="/app/settings/targets"

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-import { formatCount, formatTokenCount } from '../../base/text.ts';
+import { formatTokenCount } from '../../base/text.ts';
 import type { DayCounts } from '../../http/telemetry-day.ts';
 import type { UsageDay } from '../links/usage.ts';
 import type { SignedIn } from '../people/people.ts';
@@ -28,30 +28,37 @@ export function RunsChart({ days }: { days: readonly UsageDay[] }) {
   const width = days.length * (BAR.width + BAR.gap);
   const heightOf = (n: number): number => Math.round((n / most) * BAR.height);
   return (
-    <svg
-      class="chart"
-      role="img"
-      aria-label={`Runs by the day: ${most} on the busiest of ${days.length} days. The table below has the numbers.`}
-      viewBox={`0 0 ${width} ${BAR.height}`}
-      preserveAspectRatio="none"
-      width="100%"
-      height={BAR.height}
-    >
-      {runs.map(({ sealed, failed }, index) => {
-        const x = index * (BAR.width + BAR.gap);
-        const [below, above] = [heightOf(sealed), heightOf(failed)];
-        return (
-          <>
-            {sealed > 0 ? (
-              <rect class="sealed" x={x} y={BAR.height - below} width={BAR.width} height={below} />
-            ) : null}
-            {failed > 0 ? (
-              <rect class="failed" x={x} y={BAR.height - below - above} width={BAR.width} height={above} />
-            ) : null}
-          </>
-        );
-      })}
-    </svg>
+    <figure>
+      <svg
+        class="chart"
+        role="img"
+        aria-label={`Runs by the day: ${most} on the busiest of ${days.length} days. The table below has the numbers.`}
+        viewBox={`0 0 ${width} ${BAR.height}`}
+        preserveAspectRatio="none"
+        width="100%"
+        height={BAR.height}
+      >
+        {runs.map(({ sealed, failed }, index) => {
+          const x = index * (BAR.width + BAR.gap);
+          const [below, above] = [heightOf(sealed), heightOf(failed)];
+          return (
+            <>
+              {sealed > 0 ? (
+                <rect class="sealed" x={x} y={BAR.height - below} width={BAR.width} height={below} />
+              ) : null}
+              {failed > 0 ? (
+                <rect class="failed" x={x} y={BAR.height - below - above} width={BAR.width} height={above} />
+              ) : null}
+            </>
+          );
+        })}
+      </svg>
+      <figcaption>
+        <span class="key sealed">sealed</span>
+        <span class="key failed">failed</span>
+        {`Runs by the day, ${most} on the busiest`}
+      </figcaption>
+    </figure>
   );
 }
 
@@ -68,14 +75,14 @@ export function UsageTable({ days }: { days: readonly UsageDay[] }) {
           const { sealed, failed } = sumRuns(counts);
           return (
             <tr>
-              <td>
+              <td data-label="Day (UTC)">
                 <time datetime={day}>{day}</time>
               </td>
-              <td>{formatCount(sumOf(counts.tasks), 'task')}</td>
-              <td>{`${approved} approved, ${denied} denied, ${expired} expired`}</td>
-              <td>{`${sealed} sealed, ${failed} failed`}</td>
-              <td>{`${formatTokenCount(sumOf(counts.tokens))} tokens`}</td>
-              <td>{formatCount(workspaces, 'workspace')}</td>
+              <td data-label="Tasks">{sumOf(counts.tasks)}</td>
+              <td data-label="Decisions">{`${approved} approved, ${denied} denied, ${expired} expired`}</td>
+              <td data-label="Runs">{`${sealed} sealed, ${failed} failed`}</td>
+              <td data-label="Tokens">{formatTokenCount(sumOf(counts.tokens))}</td>
+              <td data-label="Workspaces">{workspaces}</td>
             </tr>
           );
         })}
