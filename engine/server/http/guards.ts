@@ -10,7 +10,7 @@ const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
- * Headers of every answer, noted before it is made: to change one that is made costs as much as the rest of a request. What an
+ * Headers of every answer, noted before it is made: one that is changed afterwards has to be built as a native Response. What an
  * answer says of its own caching counts. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`.
  */
 export const addSecurityHeaders = (isHttps: boolean): Guard => {
