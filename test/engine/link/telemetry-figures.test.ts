@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import type { CallRow } from '../../../engine/gateway/books/schema.ts';
-import { openBooks } from '../../../engine/gateway/server/books.ts';
 import { makeDayCounts } from '../../../engine/http/telemetry-day.ts';
 import { countEvent } from '../../../engine/link/telemetry/count-event.ts';
 import {
@@ -11,54 +8,13 @@ import {
   DAY,
   dayOf,
   lookUntil,
+  noteCalls,
   runToEnd,
 } from '../../support/counted-workspace.ts';
-import type { TestWorkspace } from '../../support/workspace.ts';
 
 const PROVIDERS = ['local', 'free', 'cheap', 'paid'].map(
   (tier) => `{ name: my-${tier}, base_url: "http://127.0.0.1:9/v1", model: my-model, tier: ${tier} }`,
 );
-
-/** What the gateway has noted of calls. */
-function noteCalls({ root }: TestWorkspace, calls: readonly (Partial<CallRow> & { at: number })[]): void {
-  const books = openBooks(join(root, '.svc'), { now: Date.now, isAlone: true });
-  for (const { at, ...more } of calls)
-    books.note({
-      id: books.nextId(),
-      started_at: at,
-      ended_at: at + 5,
-      day: dayOf(at),
-      session_id: null,
-      task_id: null,
-      person: 'ada',
-      client_session: null,
-      protocol: 'chat',
-      kind: 'generate',
-      is_stream: 0,
-      asked_model: 'svc',
-      provider: 'my-paid',
-      model: 'my-model',
-      status: 200,
-      outcome: 'ok',
-      input: 10,
-      output: 5,
-      cache_read: 0,
-      cache_write: 0,
-      is_estimated: 0,
-      reserved: 0,
-      attempts: 1,
-      first_byte_ms: 1,
-      total_ms: 5,
-      bytes_in: 100,
-      bytes_out: 100,
-      prompt_hash: `p-${books.nextId()}`,
-      prefix_hash: 'same',
-      tool_bytes: 0,
-      ...more,
-    });
-  books.save();
-  books.close();
-}
 
 test('tokens are those of runs under an account, and those of calls by the tier of their provider', async (t) => {
   const counted = await countedWorkspace({
