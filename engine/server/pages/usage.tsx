@@ -68,14 +68,14 @@ export function UsageTable({ days }: { days: readonly UsageDay[] }) {
           const { sealed, failed } = sumRuns(counts);
           return (
             <tr>
-              <td>
+              <td data-label="Day (UTC)">
                 <time datetime={day}>{day}</time>
               </td>
-              <td>{formatCount(sumOf(counts.tasks), 'task')}</td>
-              <td>{`${approved} approved, ${denied} denied, ${expired} expired`}</td>
-              <td>{`${sealed} sealed, ${failed} failed`}</td>
-              <td>{`${formatTokenCount(sumOf(counts.tokens))} tokens`}</td>
-              <td>{formatCount(workspaces, 'workspace')}</td>
+              <td data-label="Tasks">{formatCount(sumOf(counts.tasks), 'task')}</td>
+              <td data-label="Decisions">{`${approved} approved, ${denied} denied, ${expired} expired`}</td>
+              <td data-label="Runs">{`${sealed} sealed, ${failed} failed`}</td>
+              <td data-label="Tokens">{`${formatTokenCount(sumOf(counts.tokens))} tokens`}</td>
+              <td data-label="Workspaces">{formatCount(workspaces, 'workspace')}</td>
             </tr>
           );
         })}
