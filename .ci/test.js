@@ -44,6 +44,7 @@ const APART = [
   'cli/acp.test',
   'cli/commands/demo-link',
   'cli/commands/lock',
+  'cli/commands/telemetry',
   'cli/commands/trust',
   'cli/completion',
   'cli/doctor',

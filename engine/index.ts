@@ -99,7 +99,7 @@ export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export { formatImpact } from './knowledge/symbols/format-impact.ts';
 export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';
 export type { LinkStatus } from './link/room.ts';
-export type { TelemetryView } from './link/telemetry/telemetry.ts';
+export type { TelemetryView } from './link/telemetry/view.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';

@@ -1,13 +1,32 @@
 import { text as readAll } from 'node:stream/consumers';
-import { describeLink, formatLocalTime, type LinkStatus, SvcError, type Wire } from '../../engine/index.ts';
+import {
+  describeLink,
+  type EngineClient,
+  formatLocalTime,
+  type LinkStatus,
+  SvcError,
+  type Wire,
+} from '../../engine/index.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts } from '../print.ts';
 
+const FIGURES =
+  'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it';
+
+/** What of telemetry goes, as the engine knows it: its environment may refuse what svc.yaml allows. */
+async function describeTelemetry(client: EngineClient, isLinking: boolean): Promise<string> {
+  const { obstacle, is_waiting, schema } = await client.call('telemetry.show', {});
+  if (!is_waiting || !isLinking) return obstacle === null ? FIGURES : `none: ${obstacle}`;
+  // What it returns is shown to a person: with that they have seen what goes.
+  await client.call('telemetry.agree', { schema });
+  return FIGURES;
+}
+
 /** What a linked server is told, in the order of docs/link-security.md. */
-async function describeOutgoing({ cwd, env }: Context): Promise<[string, string][]> {
+async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
   const { configuration } = await import('../../engine/index.ts');
   const { findWorkspace, loadConfig } = await configuration();
-  const { server, telemetry } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
+  const { server } = loadConfig({ file: findWorkspace({ cwd, env }).file, env }).config;
   const titles = {
     given: 'those that a person or an issue gave; else the template or agent',
     all: 'all, also those made of a prompt',
@@ -17,12 +36,7 @@ async function describeOutgoing({ cwd, env }: Context): Promise<[string, string]
   return [
     ['events', server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')],
     ['titles', titles],
-    [
-      'telemetry',
-      telemetry.work === 'off'
-        ? 'none'
-        : 'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it',
-    ],
+    ['telemetry', telemetry],
     ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
     [
       'decides',
@@ -67,14 +81,12 @@ const link = defineCommand({
       ...(token === undefined ? {} : { token }),
       ...(server === undefined ? {} : { server }),
     });
-    const outgoing = await describeOutgoing(context);
+    // A program that reads JSON is not told what goes, so that no figures go then.
     if (context.json) {
       context.result(state, () => '');
       return 0;
     }
-    // What it sends is said below; a program that reads JSON is not told, so that nothing goes then.
-    const { schema } = await client.call('telemetry.show', {});
-    await client.call('telemetry.agree', { schema });
+    const outgoing = await describeOutgoing(context, await describeTelemetry(client, true));
     context.result(await client.call('link.status', {}), (it) => formatLink(it, outgoing));
     return 0;
   },
@@ -87,7 +99,7 @@ const status = defineCommand({
   async run(context) {
     const client = await context.engine();
     const state = await client.call('link.status', {});
-    const outgoing = await describeOutgoing(context);
+    const outgoing = await describeOutgoing(context, await describeTelemetry(client, false));
     context.result(state, (it) =>
       it.server === null
         ? 'this workspace is linked to no server; svc login URL, then svc link'

@@ -4,23 +4,33 @@ import { formatFacts } from '../print.ts';
 
 type View = Wire<TelemetryView>;
 
-const describeDay = ({ day, is_finished, refused_why }: View['next'][number]): string => {
+const describeDay = ({ day, is_finished, refused_why }: View['next'][number], isGoing: boolean): string => {
   if (refused_why !== null) return `${day}, which the server has refused: ${refused_why}`;
-  return is_finished ? day : `${day}, once it is over (UTC)`;
+  if (is_finished) return day;
+  return isGoing ? `${day}, once it is over (UTC)` : `${day} (UTC), as far as it is`;
 };
 
-function formatView({ work, obstacle, schema, next, sent }: View): string {
+/** Says whether figures go, and which setting decides that. */
+const describeWork = ({ work, obstacle }: Pick<View, 'work' | 'obstacle'>): string =>
+  obstacle === null
+    ? `each day is sent once it is over (telemetry.work is ${work})`
+    : `nothing is sent: ${obstacle}`;
+
+function formatView(view: View): string {
+  const { obstacle, is_waiting, schema, next, sent } = view;
+  const isGoing = obstacle === null || is_waiting;
   const days = (title: string, listed: readonly (readonly [string, string])[]): string[] =>
     listed.flatMap(([about, body]) => [`${title} ${about}`, body]);
   return [
     formatFacts([
-      ['telemetry', `${work}: ${obstacle ?? 'each day is sent once it is over'}`],
+      ['telemetry', describeWork(view)],
       ['schema', `${schema}, described in docs/telemetry.md`],
     ]),
     ...days(
-      obstacle === null ? 'goes next:' : 'would go:',
-      next.map((day) => [describeDay(day), day.body] as const),
+      isGoing ? 'goes next:' : 'would go:',
+      next.map((day) => [describeDay(day, isGoing), day.body] as const),
     ),
+    ...(next.length === 0 ? ['goes next: nothing, since nothing was counted yet'] : []),
     ...days(
       'went:',
       sent.map(({ day, sent_at, body }) => [`${day}, at ${formatLocalTime(sent_at)}`, body] as const),
@@ -55,10 +65,10 @@ async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
   const { schema } = await client.call('telemetry.show', {});
   if (value === 'on') await client.call('telemetry.agree', { schema });
   const view = await client.call('telemetry.show', {});
-  context.result(view, ({ work, obstacle }) =>
+  context.result(view, (it) =>
     value === 'off'
       ? 'telemetry is off: nothing is counted, and nothing more goes'
-      : `telemetry is ${work}: ${obstacle ?? 'each day is sent once it is over; svc telemetry show prints it'}`,
+      : `${describeWork(it)}; svc telemetry show prints it`,
   );
   if (consent.pending.length > 0)
     context.note(`note: not in use before svc trust: ${consent.pending.map(({ key }) => key).join(', ')}`);

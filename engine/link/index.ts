@@ -3,4 +3,4 @@ export { fetchLease } from './fetch-lease.ts';
 export { createLeases, type Leases } from './leases.ts';
 export { linkOperations } from './operations.ts';
 export { createLink, type Link, type LinkStatus } from './room.ts';
-export { type TierTokens, telemetryOperations } from './telemetry/index.ts';
+export { telemetryOperations } from './telemetry/index.ts';

@@ -12,7 +12,9 @@ export async function until<T>(
   const deadline = performance.now() + limitMs;
   for (;;) {
     const begun = performance.now();
-    const value = await condition();
+    const looked = condition();
+    // One that never answers is named too, after whatever it waits for itself.
+    const value = looked instanceof Promise ? await settled(looked, what, 2 * limitMs) : looked;
     if (value) return value as Exclude<T, null | undefined | false | '' | 0>;
     if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
     // A look that starts programs takes the processor from what is waited for.

@@ -1,5 +1,5 @@
 import { parseId } from '../../base/ids.ts';
-import type { DayCounts } from '../../http/telemetry-day.ts';
+import { type DayCounts, makeDayCounts } from '../../http/telemetry-day.ts';
 import type { Storage } from '../../storage/index.ts';
 import type { EndedSession } from './count-event.ts';
 
@@ -72,7 +72,10 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
   const dropUnsent = db.prepare('DELETE FROM telemetry_day WHERE sent_at IS NULL');
   const settleSent = db.prepare('UPDATE telemetry_day SET is_due = 0 WHERE is_due = 1');
   const dropBefore = db.prepare('DELETE FROM telemetry_day WHERE day < ?');
-  const dropSent = db.prepare('DELETE FROM telemetry_day WHERE sent_at IS NOT NULL');
+  // The row stays: without it the day's calls through the gateway would be found, and sent, anew.
+  const dropSent = db.prepare(
+    'UPDATE telemetry_day SET counts = ?, is_due = 0, sent_body = NULL, sent_at = NULL WHERE sent_at IS NOT NULL',
+  );
   const readSession = db.prepare<unknown[], EndedSession>(
     'SELECT auth, started_at, ended_at, tokens_in + coalesce(tokens_out, 0) AS tokens FROM session WHERE id = ?',
   );
@@ -105,7 +108,7 @@ export function createTelemetryRows({ db }: Pick<Storage, 'db'>) {
       settleSent.run();
     },
     dropBefore: (day: string): void => void dropBefore.run(day),
-    dropSent: (): void => void dropSent.run(),
+    dropSent: (): void => void dropSent.run(JSON.stringify(makeDayCounts())),
     readSession: (sessionId: string): EndedSession | null => readSession.get(parseId('s', sessionId)) ?? null,
   };
 }

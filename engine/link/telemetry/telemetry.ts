@@ -19,6 +19,7 @@ import type { EventLog, LoggedEvent, Storage } from '../../storage/index.ts';
 import { nothing, type ServerCalls } from '../server-calls.ts';
 import { COUNTED_KINDS, countEvent } from './count-event.ts';
 import { createTelemetryRows, type TelemetryRow, type TelemetryRows } from './rows.ts';
+import type { ShownDay, TelemetryView } from './view.ts';
 
 const DAY_MS = 86_400_000;
 /** A day is sent so long after its end: calls that began in it have ended then. */
@@ -53,36 +54,6 @@ export interface TelemetryDeps {
   sumTierTokens(day: string, since: number): TierTokens;
 }
 
-/** A day as it is sent. */
-export interface ShownDay {
-  day: string;
-  /** Whether it is over, and can be sent. */
-  isFinished: boolean;
-  /** The very bytes. */
-  body: string;
-  /** RFC 3339; null for one that has not gone. */
-  sentAt: string | null;
-  /** Why the server has refused it. */
-  refusedWhy: string | null;
-}
-
-/** What is counted for the linked server, and what becomes of it. */
-export interface TelemetryView {
-  /** `telemetry.work`. */
-  work: 'off' | 'on' | 'auto';
-  /** Why nothing goes; null when it does. */
-  obstacle: string | null;
-  /** A person has to look first. */
-  isWaiting: boolean;
-  schema: number;
-  /** The newest schema that a person has seen; 0 for none. */
-  seenSchema: number;
-  /** What goes next. */
-  next: ShownDay[];
-  /** What went in the last thirty days. */
-  sent: ShownDay[];
-}
-
 /** Counts what happens by the day while the workspace is linked, and sends each day once it is over. */
 export interface Telemetry {
   /** The server answers, and it is this engine's: looks at times whether something is to be sent. */
@@ -110,6 +81,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   // A workspace that is not linked never needs them.
   const rows = (): TelemetryRows => (prepared ??= createTelemetryRows(storage));
   let looking: Promise<void> | null = null;
+  let isDueAgain = false;
   let nextLook = 0;
   let failures = 0;
   const closing = new AbortController();
@@ -123,7 +95,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   function findRefusal(): string | null {
     if (isDoNotTrackSet(env)) return 'DO_NOT_TRACK is set where the engine was started';
     if (readWork() === 'off') return 'telemetry.work is off';
-    return isLinked() ? null : 'this workspace is not linked, so it stays here';
+    return isLinked() ? null : 'this workspace is not linked';
   }
 
   const waitsForPerson = (): boolean =>
@@ -131,7 +103,9 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   const findObstacle = (): string | null =>
     findRefusal() ??
-    (waitsForPerson() ? 'it waits until a person has looked at it: svc telemetry show' : null);
+    (waitsForPerson()
+      ? 'a person has to look first: svc telemetry show in a terminal, or svc telemetry on'
+      : null);
 
   async function applySettings(): Promise<void> {
     // Unlinking has removed everything.
@@ -188,14 +162,17 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     };
   }
 
-  /** A day on which only the gateway was used has nothing in the event log. */
-  async function addGatewayDay(since: number): Promise<void> {
-    const day = dayOf(clock.now() - DAY_MS - SETTLING_MS);
-    if (day < dayOf(since) || rows().readDay(day) !== null) return;
-    if (Object.keys(deps.sumTierTokens(day, since)).length === 0) return;
-    await storage.write(() => {
-      if (rows().readDay(day) === null) rows().putCounts(day, makeDayCounts());
-    });
+  /** Days on which only the gateway was used have nothing in the event log; the engine may not have run since. */
+  async function addGatewayDays(since: number): Promise<void> {
+    const today = dayOf(clock.now());
+    for (let at = Math.max(since, clock.now() - KEPT_MS); dayOf(at) <= today; at += DAY_MS) {
+      const day = dayOf(at);
+      if (rows().readDay(day) !== null) continue;
+      if (Object.keys(deps.sumTierTokens(day, since)).length === 0) continue;
+      await storage.write(() => {
+        if (rows().readDay(day) === null) rows().putCounts(day, makeDayCounts());
+      });
+    }
   }
 
   async function sendDay(calls: ServerCalls, row: TelemetryRow, body: TelemetryDay): Promise<void> {
@@ -223,7 +200,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     const since = rows().readState()?.countingSince ?? null;
     if (since === null) return;
     await count();
-    await addGatewayDay(since);
+    await addGatewayDays(since);
     for (const row of rows().listDays()) {
       // A person may have switched it off meanwhile, or linked the workspace elsewhere.
       if (calls === null || calls !== deps.calls() || findObstacle() !== null) return;
@@ -240,7 +217,10 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
   }
 
   function wake(): void {
-    if (looking !== null || closing.signal.aborted || clock.monotonic() < nextLook) return;
+    if (closing.signal.aborted || clock.monotonic() < nextLook) return;
+    // The look that is under way may have passed what is due now.
+    isDueAgain = looking !== null;
+    if (isDueAgain) return;
     nextLook = clock.monotonic() + LOOK_MS;
     looking = look()
       .then(() => {
@@ -256,6 +236,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
       })
       .finally(() => {
         looking = null;
+        if (isDueAgain) wake();
       });
   }
 
@@ -277,6 +258,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     await count();
     const state = rows().readState();
     const since = state?.countingSince ?? null;
+    if (since !== null) await addGatewayDays(since);
     const toShown = (row: TelemetryRow, body: string): ShownDay => ({
       day: row.day,
       isFinished: isFinished(row.day),

@@ -92,8 +92,10 @@ export function createUsage({
         .deleteFrom('usage_days')
         .where('account_id', '=', account)
         .executeTakeFirstOrThrow();
-      await changes.record({ account, actor, what: 'usage deleted', detail: 'of all workspaces' });
-      return Number(numDeletedRows);
+      const count = Number(numDeletedRows);
+      if (count > 0)
+        await changes.record({ account, actor, what: 'usage deleted', detail: 'of all workspaces' });
+      return count;
     },
   };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
-import { TELEMETRY_SCHEMA } from '../../../engine/http/telemetry-day.ts';
+import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/http/telemetry-day.ts';
+import { noteCalls } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
@@ -93,6 +94,10 @@ test('no name of an agent, model, project, title or lock is in what is counted b
   await here.callByName('lock.acquire', { holder: NAME, path: `src/${CANARY}.ts` });
   const waiting = await here.ask(`say hello\n${CANARY}`, { agent: NAME, now: clock.now() });
   await here.call('decision.deny', { id: waiting.decision_id, reason: `${CANARY} ${NAME}` });
+  for (const provider of [NAME, `${NAME}-gone`])
+    noteCalls(ws, [
+      { at: clock.now(), provider, model: `${NAME}-model`, asked_model: CANARY, person: NAME, input: 40 },
+    ]);
   const [shown] = (await here.call('telemetry.show', {})).next;
 
   shift = 0;
@@ -107,5 +112,7 @@ test('no name of an agent, model, project, title or lock is in what is counted b
   assert.doesNotMatch(usage.text, new RegExp(`${NAME}|constructor|test|scripted`, 'i'));
   const [, , body = ''] = JSON.parse(usage.text) as string[];
   assert.equal(body, shown?.body, 'what was shown is what went, byte for byte');
-  assert.deepEqual((JSON.parse(body) as { runs: object }).runs, { other: { exit_code: 6 } });
+  const { runs, tokens } = JSON.parse(body) as TelemetryDay;
+  assert.deepEqual(runs, { other: { exit_code: 6 } });
+  assert.deepEqual(tokens, { paid: 45, other: 45 });
 });

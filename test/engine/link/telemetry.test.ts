@@ -2,100 +2,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { PRESETS } from '../../../engine/agents/presets/index.ts';
-import { type Clock, systemClock } from '../../../engine/base/clock.ts';
 import {
   PRESET_NAMES,
   RUN_ENDS,
   TELEMETRY_SCHEMA,
-  type TelemetryDay,
   telemetryDay,
 } from '../../../engine/http/telemetry-day.ts';
 import { catalogues } from '../../../engine/index.ts';
+import {
+  CLAUDE,
+  countedWorkspace,
+  DAY,
+  dayOf,
+  lookUntil,
+  runToEnd,
+  settableClock,
+} from '../../support/counted-workspace.ts';
 import { engineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../../support/linked-workspace.ts';
 import { until } from '../../support/wait.ts';
-import { AGENT, makeWorkspace, type WorkspaceOptions } from '../../support/workspace.ts';
-
-const HOUR = 3600_000;
-const DAY = 24 * HOUR;
-const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
-
-/** A clock that can be set; what is looked at once in a while is due whenever it was moved. */
-function settableClock(daysAhead: number): Clock & { move(ms: number): void } {
-  let shift = daysAhead * DAY;
-  let passed = 0;
-  return {
-    now: () => systemClock.now() + shift,
-    monotonic: () => systemClock.monotonic() + passed,
-    move(ms) {
-      shift += ms;
-      passed += HOUR;
-    },
-  };
-}
-
-interface Counted extends LinkedWorkspace {
-  clock: ReturnType<typeof settableClock>;
-  /** What the server has, oldest first. */
-  told(): Promise<TelemetryDay[]>;
-  /** Has the workspace look whether something is to be sent, and returns once that is over. */
-  look(): Promise<void>;
-}
-
-/** Looks again and again: a look that is under way takes no part in what follows. */
-const lookUntil = <T>(look: () => Promise<void>, find: () => Promise<T>): ReturnType<typeof until<T>> =>
-  until(async () => {
-    await look();
-    return find();
-  });
-
-/** A linked workspace whose clock is two days behind, so that its days can end. */
-async function countedWorkspace({
-  daysAhead = -2,
-  workspace = {},
-  isSeen = true,
-}: {
-  daysAhead?: number;
-  workspace?: WorkspaceOptions;
-  isSeen?: boolean;
-} = {}): Promise<Counted> {
-  const clock = settableClock(daysAhead);
-  const linked = (await linkWorkspace({ engine: { clock }, workspace })) as Counted;
-  if (isSeen) await linked.here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
-  return Object.assign(linked, {
-    clock,
-    async told() {
-      const { db } = linked.server.parts;
-      const rows = await db.selectFrom('usage_days').select('body').orderBy('day').execute();
-      return rows.map(({ body }) => JSON.parse(body) as TelemetryDay);
-    },
-    async look() {
-      clock.move(0);
-      const { people, plans, db } = linked.server.parts;
-      const [home] = await people.listAccounts();
-      // A changed plan has the workspace fetch its lease: the poll returns at once.
-      await plans.assign(home!, home!.plan === 'team' ? 'professional' : 'team', 'a test');
-      await until(
-        async () =>
-          (await db.selectFrom('commands').select('id').where('outcome', 'is', null).execute()).length === 0,
-        'the answer to a command',
-      );
-    },
-  });
-}
-
-async function runToEnd(
-  { here }: Pick<LinkedWorkspace, 'here'>,
-  body: string,
-  agent?: string,
-): Promise<void> {
-  const { task_id: id } = await here.call('task.add', { body, ...(agent === undefined ? {} : { agent }) });
-  await here.call('task.run', { id });
-  await until(async () => ['done', 'failed'].includes((await here.call('task.show', { id })).task.status));
-}
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+import { makeWorkspace } from '../../support/workspace.ts';
 
 test('words of presets and ends are those that there are, and a schema with more of them has a new number', async () => {
   assert.deepEqual(
@@ -182,7 +108,7 @@ test('nothing of what happened before the link is counted, however much there wa
   t.after(() => here.end());
   for (let made = 0; made < 20; made += 1) await here.call('task.add', { body: 'before' });
   const preview = await here.call('telemetry.show', {});
-  assert.match(preview.obstacle ?? '', /not linked, so it stays here/);
+  assert.match(preview.obstacle ?? '', /^this workspace is not linked$/);
   assert.match(preview.next[0]!.body, /"tasks":{"tui":20}/);
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });

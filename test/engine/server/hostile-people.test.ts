@@ -35,6 +35,8 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'GET /v1/lease': 'bearer',
   'POST /v1/events': 'bearer',
   'PUT /v1/decisions': 'bearer',
+  'PUT /v1/usage/:day': 'bearer',
+  'DELETE /v1/usage': 'bearer',
   'GET /v1/commands': 'bearer',
   'POST /v1/commands/:id': 'bearer',
   'ALL /v1/decisions/:workspace/:decision': 'signature',
@@ -63,6 +65,21 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'POST /app/settings/targets/:id/remove': 'admin',
   'GET /app/deliveries': 'member',
   'POST /app/deliveries/:id/again': 'admin',
+  'GET /app/chats': 'member',
+  'POST /app/chats/connect/:kind/code': 'member',
+  'POST /app/chats/connect/:kind': 'member',
+  'POST /app/chats/disconnect/:kind': 'member',
+  'POST /app/chats/channels/:kind/code': 'admin',
+  'POST /app/chats/channels/:kind': 'admin',
+  'POST /app/chats/channels/:kind/private': 'admin',
+  'GET /app/chats/channel/:id': 'member',
+  'POST /app/chats/channel/:id': 'admin',
+  'POST /app/chats/channel/:id/unmute': 'admin',
+  'GET /app/chats/channel/:id/remove': 'admin',
+  'POST /app/chats/channel/:id/remove': 'admin',
+  'GET /app/usage': 'member',
+  'GET /app/usage/delete': 'admin',
+  'POST /app/usage/delete': 'admin',
   'GET /app/machines': 'member',
   'POST /app/machines/:id/revoke': 'member',
   'GET /app/people': 'member',
@@ -80,6 +97,10 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'POST /device': 'member',
   'POST /device/answer': 'member',
   'GET /operator': 'operator',
+  'GET /operator/bots/:kind': 'operator',
+  'POST /operator/bots/:kind': 'operator',
+  'GET /operator/bots/:kind/remove': 'operator',
+  'POST /operator/bots/:kind/remove': 'operator',
   'POST /operator/accounts': 'operator',
   'GET /operator/accounts/:id': 'operator',
   'POST /operator/accounts/:id/plan': 'operator',
@@ -87,6 +108,8 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'GET /operator/accounts/:id/remove': 'operator',
   'POST /operator/accounts/:id/remove': 'operator',
 };
+/** Parameters that name something of an account. */
+const OF_ACCOUNT = /:(?!kind\b)/;
 const SIGNED_IN: readonly Seat[] = ['member', 'admin', 'operator'];
 const FORMS = Object.entries(ROUTES)
   .filter(([route, seat]) => route.startsWith('POST') && seat !== 'bearer')
@@ -136,15 +159,25 @@ onBothDatabases((start) => {
         target: null,
         limit: 1,
       });
+      await server.parts.chats.channels.add(
+        home.id,
+        'telegram',
+        { channel: '-100', name: NASTY, isPrivate: false },
+        'ann',
+      );
+      const [channel] = await server.parts.chats.channels.list(home.id);
       ids = [
         ['', ':workspace', shop.id],
         ['', ':decision', 'd-17'],
         ['', ':addon', 'n8n'],
         ['', ':state{on|off}', 'off'],
         ['', ':token', 'none'],
+        ['', ':kind', 'telegram'],
+        ['', ':day', '2026-01-02'],
         ['/v1/commands', ':id', 'k_nothing-here'],
         ['/app/settings', ':id', hook.id],
         ['/app/deliveries', ':id', String(delivery!.id)],
+        ['/app/chats', ':id', channel!.id],
         ['/app/machines', ':id', machine!.id],
         ['/app/people', ':id', person.id],
         ['/app/sign-ins', ':id', session!.id],
@@ -194,12 +227,12 @@ onBothDatabases((start) => {
           `${route}, signed out`,
         );
         const stranger = await send(carl, route);
-        if (seat === 'operator' || route.includes(':'))
+        if (seat === 'operator' || OF_ACCOUNT.test(route))
           assert.equal(stranger.status, 404, `${route}, of another account`);
         else assert.ok(stranger.status < 500, route);
         for (const { text } of [signedOut, stranger])
           for (const [, name, id] of ids)
-            assert.ok(name === ':decision' || id.length < 5 || !text.includes(id), `${route} tells ${id}`);
+            assert.ok(/:(?:decision|kind)/.test(name) || id.length < 5 || !text.includes(id), `${route} tells ${id}`);
       }
       assert.deepEqual(await readAll(), before);
     });

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../engine/base/clock.ts';
+import type { CallRow } from '../../engine/gateway/books/schema.ts';
+import { openBooks } from '../../engine/gateway/server/books.ts';
+import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../engine/http/telemetry-day.ts';
+import { type LinkedWorkspace, linkWorkspace } from './linked-workspace.ts';
+import { until } from './wait.ts';
+import { AGENT, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
+
+const HOUR = 3600_000;
+export const DAY = 24 * HOUR;
+/** The scripted agent under a name of svc's own. */
+export const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
+
+/** A clock that can be set; what is looked at once in a while is due whenever it was moved. */
+export function settableClock(daysAhead: number): Clock & { move(ms: number): void } {
+  let shift = daysAhead * DAY;
+  let passed = 0;
+  return {
+    now: () => systemClock.now() + shift,
+    monotonic: () => systemClock.monotonic() + passed,
+    move(ms) {
+      shift += ms;
+      passed += HOUR;
+    },
+  };
+}
+
+export interface Counted extends LinkedWorkspace {
+  clock: ReturnType<typeof settableClock>;
+  /** What the server has, oldest first. */
+  told(): Promise<TelemetryDay[]>;
+  /** Has the workspace look whether something is to be sent, and returns once that is over. */
+  look(): Promise<void>;
+}
+
+/** Looks until something is found: what a look sends arrives after it was asked for. */
+export const lookUntil = <T>(
+  look: () => Promise<void>,
+  find: () => Promise<T>,
+): ReturnType<typeof until<T>> =>
+  until(async () => {
+    await look();
+    return find();
+  });
+
+/** A linked workspace whose clock is two days behind, so that its days can end. */
+export async function countedWorkspace({
+  daysAhead = -2,
+  workspace = {},
+  isSeen = true,
+}: {
+  daysAhead?: number;
+  workspace?: WorkspaceOptions;
+  isSeen?: boolean;
+} = {}): Promise<Counted> {
+  const clock = settableClock(daysAhead);
+  const linked = (await linkWorkspace({ engine: { clock }, workspace })) as Counted;
+  if (isSeen) await linked.here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  return Object.assign(linked, {
+    clock,
+    async told() {
+      const { db } = linked.server.parts;
+      const rows = await db.selectFrom('usage_days').select('body').orderBy('day').execute();
+      return rows.map(({ body }) => JSON.parse(body) as TelemetryDay);
+    },
+    async look() {
+      clock.move(0);
+      const { people, plans, db } = linked.server.parts;
+      const [home] = await people.listAccounts();
+      // A changed plan has the workspace fetch its lease: the poll returns at once.
+      await plans.assign(home!, home!.plan === 'team' ? 'professional' : 'team', 'a test');
+      await until(
+        async () =>
+          (await db.selectFrom('commands').select('id').where('outcome', 'is', null).execute()).length === 0,
+        'the answer to a command',
+      );
+    },
+  });
+}
+
+export async function runToEnd(
+  { here }: Pick<LinkedWorkspace, 'here'>,
+  body: string,
+  agent?: string,
+): Promise<void> {
+  const { task_id: id } = await here.call('task.add', { body, ...(agent === undefined ? {} : { agent }) });
+  await here.call('task.run', { id });
+  await until(async () => ['done', 'failed'].includes((await here.call('task.show', { id })).task.status));
+}
+
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Writes calls into the books of the gateway, as it does. */
+export function noteCalls(
+  { root }: TestWorkspace,
+  calls: readonly (Partial<CallRow> & { at: number })[],
+): void {
+  const books = openBooks(join(root, '.svc'), { now: Date.now, isAlone: true });
+  for (const { at, ...more } of calls)
+    books.note({
+      id: books.nextId(),
+      started_at: at,
+      ended_at: at + 5,
+      day: dayOf(at),
+      session_id: null,
+      task_id: null,
+      person: 'ada',
+      client_session: null,
+      protocol: 'chat',
+      kind: 'generate',
+      is_stream: 0,
+      asked_model: 'svc',
+      provider: 'my-paid',
+      model: 'my-model',
+      status: 200,
+      outcome: 'ok',
+      input: 10,
+      output: 5,
+      cache_read: 0,
+      cache_write: 0,
+      is_estimated: 0,
+      reserved: 0,
+      attempts: 1,
+      first_byte_ms: 1,
+      total_ms: 5,
+      bytes_in: 100,
+      bytes_out: 100,
+      prompt_hash: `p-${books.nextId()}`,
+      prefix_hash: 'same',
+      tool_bytes: 0,
+      ...more,
+    });
+  books.save();
+  books.close();
+}
