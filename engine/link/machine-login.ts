@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { hostname, platform, release } from 'node:os';
+import { arch, hostname, platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -125,7 +125,7 @@ export async function logIn(
       client_id: CLIENT_ID,
       machine: hostname(),
       version,
-      system: `${platform()} ${release()}`,
+      system: `${platform()} ${arch()}`,
     },
   });
   const started = deviceAnswer.safeParse(asked.body);

@@ -8,9 +8,11 @@ import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
 import type { ChatKind, ChatPlace } from './service.ts';
+import { cleanText } from './spans.ts';
 
 /** What a channel gets until somebody says otherwise. */
 const FIRST_EVENTS: readonly OutboundEvent[] = ['needs_approval', 'failed', 'sealed'];
+const LONGEST_NAME = 200;
 const MOST_CHANNELS = 20;
 
 /** Channels, groups and private chats that get events of an account. */
@@ -80,7 +82,7 @@ export function createChannels({
         account_id: account,
         kind,
         channel,
-        name,
+        name: cleanText(name, LONGEST_NAME) || channel,
         is_private: isPrivate ? 1 : 0,
         events: JSON.stringify(FIRST_EVENTS),
         muted_until: 0,
