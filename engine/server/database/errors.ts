@@ -2,8 +2,11 @@ import { asSvcError, SvcError } from '../../base/errors.ts';
 import { toStorageError } from '../../storage/index.ts';
 
 /** What PostgreSQL, or the way to it, says when nothing can be kept now: away, starting, shutting down, out of connections. */
-const AWAY = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|08...|57P0.|53[023]00|55006)$/;
+const AWAY = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|08...|57P0.|53[023]00|55006|40P01)$/;
 const FULL = '53100';
+/** Two transactions waited for each other, and PostgreSQL has ended one of them. */
+const DEADLOCK = '40P01';
+const MOST_TRIES = 5;
 
 /** An error of a route as clients are told it: where the database failed, that the same may be sent again. */
 export function toServerError(thrown: unknown): SvcError {
@@ -21,4 +24,15 @@ export function toServerError(thrown: unknown): SvcError {
   )
     return new SvcError('storage_failed', `nothing was saved: ${thrown.message}`, { cause: thrown });
   return asSvcError(thrown);
+}
+
+/** What takes many rows along may meet others who write them: a deletion that PostgreSQL has ended for that begins anew. */
+export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if ((thrown as { code?: unknown }).code !== DEADLOCK || tries === MOST_TRIES) throw thrown;
+    }
+  }
 }

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
+import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
@@ -201,7 +202,7 @@ export function createWorkspaces({
       return true;
     },
     async remove(account, id, actor) {
-      const gone = await db.transaction().execute(async (change) => {
+      const removeRow = async (change: Transaction<Tables>): Promise<{ name: string } | undefined> => {
         // Its events, decisions and commands go with the row.
         const removed = await change
           .deleteFrom('workspaces')
@@ -213,7 +214,8 @@ export function createWorkspaces({
         await change.deleteFrom('deliveries').where('workspace_id', '=', id).execute();
         await forgetInTargets(change, account, id);
         return removed;
-      });
+      };
+      const gone = await retryDeadlocks(() => db.transaction().execute(removeRow));
       if (gone === undefined) return false;
       await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
       return true;

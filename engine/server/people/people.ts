@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -180,7 +181,7 @@ export function createPeople({
         throw new SvcError('conflict', 'the account of the last operator stays', {
           hint: 'make an operator in another account first',
         });
-      await db.deleteFrom('accounts').where('id', '=', account.id).execute();
+      await retryDeadlocks(() => db.deleteFrom('accounts').where('id', '=', account.id).execute());
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
     },
     async add({ name, account, role, isOperator, password }, actor) {
@@ -242,7 +243,7 @@ export function createPeople({
     },
     async remove(person, actor) {
       await checkSomebodyStays(person);
-      await db.deleteFrom('people').where('id', '=', person.id).execute();
+      await retryDeadlocks(() => db.deleteFrom('people').where('id', '=', person.id).execute());
       await changes.record({
         account: person.account_id,
         actor,

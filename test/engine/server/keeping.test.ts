@@ -175,7 +175,8 @@ onBothDatabases((start, makeDatabase) => {
         await until(() => messages()[0]!.keyboard.length === 0, 'the message to change');
         assert.equal(messages().length, 1, 'nothing is said twice');
         await again.parts.people.removeAccount('home', 'a test').catch(() => undefined);
-        const { db } = again.parts;
+        const { db, chats } = again.parts;
+        await chats.settled();
         await db.deleteFrom('accounts').execute();
         for (const table of ['chat_users', 'chat_channels', 'chat_messages', 'chat_tickets'] as const)
           assert.deepEqual(await db.selectFrom(table).selectAll().execute(), [], table);
