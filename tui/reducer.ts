@@ -3,7 +3,7 @@ import { closeStaleAnswer } from './actions/asks.ts';
 import { askWhenKnown, settleBulkCall } from './actions/bulk.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
 import { sortList } from './actions/sorting.ts';
-import { type Effect, showMessage, type Transition, transitionTo } from './actions/transition.ts';
+import { type Effect, showMessage, type Transition, transitionTo, withdraw } from './actions/transition.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
 import { nameKey } from './keymap/name-key.ts';
 import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
@@ -58,6 +58,8 @@ function reopenForm(state: State, form: Overlay | undefined): State {
 }
 
 const GOOD_NEWS_MS = 8000;
+/** After a question or form went away by itself, a hand that was typing for it is at rest when it has paused so long. */
+const PAUSE_MS = 500;
 
 /** The only place where the state changes. It is pure, so tests can prove what a key does without terminal or engine. */
 export function reduceState(before: State, event: DashboardEvent): Transition {
@@ -73,7 +75,11 @@ export function reduceState(before: State, event: DashboardEvent): Transition {
 function applyEvent(state: State, event: DashboardEvent): Transition {
   switch (event.type) {
     case 'keys':
-      return handleKeys({ ...state, now: Math.max(state.now, event.at) }, event.keys, event.at);
+      return handleKeys(
+        awaitPause({ ...state, now: Math.max(state.now, event.at) }, event.at),
+        event.keys,
+        event.at,
+      );
     case 'paste':
       if (state.overlay !== null) return transitionTo(insertInOverlay(state, state.overlay, event.text));
       return transitionTo(showMessage({ ...state, armed: null }, 'pasted text does nothing here'));
@@ -82,11 +88,7 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
     case 'tick':
       return transitionTo(expireMessage({ ...state, now: event.at }));
     case 'link':
-      return transitionTo({
-        ...state,
-        link: { ...state.link, ...event.link },
-        ...(event.link.phase === 'lost' ? { armed: null, busy: [] } : {}),
-      });
+      return transitionTo(changeLink(state, event.link));
     case 'data': {
       const { data, arrived } = applyDataChange(state.data, event.change);
       // With another configuration or engine, what a run would do may have changed.
@@ -150,6 +152,15 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
   }
 }
 
+function changeLink(state: State, change: Partial<Link>): State {
+  const next = { ...state, link: { ...state.link, ...change } };
+  if (change.phase !== 'lost') return next;
+  const idle = { ...next, busy: [] };
+  return state.armed === null
+    ? idle
+    : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is away`);
+}
+
 /** What a person wants to hear of something new that waits. */
 function listAlerts(state: State): Effect[] {
   const { bell, notices } = state.preferences;
@@ -170,8 +181,15 @@ const expireMessage = (state: State): State =>
     ? { ...state, message: null }
     : state;
 
+/** The time in which keys do nothing ends with the first one after a pause, and each of those before begins it anew. */
+const awaitPause = (state: State, at: number): State =>
+  state.withdrawnAt === null
+    ? state
+    : { ...state, withdrawnAt: at - state.withdrawnAt < PAUSE_MS ? at : null };
+
 function handleKeys(state: State, keys: readonly string[], at: number): Transition {
   const [only] = keys;
+  if (state.withdrawnAt !== null && only !== 'ctrl+c') return transitionTo(state);
   if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
   if (state.overlay !== null) return handleOverlayBurst(state, state.overlay, keys, at);
   // A burst disarms and moves, but never acts.

@@ -45,6 +45,7 @@ export const createInitialState = (options: {
   busy: [],
   bulk: null,
   movedAt: Number.NEGATIVE_INFINITY,
+  withdrawnAt: null,
   preferences: options.preferences ?? DEFAULT_PREFERENCES,
   across: null,
   isPlain: options.plain ?? false,

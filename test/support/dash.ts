@@ -46,13 +46,16 @@ export async function act(terminal: Terminal, key: string): Promise<void> {
 
 /** What the dashboard says to a key that it did not take now, and takes when it is pressed again; cut where it is small. */
 const NOT_NOW =
-  /press again|press them one after the other|still being fetched|still under way|nothing was done|… ! for all/;
+  /press again|press them one after the other|still being fetched|still under way|look again|nothing was done|… ! for all/;
 
 /** What it takes to read a question, at least. An answer that comes sooner is not taken for a person's. */
 const READ_MS = 60;
 
 /** As long as this a screen may stay as it was before a key shows in it. */
 const SAME_ANSWER_MS = 2000;
+
+/** A hand rests so long after a question was withdrawn under it; until then its keys do nothing. */
+const REST_MS = 600;
 
 /** The first key of a question, pressed until the question is there, as a person does who reads why it is not. */
 export async function ask(terminal: Terminal, key: string, question: string): Promise<void> {
@@ -124,13 +127,8 @@ export async function confirm(
   for (;;) {
     await ask(terminal, key, question);
     await answer(terminal, second);
-    const screen = await until(() => {
-      const now = terminal.screen();
-      return shows(now) || WITHDRAWN.test(now) ? now : null;
-    }, String(effect)).catch((error: Error) => {
-      throw new Error(`${error.message}; the screen:\n${terminal.screen()}`);
-    });
+    const screen = await terminal.shows((now) => shows(now) || WITHDRAWN.test(now), String(effect));
     if (shows(screen)) return;
-    await delay(LOOK_MS);
+    await delay(REST_MS);
   }
 }

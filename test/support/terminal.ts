@@ -53,7 +53,7 @@ export interface Terminal {
   /** The same with the escape sequences of its colours. Blanks stay: they may have a background. */
   colours(): string;
   /** Waits until the screen holds the text and returns that screen. */
-  shows(text: string | RegExp, what?: string): Promise<string>;
+  shows(text: string | RegExp | ((screen: string) => boolean), what?: string): Promise<string>;
   /**
    * Waits until the screen does not hold the text and returns that screen. While one screen makes room for another it is
    * empty for a moment: wait for what the next one shows first.
@@ -210,7 +210,9 @@ export async function openTerminal({
 /** A word as tmux is to take it: one that ends in `;` would end the command. */
 const plain = (word: string): string => word.replace(/;$/, '\\;');
 
-const holds = (screen: string, text: string | RegExp): boolean =>
-  typeof text === 'string' ? screen.includes(text) : screen.search(text) >= 0;
+function holds(screen: string, text: string | RegExp | ((screen: string) => boolean)): boolean {
+  if (typeof text === 'function') return text(screen);
+  return typeof text === 'string' ? screen.includes(text) : screen.search(text) >= 0;
+}
 
 const framed = (screen: string): string => screen.replace(/^/gm, '| ');

@@ -44,8 +44,7 @@ describe('nothing fires that was not meant', withTmux, () => {
 
     // A deliberate answer still goes through.
     await terminal.shows('│ │ second', 'the prompt of d-2');
-    await act(terminal, 'a');
-    await terminal.shows('Approve d-2');
+    await ask(terminal, 'a', 'Approve d-2');
     await answer(terminal, 'y');
     await terminal.shows('d-2 approved');
   });

@@ -3,7 +3,7 @@ import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
 import type { AnswerAsk } from '../state/overlays.ts';
 import type { AskRow } from '../state/rows.ts';
-import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
+import { callEngine, showMessage, type Transition, transitionTo, withdraw } from './transition.ts';
 
 export function getSelectedAsk(state: State): AskRow | undefined {
   const { selected } = state.lists.asks;
@@ -58,5 +58,5 @@ export function closeStaleAnswer(state: State): State {
   if (now !== undefined && isOpenAsk(now)) return state;
   const what = now === undefined ? 'it is gone' : describeOutcome(now);
   const text = `${nameAsk(overlay.ask)} is closed, nothing was sent: ${what}`;
-  return showMessage({ ...state, overlay: null }, text, 'bad');
+  return withdraw(state, text);
 }

@@ -72,6 +72,14 @@ export const showMessage = (
   },
 });
 
+/** Takes a question or form away without a key, and says why. Keys that were meant for it are not taken for others. */
+export const withdraw = (state: State, text: string): State => ({
+  ...showMessage(state, text, 'bad'),
+  armed: null,
+  overlay: null,
+  withdrawnAt: state.now,
+});
+
 /** Calls the engine. The subject is busy until the answer arrives. */
 export function callEngine<K extends keyof Api>(
   state: State,

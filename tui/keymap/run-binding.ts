@@ -1,6 +1,6 @@
 import { isAboutMarks, openBulkQuestion } from '../actions/bulk.ts';
 import { isEssentialRead, readFurther } from '../actions/required-reading.ts';
-import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
+import { showMessage, type Transition, transitionTo, withdraw } from '../actions/transition.ts';
 import { getSubjectStamp } from '../state/details.ts';
 import type { Armed, State } from '../state/model.ts';
 import { type Binding, getDisabledReason, KEYMAP } from './index.ts';
@@ -60,5 +60,5 @@ export function answerQuestion(state: State, key: string, at: number): Transitio
 export function disarmIfChanged(state: State): State {
   const { armed } = state;
   if (armed === null || getSubjectStamp(state.data, armed.subject) === armed.stamp) return state;
-  return showMessage({ ...state, armed: null }, `${armed.subject.id} has changed: look again`, 'bad');
+  return withdraw(state, `${armed.subject.id} has changed: look again`);
 }

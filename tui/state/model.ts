@@ -153,6 +153,8 @@ export interface State {
   bulk: BulkRun | null;
   /** When the program, rather than a key, last moved a selection. */
   movedAt: number;
+  /** Since when keys do nothing, because the question or form that they were for went away by itself; null when they act. */
+  withdrawnAt: number | null;
   preferences: Preferences;
   /** Null in a dashboard of one workspace. */
   across: Across | null;

@@ -72,6 +72,20 @@ describe('an answer goes to the question that was read', () => {
     assert.deepEqual(dash.keys('1').calls(), []);
   });
 
+  it('what was still being typed for one that went away acts on nothing, until the hand pauses', () => {
+    const dash = openAsks(askRow(31, { options: [] }), askRow(32))
+      .keys('enter', 'n', 'o')
+      .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });
+    const { focus, view } = dash.state();
+    dash.keys('1', 'enter', 'x', 'y').burst('1', 'y');
+    assert.deepEqual(dash.calls(), []);
+    assert.equal(dash.state().focus, focus);
+    assert.equal(dash.state().view, view);
+    assert.equal(dash.state().armed, null);
+    assert.match(lastMessage(dash), /ask 31 is closed/);
+    assert.equal(dash.wait(600).keys('1').state().focus, 'tasks');
+  });
+
   it('one that ran out of time is withdrawn, whatever was typed', () => {
     const dash = openAsks(askRow(31, { options: [] }))
       .keys('enter', 'n', 'o')

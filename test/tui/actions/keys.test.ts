@@ -140,6 +140,12 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.match(dash.state().message?.text ?? '', /d-1 has changed/);
     dash.keys('y');
     assert.deepEqual(dash.calls(), []);
+    // Nor is the answer that comes too late another key, and why is still there to be read.
+    dash.keys('j', 'a');
+    assert.equal(dash.state().armed, null);
+    assert.equal(dash.state().lists.decisions.selected, 'd-1');
+    assert.match(dash.state().message?.text ?? '', /d-1 has changed/);
+    assert.equal(dash.wait(600).keys('j').state().lists.decisions.selected, 'd-2');
   });
 
   it('a decision that someone else has decided while armed withdraws the question', () => {
@@ -475,6 +481,7 @@ describe('while the engine is away', () => {
       .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: 0 } })
       .keys('y');
     assert.deepEqual(dash.calls(), []);
+    assert.match(dash.state().message?.text ?? '', /d-1: nothing was done, the engine is away/);
   });
 });
 
