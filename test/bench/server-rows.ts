@@ -136,9 +136,11 @@ export async function fillServer(
           approval: 'yes',
         };
         return {
+          account_id: account.id,
           workspace_id: 'w_bench0',
           decision_id: decision.decision_id,
           position: at,
+          since: Date.parse(decision.since),
           hash: decision.hash,
           approval: decision.approval,
           body: JSON.stringify(decision),

@@ -12,6 +12,7 @@ import { temporaryFolder } from '../support/git.ts';
 import { inspectPage, typeForm } from '../support/inspect-page.ts';
 import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { fillLists } from '../support/long-lists.ts';
 import { until } from '../support/wait.ts';
 import { SVC } from '../support/workspace.ts';
 
@@ -161,6 +162,41 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       elsewhere.close();
       await context.close();
     }
+  });
+});
+
+/** Those that look unlike each other; the others are read as text in engine/server/lists. */
+const LISTS_SEEN = ['/app', '/app/workspaces', '/app/people', '/operator'];
+
+describe('lists of many pages in a browser', withChromium, () => {
+  let server: TestServer;
+  let browser: Browser;
+  before(async () => {
+    [server, browser] = await Promise.all([startTestServer(), openChromium()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('are gone through by the keyboard alone, and are right in the middle at every width and in both colours', async () => {
+    const { page, context, complaints } = await openPage(browser, server.url);
+    await page.goto(server.url);
+    await typeForm(page, { code: server.codes.at(-1)!, name: 'ann', password: PASSWORD, account: 'home' });
+    const [home] = await server.parts.people.listAccounts();
+    const lists = await fillLists(server, home!.id, 101);
+    for (const { path } of lists.filter((each) => LISTS_SEEN.includes(each.path))) {
+      await page.goto(`${server.url}${path}`);
+      const links = page.getByRole('navigation', { name: 'More of this list' }).getByRole('link');
+      assert.equal(await links.count(), 1, path);
+      await links.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/after=/);
+      assert.equal(await links.count(), 2, path);
+      await inspectPage(page, `the second page of ${path}`, { isPictured: false });
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
   });
 });
 

@@ -5,6 +5,7 @@ import { addSignedDecisions } from './add-signed-decisions.ts';
 import { addUsage } from './add-usage.ts';
 import { createTable } from './create-table.ts';
 import { dropRepeatedIndexes } from './drop-repeated-indexes.ts';
+import { indexLists } from './index-lists.ts';
 import type { Tables } from './tables.ts';
 
 /** One step of the schema. A step that was released is never changed; the next one follows it. */
@@ -271,6 +272,7 @@ const MIGRATIONS: readonly Migration[] = [
   addSignedDecisions,
   addUsage,
   dropRepeatedIndexes,
+  indexLists,
 ];
 
 /** Where the number of the schema is kept. */

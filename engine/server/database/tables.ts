@@ -132,10 +132,14 @@ interface WorkspaceEventTable {
 }
 
 interface PendingDecisionTable {
+  /** That of its workspace, with which it goes. */
+  account_id: string;
   workspace_id: string;
   decision_id: string;
   /** Its place in the list. */
   position: number;
+  /** When it began to wait. */
+  since: number;
   hash: string;
   approval: string;
   /** JSON, as `pendingDecision` has it. */

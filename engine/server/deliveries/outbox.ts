@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '../database/tables.ts';
 
 // The rows of deliveries, and which of them is next.
@@ -18,6 +19,8 @@ export interface Settled {
 
 /** A delivery as pages list it. */
 export type ListedDelivery = DeliveryRow & { target_name: string; target_paused_at: number | null };
+
+const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direction: 'desc' };
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -112,22 +115,19 @@ export function createOutbox(db: Kysely<Tables>) {
       });
     },
 
-    /** Newest first: those before an id, of one target if it is named. */
+    /** Newest first, of one target if it is named. */
     list(
       account: string,
-      { before, target, limit }: { before: number; target: string | null; limit: number },
-    ): Promise<ListedDelivery[]> {
+      { target = null, ...wish }: PageWish & { target?: string | null } = {},
+    ): Promise<ListPage<ListedDelivery>> {
       let found = db
         .selectFrom('deliveries')
         .innerJoin('targets', 'targets.id', 'deliveries.target_id')
         .selectAll('deliveries')
         .select(['targets.name as target_name', 'targets.paused_at as target_paused_at'])
-        .where('deliveries.account_id', '=', account)
-        .where('deliveries.id', '<', before)
-        .orderBy('deliveries.id', 'desc')
-        .limit(limit);
+        .where('deliveries.account_id', '=', account);
       if (target !== null) found = found.where('deliveries.target_id', '=', target);
-      return found.execute();
+      return readListPage(found, NEWEST_FIRST, wish);
     },
 
     /** Sends a delivery again now, under its id; false when the account has none such. */

@@ -7,7 +7,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { SIGN_IN_RULE } from '../people/failures.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, requireAdmin, writeSessionCookie } from './guards.ts';
+import { readForm, readPageWish, requireAdmin, writeSessionCookie } from './guards.ts';
 
 /** What a page says after a change; the address carries the word, never the sentence. */
 const SAID: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   routes.get('/machines', async (context) => {
     const signedIn = context.get('signedIn');
-    const listed = await machines.list(signedIn.account.id);
+    const listed = await machines.list(signedIn.account.id, readPageWish(context));
     return context.html(
       <MachinesPage signedIn={signedIn} machines={listed} origin={origin} said={readSaid(context)} />,
     );
@@ -43,16 +43,12 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     status: 200 | 404 | 409 | 422 = 200,
   ) {
     const signedIn = context.get('signedIn');
-    const listed = await people.list(signedIn.account.id);
+    const listed = await people.listPage(signedIn.account.id, readPageWish(context));
     return context.html(<PeoplePage signedIn={signedIn} people={listed} {...facts} />, status);
   }
   /** A person of the visitor's own account; null for any other. */
-  const findOwn = async (context: ServerContext) => {
-    const { account } = context.get('signedIn');
-    const id = context.req.param('id');
-    const listed = (await people.list(account.id)).find((person) => person.id === id);
-    return listed === undefined ? null : people.find(listed.name, account.id);
-  };
+  const findOwn = (context: ServerContext) =>
+    people.findById(context.req.param('id') ?? '', context.get('signedIn').account.id);
   const renderFailure = (context: ServerContext, thrown: unknown) => {
     const error = asSvcError(thrown);
     const status = toHttpStatus(error.code);
@@ -124,7 +120,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     status: 200 | 403 | 422 | 429 = 200,
   ) {
     const signedIn = context.get('signedIn');
-    const sessions = await people.listSessions(signedIn.person.id);
+    const sessions = await people.listSessions(signedIn.person.id, readPageWish(context));
     const said = error === null ? readSaid(context) : null;
     return context.html(
       <SignInsPage signedIn={signedIn} sessions={sessions} said={said} error={error} />,
@@ -164,7 +160,8 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   routes.get('/log', async (context) => {
     const signedIn = context.get('signedIn');
-    return context.html(<LogPage signedIn={signedIn} changes={await changes.list(signedIn.account.id)} />);
+    const listed = await changes.list(signedIn.account.id, readPageWish(context));
+    return context.html(<LogPage signedIn={signedIn} changes={listed} />);
   });
   return routes;
 }

@@ -3,11 +3,10 @@ import { Hono } from 'hono';
 import { DecisionPage, WaitingPage, WorkspacePage, WorkspacesPage } from '../pages/decisions.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, requireAdmin } from './guards.ts';
+import { readForm, readPageWish, requireAdmin } from './guards.ts';
 
 /** A press of a button is answered when the workspace has answered, or after so long. */
 const PATIENCE_MS = 5000;
-const SHOWN_EVENTS = 200;
 
 const SAID: Readonly<Record<string, string>> = {
   unlinked: 'The workspace was unlinked: its token opens nothing any more.',
@@ -26,12 +25,12 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   routes.get('/', async (context) => {
     const signedIn = context.get('signedIn');
-    const [listed, linked] = await Promise.all([
-      pending.list(signedIn.account.id),
-      workspaces.list(signedIn.account.id),
+    const { id } = signedIn.account;
+    const [waiting, linked] = await Promise.all([
+      pending.list(id, readPageWish(context)),
+      workspaces.countLinked(id),
     ]);
-    const hasWorkspaces = linked.some(({ revoked_at }) => revoked_at === null);
-    return context.html(<WaitingPage signedIn={signedIn} {...listed} hasWorkspaces={hasWorkspaces} />);
+    return context.html(<WaitingPage signedIn={signedIn} waiting={waiting} hasWorkspaces={linked > 0} />);
   });
 
   // What cannot be an id is asked of no database: PostgreSQL takes no NUL in a text.
@@ -101,12 +100,10 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   routes.get('/workspaces', async (context) => {
     const signedIn = context.get('signedIn');
-    const listed = (await workspaces.list(signedIn.account.id)).map((each) => ({
-      ...each,
-      isConnected: polls.isConnected(each.id),
-    }));
+    const page = await workspaces.listPage(signedIn.account.id, readPageWish(context));
+    const rows = page.rows.map((each) => ({ ...each, isConnected: polls.isConnected(each.id) }));
     const said = SAID[context.req.query('said') ?? ''] ?? null;
-    return context.html(<WorkspacesPage signedIn={signedIn} workspaces={listed} said={said} />);
+    return context.html(<WorkspacesPage signedIn={signedIn} workspaces={{ ...page, rows }} said={said} />);
   });
   routes.get('/workspaces/:workspace', async (context) => {
     const workspace = await findWorkspace(context);
@@ -114,8 +111,9 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(
       <WorkspacePage
         signedIn={context.get('signedIn')}
+        id={workspace.id}
         name={workspace.name}
-        events={await events.list(workspace.id, SHOWN_EVENTS)}
+        events={await events.list(workspace.id, readPageWish(context))}
       />,
     );
   });

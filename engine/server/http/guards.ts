@@ -1,5 +1,6 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
+import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { findClientAddress } from './settings.ts';
@@ -139,6 +140,12 @@ export async function readFormLists(context: ServerContext): Promise<(name: stri
       .filter((value) => typeof value === 'string')
       .map(readText);
 }
+
+/** Which page of its list the address asks for. */
+export const readPageWish = (context: ServerContext): PageWish => ({
+  after: context.req.query('after'),
+  before: context.req.query('before'),
+});
 
 /** A page of this server to go to, from outside; `/app` for anything else. */
 export const readNextPage = (text: string): string =>

@@ -9,7 +9,7 @@ import { BotPage } from '../pages/bots.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, requireOperator, requireSignedIn } from './guards.ts';
+import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
 
 /** How far back the sums over all accounts go. */
 const TOTALS_DAYS = 30;
@@ -25,9 +25,8 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
     status: 200 | 409 | 422 = 200,
   ) {
-    const [accounts, listed, bots, totals] = await Promise.all([
-      people.listAccounts(),
-      people.list(),
+    const [accounts, bots, totals] = await Promise.all([
+      people.listAccountPage(readPageWish(context)),
       chats.bots.list(),
       usage.listTotals(TOTALS_DAYS),
     ]);
@@ -35,7 +34,6 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       <OperatorPage
         signedIn={context.get('signedIn')}
         accounts={accounts}
-        people={listed}
         bots={bots}
         totals={totals}
         {...facts}
@@ -128,11 +126,10 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       return renderOperator(context, { error: message }, code === 'conflict' ? 409 : 422);
     }
   });
-  const findAccountById = async (context: ServerContext) =>
-    (await people.listAccounts()).find(({ id }) => id === context.req.param('id'));
+  const findAccount = (context: ServerContext) => people.findAccountById(context.req.param('id') ?? '');
   routes.get('/accounts/:id', async (context) => {
-    const account = await findAccountById(context);
-    if (account === undefined) return context.notFound();
+    const account = await findAccount(context);
+    if (account === null) return context.notFound();
     const { addons } = await plans.entitlementsOf(account.id);
     return context.html(
       <AccountPage
@@ -145,26 +142,26 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
   routes.post('/accounts/:id/plan', async (context) => {
-    const account = await findAccountById(context);
+    const account = await findAccount(context);
     const given = (await readForm(context))('plan');
     const plan = PLANS.find((name) => name === given);
-    if (account === undefined || plan === undefined) return context.notFound();
+    if (account === null || plan === undefined) return context.notFound();
     await plans.assign(account, plan, context.get('signedIn').person.name);
     deliveries.wake();
     return context.redirect(`/operator/accounts/${account.id}?said=saved`, 303);
   });
   routes.post('/accounts/:id/addons/:addon/:state{on|off}', async (context) => {
-    const account = await findAccountById(context);
+    const account = await findAccount(context);
     const addon = ADDONS.find((name) => name === context.req.param('addon'));
-    if (account === undefined || addon === undefined) return context.notFound();
+    if (account === null || addon === undefined) return context.notFound();
     const isOn = context.req.param('state') === 'on';
     await plans.switchAddon(account, addon, isOn, context.get('signedIn').person.name);
     deliveries.wake();
     return context.redirect(`/operator/accounts/${account.id}?said=saved`, 303);
   });
   routes.get('/accounts/:id/remove', async (context) => {
-    const account = await findAccountById(context);
-    if (account === undefined) return context.notFound();
+    const account = await findAccount(context);
+    if (account === null) return context.notFound();
     return context.html(
       <ConfirmPage
         signedIn={context.get('signedIn')}
@@ -177,8 +174,8 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
   routes.post('/accounts/:id/remove', async (context) => {
-    const account = await findAccountById(context);
-    if (account === undefined) return context.notFound();
+    const account = await findAccount(context);
+    if (account === null) return context.notFound();
     try {
       await people.removeAccount(account.name, context.get('signedIn').person.name);
     } catch (thrown) {

@@ -8,7 +8,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
 import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readFormLists, requireAdmin } from './guards.ts';
+import { readFormLists, readPageWish, requireAdmin } from './guards.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -20,7 +20,6 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
-const ON_A_PAGE = 50;
 
 const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
 
@@ -51,18 +50,15 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     const [entitlements, listed, members, linked] = await Promise.all([
       plans.entitlementsOf(id),
       targets.list(id),
-      people.list(id),
-      workspaces.list(id),
+      people.count(id),
+      workspaces.countLinked(id),
     ]);
     return context.html(
       <SettingsPage
         signedIn={signedIn}
         said={readSaid(context)}
         entitlements={entitlements}
-        used={{
-          people: members.length,
-          workspaces: linked.filter(({ revoked_at }) => revoked_at === null).length,
-        }}
+        used={{ people: members, workspaces: linked }}
         targets={listed}
       />,
     );
@@ -216,22 +212,9 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.get('/deliveries', async (context) => {
     const signedIn = context.get('signedIn');
     const target = context.req.query('target') || null;
-    const given = context.req.query('before') ?? '';
-    const before = /^\d{1,15}$/.test(given) ? Number(given) : Number.MAX_SAFE_INTEGER;
-    const rows = await deliveries.list(signedIn.account.id, { before, target, limit: ON_A_PAGE + 1 });
-    const shown = rows.slice(0, ON_A_PAGE);
-    const last = shown.at(-1);
-    const next = new URLSearchParams({
-      ...(target === null ? {} : { target }),
-      before: String(last?.id ?? 0),
-    });
+    const listed = await deliveries.list(signedIn.account.id, { ...readPageWish(context), target });
     return context.html(
-      <DeliveriesPage
-        signedIn={signedIn}
-        said={readSaid(context)}
-        rows={shown}
-        next={rows.length > ON_A_PAGE ? `/app/deliveries?${next}` : null}
-      />,
+      <DeliveriesPage signedIn={signedIn} said={readSaid(context)} deliveries={listed} target={target} />,
     );
   });
   routes.post('/deliveries/:id/again', requireAdmin, async (context) => {

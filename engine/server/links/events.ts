@@ -4,6 +4,7 @@ import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { Chats } from '../chats/index.ts';
 import { createGroupWrites } from '../database/group-writes.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
@@ -25,9 +26,15 @@ interface Call {
 export interface WorkspaceEvents {
   /** Keeps those that are new, in one transaction with what follows from them, and says how many. */
   add(workspace: LinkedWorkspace, events: readonly LinkEvent[]): Promise<number>;
-  /** The newest first. */
-  list(workspace: string, limit: number): Promise<LinkEvent[]>;
+  /** Those that came in last first. */
+  list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
 }
+
+const NEWEST_FIRST: ListOrder = {
+  columns: { 'workspace_events.at': 'integer', 'workspace_events.id': 'text' },
+  direction: 'desc',
+};
+
 /** Where an automation decides, signed as docs/receiver.md describes. */
 const decisionUrl = (origin: string, workspace: string, decision: string): string =>
   `${origin}/v1/decisions/${workspace}/${decision}`;
@@ -124,16 +131,12 @@ export function createWorkspaceEvents({
     add(workspace, events) {
       return addTogether({ workspace, events });
     },
-    async list(workspace, limit) {
-      const rows = await db
-        .selectFrom('workspace_events')
-        .select('body')
-        .where('workspace_id', '=', workspace)
-        .orderBy('at', 'desc')
-        .limit(limit)
-        .execute();
-      const events = rows.map(({ body }) => JSON.parse(body) as LinkEvent);
-      return events.sort((one, other) => other.at.localeCompare(one.at));
+    async list(workspace, wish = {}) {
+      const query = db.selectFrom('workspace_events').selectAll().where('workspace_id', '=', workspace);
+      const { rows, ...beside } = await readListPage(query, NEWEST_FIRST, wish);
+      const told = rows.map(({ body }) => JSON.parse(body) as LinkEvent);
+      // Several of one request came in at the same time.
+      return { ...beside, rows: told.sort((one, other) => other.at.localeCompare(one.at)) };
     },
   };
 }

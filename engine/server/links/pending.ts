@@ -1,5 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { DecisionsRequest, PendingDecision } from '../../http/link-protocol.ts';
+import {
+  countBehind,
+  type ListOrder,
+  type ListPage,
+  type PageWish,
+  readListPage,
+} from '../database/list-page.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { DecisionFollower } from './follower.ts';
 
@@ -8,15 +15,30 @@ export interface WaitingDecision extends PendingDecision {
   workspace: { id: string; name: string; channels: readonly string[] };
 }
 
+/** A page of them, and how many more wait behind it, in this list and in workspaces that do not tell of all. */
+export interface WaitingPage extends Omit<ListPage<WaitingDecision>, 'rows'> {
+  decisions: WaitingDecision[];
+  more: number;
+}
+
 /** The decisions that wait in workspaces, as each has told last. */
 export interface PendingDecisions {
   /** Takes the place of everything that the workspace has told before. */
   replace(workspace: LinkedWorkspace, told: DecisionsRequest): Promise<void>;
   /** Of an account, the oldest first. */
-  list(account: string): Promise<{ decisions: WaitingDecision[]; more: number }>;
+  list(account: string, wish?: PageWish): Promise<WaitingPage>;
   /** One of an account; null where it does not wait any more. */
   find(account: string, workspace: string, decision: string): Promise<WaitingDecision | null>;
 }
+
+const OLDEST_FIRST: ListOrder = {
+  columns: {
+    'pending_decisions.since': 'integer',
+    'pending_decisions.workspace_id': 'text',
+    'pending_decisions.decision_id': 'text',
+  },
+  direction: 'asc',
+};
 
 interface Row {
   body: string;
@@ -41,11 +63,11 @@ export function createPendingDecisions({
     db
       .selectFrom('pending_decisions')
       .innerJoin('workspaces', 'workspaces.id', 'pending_decisions.workspace_id')
-      .select(['body', 'workspace_id', 'name', 'channels'])
-      .where('account_id', '=', account);
+      .select(['body', 'workspace_id', 'decision_id', 'since', 'name', 'channels'])
+      .where('pending_decisions.account_id', '=', account);
 
   return {
-    async replace({ id, channels: before }, { decisions, channels, more }) {
+    async replace({ id, account_id, channels: before }, { decisions, channels, more }) {
       const after = channels.join(',');
       await db.transaction().execute(async (trx) => {
         await trx
@@ -59,9 +81,11 @@ export function createPendingDecisions({
             .insertInto('pending_decisions')
             .values(
               decisions.map((each, position) => ({
+                account_id,
                 workspace_id: id,
                 decision_id: each.decision_id,
                 position,
+                since: Date.parse(each.since),
                 hash: each.hash,
                 approval: each.approval,
                 body: JSON.stringify(each),
@@ -72,16 +96,17 @@ export function createPendingDecisions({
       });
       follower.wake();
     },
-    async list(account) {
-      const rows = await ofAccount(account).orderBy('workspaces.name').orderBy('position').execute();
+    async list(account, wish = {}) {
+      const query = ofAccount(account);
+      const { rows, previous, next } = await readListPage(query, OLDEST_FIRST, wish);
+      const behind = await countBehind(query, OLDEST_FIRST, { rows, previous, next });
       const { more } = await db
         .selectFrom('workspaces')
         .select(({ fn }) => fn.sum('more_decisions').as('more'))
         .where('account_id', '=', account)
         .where('revoked_at', 'is', null)
         .executeTakeFirstOrThrow();
-      const decisions = rows.map(readWaiting).sort((one, other) => one.since.localeCompare(other.since));
-      return { decisions, more: Number(more ?? 0) };
+      return { decisions: rows.map(readWaiting), more: behind + Number(more ?? 0), previous, next };
     },
     async find(account, workspace, decision) {
       const row = await ofAccount(account)

@@ -4,6 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
@@ -17,6 +18,10 @@ export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
 /** Workspaces that were linked from machines of an account, each with a token of its own. */
 export interface Workspaces {
   list(account: string): Promise<ListedWorkspace[]>;
+  /** The same, a page at a time. */
+  listPage(account: string, wish: PageWish): Promise<ListPage<ListedWorkspace>>;
+  /** How many are linked. */
+  countLinked(account: string): Promise<number>;
   /** One of that account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
   /** One that is linked, of whatever account; null for any other. */
@@ -39,6 +44,11 @@ export interface Workspaces {
   /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
   remove(account: string, id: string, actor: string): Promise<boolean>;
 }
+
+const BY_NAME: ListOrder = {
+  columns: { 'workspaces.name': 'text', 'workspaces.id': 'text' },
+  direction: 'asc',
+};
 
 const cleanName = (name: string): string =>
   toPrintable(name).replace(/\s+/g, ' ').trim().slice(0, 200) || 'unnamed';
@@ -71,17 +81,26 @@ export function createWorkspaces({
     await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
   }
 
+  const ofAccount = (account: string) =>
+    db
+      .selectFrom('workspaces')
+      .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+      .selectAll('workspaces')
+      .select('machines.name as machine')
+      .where('workspaces.account_id', '=', account);
+  const linkedOf = (account: string) =>
+    db
+      .selectFrom('workspaces')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('account_id', '=', account)
+      .where('revoked_at', 'is', null);
+
   return {
-    list: (account) =>
-      db
-        .selectFrom('workspaces')
-        .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
-        .selectAll('workspaces')
-        .select('machines.name as machine')
-        .where('workspaces.account_id', '=', account)
-        .orderBy('workspaces.name')
-        .orderBy('workspaces.id')
-        .execute(),
+    list: (account) => ofAccount(account).orderBy('workspaces.name').orderBy('workspaces.id').execute(),
+    listPage: (account, wish) => readListPage(ofAccount(account), BY_NAME, wish),
+    async countLinked(account) {
+      return Number((await linkedOf(account).executeTakeFirstOrThrow()).count);
+    },
     async find(account, id) {
       const found = await db
         .selectFrom('workspaces')
@@ -101,14 +120,8 @@ export function createWorkspaces({
       return found ?? null;
     },
     async link({ key, name, version }, { machine, person }) {
-      const { others } = await db
-        .selectFrom('workspaces')
-        .select(({ fn }) => fn.countAll().as('others'))
-        .where('account_id', '=', machine.account_id)
-        .where('revoked_at', 'is', null)
-        .where('key', '!=', key)
-        .executeTakeFirstOrThrow();
-      await plans.requireRoom(machine.account_id, 'workspaces', Number(others));
+      const others = await linkedOf(machine.account_id).where('key', '!=', key).executeTakeFirstOrThrow();
+      await plans.requireRoom(machine.account_id, 'workspaces', Number(others.count));
       const { token, hash } = makeToken('svcw_');
       const now = clock.now();
       const facts = {

@@ -1,19 +1,29 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { isSightingDue } from '../database/last-seen.ts';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { Machine, Person, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { hashToken } from '../secrets.ts';
 
+/** A machine as pages list it. */
+export type ListedMachine = Machine & { person: string };
+
 /** Machines that people logged in from, each with a token. */
 export interface Machines {
-  list(account: string): Promise<(Machine & { person: string })[]>;
+  /** Those that logged in first. */
+  list(account: string, wish?: PageWish): Promise<ListPage<ListedMachine>>;
   /** Whose token it is; null for an unknown or revoked one. */
   findByToken(token: string): Promise<{ machine: Machine; person: Person; account: string } | null>;
   revokeToken(token: string): Promise<void>;
   /** False when the account has no such machine. */
   revoke(id: string, by: Person): Promise<boolean>;
 }
+
+const OLDEST_FIRST: ListOrder = {
+  columns: { 'machines.created_at': 'integer', 'machines.id': 'text' },
+  direction: 'asc',
+};
 
 export function createMachines({
   db,
@@ -25,15 +35,15 @@ export function createMachines({
   changes: ChangeLog;
 }): Machines {
   return {
-    list: (account) =>
-      db
+    list(account, wish = {}) {
+      const query = db
         .selectFrom('machines')
         .innerJoin('people', 'people.id', 'machines.person_id')
         .selectAll('machines')
         .select('people.name as person')
-        .where('machines.account_id', '=', account)
-        .orderBy('machines.created_at')
-        .execute(),
+        .where('machines.account_id', '=', account);
+      return readListPage(query, OLDEST_FIRST, wish);
+    },
     async findByToken(token) {
       const machine = await db
         .selectFrom('machines')

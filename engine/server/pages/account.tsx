@@ -1,7 +1,11 @@
 /** @jsxImportSource hono/jsx */
-import type { BrowserSession, Change, Machine } from '../database/tables.ts';
-import type { ListedPerson, SignedIn } from '../people/people.ts';
+import type { ListPage } from '../database/list-page.ts';
+import type { BrowserSession, Change } from '../database/tables.ts';
+import type { ListedMachine } from '../login/machines.ts';
+import type { SignedIn } from '../people/people.ts';
+import type { ListedPerson } from '../people/people-lists.ts';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead, Time, WhosePassword } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
 
 interface Shown {
   signedIn: SignedIn;
@@ -15,11 +19,11 @@ export function MachinesPage({
   said,
   machines,
   origin,
-}: Shown & { machines: readonly (Machine & { person: string })[]; origin: string }) {
+}: Shown & { machines: ListPage<ListedMachine>; origin: string }) {
   return (
     <Page title="Machines" path="/app/machines" signedIn={signedIn}>
       <Notice said={said ?? null} />
-      {machines.length === 0 ? (
+      {machines.rows.length === 0 ? (
         <p>
           No machine has logged in. On a machine with svc: <code>{`svc login ${origin}`}</code>
         </p>
@@ -27,7 +31,7 @@ export function MachinesPage({
         <table>
           <TableHead columns={['Machine', 'Logged in by', 'Since', 'Last seen']} hasActions />
           <tbody>
-            {machines.map(({ id, name, person, svc_version, system, created_at, seen_at }) => (
+            {machines.rows.map(({ id, name, person, svc_version, system, created_at, seen_at }) => (
               <tr>
                 <td data-label="Machine">
                   {name} <span class="dim">{`svc ${svc_version}, ${system}`}</span>
@@ -47,6 +51,11 @@ export function MachinesPage({
           </tbody>
         </table>
       )}
+      <PageLinks
+        page={machines}
+        path="/app/machines"
+        names={{ previous: 'Machines that logged in before', next: 'Machines that logged in later' }}
+      />
       <h2>Log a machine in</h2>
       <p>
         <code>{`svc login ${origin}`}</code> prints a code. <a href="/device">Type it in here</a>.
@@ -62,7 +71,7 @@ export function PeoplePage({
   error,
   people,
   link,
-}: Shown & { people: readonly ListedPerson[]; link?: { name: string; url: string } | null }) {
+}: Shown & { people: ListPage<ListedPerson>; link?: { name: string; url: string } | null }) {
   const isAdmin = signedIn.person.role === 'admin';
   return (
     <Page title="People" path="/app/people" signedIn={signedIn}>
@@ -71,7 +80,7 @@ export function PeoplePage({
       <table>
         <TableHead columns={['Name', 'Role', 'State']} hasActions />
         <tbody>
-          {people.map(({ id, name, role, is_operator, has_password }) => (
+          {people.rows.map(({ id, name, role, is_operator, has_password }) => (
             <tr>
               <td data-label="Name">{name}</td>
               <td data-label="Role">{`${role}${is_operator ? ', operator' : ''}`}</td>
@@ -99,6 +108,11 @@ export function PeoplePage({
           ))}
         </tbody>
       </table>
+      <PageLinks
+        page={people}
+        path="/app/people"
+        names={{ previous: 'Previous people', next: 'Next people' }}
+      />
       {isAdmin ? (
         <>
           <h2>Invite somebody</h2>
@@ -125,14 +139,14 @@ export function SignInsPage({
   said,
   error,
   sessions,
-}: Shown & { sessions: readonly BrowserSession[] }) {
+}: Shown & { sessions: ListPage<BrowserSession> }) {
   return (
     <Page title="Sign-ins" path="/app/sign-ins" signedIn={signedIn}>
       <Notice said={said ?? null} error={error ?? null} />
       <table>
         <TableHead columns={['Browser', 'From', 'Since', 'Last request']} hasActions />
         <tbody>
-          {sessions.map(({ id, browser, address, created_at, seen_at }) => (
+          {sessions.rows.map(({ id, browser, address, created_at, seen_at }) => (
             <tr>
               <td data-label="Browser">{browser === '' ? 'unknown' : browser}</td>
               <td data-label="From">{address}</td>
@@ -158,6 +172,11 @@ export function SignInsPage({
           ))}
         </tbody>
       </table>
+      <PageLinks
+        page={sessions}
+        path="/app/sign-ins"
+        names={{ previous: 'Sign-ins used later', next: 'Sign-ins used before' }}
+      />
       <h2>Change the password</h2>
       <p>It ends all other sign-ins.</p>
       <form method="post" action="/app/password">
@@ -177,13 +196,13 @@ export function SignInsPage({
 }
 
 /** What was changed in the account, the newest first. */
-export function LogPage({ signedIn, changes }: Shown & { changes: readonly Change[] }) {
+export function LogPage({ signedIn, changes }: Shown & { changes: ListPage<Change> }) {
   return (
     <Page title="Log" path="/app/log" signedIn={signedIn}>
       <table>
         <TableHead columns={['When', 'Who', 'What']} />
         <tbody>
-          {changes.map(({ at, actor, what, detail }) => (
+          {changes.rows.map(({ at, actor, what, detail }) => (
             <tr>
               <td data-label="When">
                 <Time at={at} />
@@ -194,6 +213,11 @@ export function LogPage({ signedIn, changes }: Shown & { changes: readonly Chang
           ))}
         </tbody>
       </table>
+      <PageLinks
+        page={changes}
+        path="/app/log"
+        names={{ previous: 'Newer changes', next: 'Older changes' }}
+      />
     </Page>
   );
 }

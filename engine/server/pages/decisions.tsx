@@ -3,11 +3,13 @@ import { formatCount } from '../../base/text.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
 import { describeCommand, describeOrigin, nameDecision } from '../chats/describe.ts';
 import { joinSpans } from '../chats/spans.ts';
+import type { ListPage } from '../database/list-page.ts';
 import type { Command } from '../database/tables.ts';
-import type { WaitingDecision } from '../links/pending.ts';
+import type { WaitingDecision, WaitingPage as WaitingList } from '../links/pending.ts';
 import type { ListedWorkspace } from '../links/workspaces.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Field, Notice, Page, TableHead, Time } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
 
 const placeOf = ({ workspace, project }: WaitingDecision): string =>
   project === null ? workspace.name : `${workspace.name}, ${project}`;
@@ -29,15 +31,14 @@ function CommandNotice({
 /** What waits in all workspaces of the account, the oldest first. */
 export function WaitingPage({
   signedIn,
-  decisions,
-  more,
+  waiting,
   hasWorkspaces,
 }: {
   signedIn: SignedIn;
-  decisions: readonly WaitingDecision[];
-  more: number;
+  waiting: WaitingList;
   hasWorkspaces: boolean;
 }) {
+  const { decisions, more } = waiting;
   return (
     <Page title="Waiting" path="/app" signedIn={signedIn}>
       {decisions.length === 0 ? (
@@ -77,6 +78,11 @@ export function WaitingPage({
       {more > 0 ? (
         <p>{`${formatCount(more, 'more decision waits', 'more decisions wait')} behind these.`}</p>
       ) : null}
+      <PageLinks
+        page={waiting}
+        path="/app"
+        names={{ previous: 'Older decisions', next: 'Newer decisions' }}
+      />
     </Page>
   );
 }
@@ -188,14 +194,14 @@ export function WorkspacesPage({
   said,
 }: {
   signedIn: SignedIn;
-  workspaces: readonly (ListedWorkspace & { isConnected: boolean })[];
+  workspaces: ListPage<ListedWorkspace & { isConnected: boolean }>;
   said: string | null;
 }) {
   const isAdmin = signedIn.person.role === 'admin';
   return (
     <Page title="Workspaces" path="/app/workspaces" signedIn={signedIn}>
       <Notice said={said} />
-      {workspaces.length === 0 ? (
+      {workspaces.rows.length === 0 ? (
         <p>
           No workspace is linked yet. Run <code>svc link</code> in the folder of one, on a machine that is
           logged in.
@@ -204,7 +210,7 @@ export function WorkspacesPage({
         <table>
           <TableHead columns={['Workspace', 'Machine', 'Since', 'Last contact']} hasActions />
           <tbody>
-            {workspaces.map((each) => (
+            {workspaces.rows.map((each) => (
               <tr>
                 <td data-label="Workspace">
                   <a href={`/app/workspaces/${each.id}`}>{each.name}</a>{' '}
@@ -239,6 +245,11 @@ export function WorkspacesPage({
           </tbody>
         </table>
       )}
+      <PageLinks
+        page={workspaces}
+        path="/app/workspaces"
+        names={{ previous: 'Previous workspaces', next: 'Next workspaces' }}
+      />
     </Page>
   );
 }
@@ -246,22 +257,24 @@ export function WorkspacesPage({
 /** What a workspace has told, the newest first. */
 export function WorkspacePage({
   signedIn,
+  id,
   name,
   events,
 }: {
   signedIn: SignedIn;
+  id: string;
   name: string;
-  events: readonly LinkEvent[];
+  events: ListPage<LinkEvent>;
 }) {
   return (
     <Page title={name} path="" signedIn={signedIn}>
-      {events.length === 0 ? (
+      {events.rows.length === 0 ? (
         <p>It has told of nothing yet.</p>
       ) : (
         <table>
           <TableHead columns={['When', 'What', 'Task', 'Agent', 'Why']} />
           <tbody>
-            {events.map(({ at, event, task_id, title, agent, reason }) => (
+            {events.rows.map(({ at, event, task_id, title, agent, reason }) => (
               <tr>
                 <td data-label="When">
                   <Time at={Date.parse(at)} />
@@ -275,6 +288,11 @@ export function WorkspacePage({
           </tbody>
         </table>
       )}
+      <PageLinks
+        page={events}
+        path={`/app/workspaces/${id}`}
+        names={{ previous: 'Newer events', next: 'Older events' }}
+      />
       <p>
         <a href="/app/workspaces">Workspaces</a>
       </p>

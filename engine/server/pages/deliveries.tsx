@@ -1,28 +1,30 @@
 /** @jsxImportSource hono/jsx */
 import { formatCount } from '../../base/text.ts';
+import type { ListPage } from '../database/list-page.ts';
 import type { DeliveryRow } from '../database/tables.ts';
 import type { ListedDelivery } from '../deliveries/outbox.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Notice, Page, TableHead, Time } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
 
 /** What was sent where, the newest first. */
 export function DeliveriesPage({
   signedIn,
   said,
-  rows,
-  next,
+  deliveries,
+  target,
 }: {
   signedIn: SignedIn;
   said: string | null;
-  rows: readonly ListedDelivery[];
-  /** The address of the page after this one; null on the last. */
-  next: string | null;
+  deliveries: ListPage<ListedDelivery>;
+  /** The only target that is listed; null for all of them. */
+  target: string | null;
 }) {
   const isAdmin = signedIn.person.role === 'admin';
   return (
     <Page title="Deliveries" path="/app/deliveries" signedIn={signedIn}>
       <Notice said={said} />
-      {rows.length === 0 ? (
+      {deliveries.rows.length === 0 ? (
         <p>Nothing was sent yet.</p>
       ) : (
         <table>
@@ -31,7 +33,7 @@ export function DeliveriesPage({
             hasActions={isAdmin}
           />
           <tbody>
-            {rows.map((row) => (
+            {deliveries.rows.map((row) => (
               <tr>
                 <td data-label="Event">
                   <span class="word">{row.event}</span> <span class="dim">{row.workspace}</span>
@@ -67,11 +69,12 @@ export function DeliveriesPage({
           </tbody>
         </table>
       )}
-      {next === null ? null : (
-        <p>
-          <a href={next}>Older ones</a>
-        </p>
-      )}
+      <PageLinks
+        page={deliveries}
+        path="/app/deliveries"
+        names={{ previous: 'Newer deliveries', next: 'Older deliveries' }}
+        query={target === null ? {} : { target }}
+      />
     </Page>
   );
 }

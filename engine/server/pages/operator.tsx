@@ -1,12 +1,15 @@
 /** @jsxImportSource hono/jsx */
 import { ADDONS, type AddonName, QUOTA_NAMES } from '../../base/capabilities.ts';
 import type { ListedBot } from '../chats/bots.ts';
+import type { ListPage } from '../database/list-page.ts';
 import type { Account } from '../database/tables.ts';
 import type { UsageDay } from '../links/usage.ts';
-import type { ListedPerson, SignedIn } from '../people/people.ts';
+import type { SignedIn } from '../people/people.ts';
+import type { ListedAccount } from '../people/people-lists.ts';
 import type { Plan } from '../plans/plans.ts';
 import { BotTable } from './bots.tsx';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
 import { RunsChart, UsageTable } from './usage.tsx';
 
 /** What one account has, to be assigned. */
@@ -84,11 +87,16 @@ export function AccountPage({
   );
 }
 
+/** Such as `ann, bob, carl and 12 more`. */
+function namePeople({ count, names }: ListedAccount['people']): string {
+  const shown = names.join(', ');
+  return count > names.length ? `${shown} and ${count - names.length} more` : shown;
+}
+
 /** Accounts of this server, for those who run it. */
 export function OperatorPage({
   signedIn,
   accounts,
-  people,
   bots,
   totals,
   said,
@@ -96,8 +104,7 @@ export function OperatorPage({
   link,
 }: {
   signedIn: SignedIn;
-  accounts: readonly Account[];
-  people: readonly ListedPerson[];
+  accounts: ListPage<ListedAccount>;
   bots: readonly ListedBot[];
   /** What all accounts together have told. */
   totals: readonly UsageDay[];
@@ -112,18 +119,13 @@ export function OperatorPage({
       <table>
         <TableHead columns={['Account', 'Plan', 'People']} hasActions />
         <tbody>
-          {accounts.map(({ id, name, plan }) => (
+          {accounts.rows.map(({ id, name, plan, people }) => (
             <tr>
               <td data-label="Account">
                 <a href={`/operator/accounts/${id}`}>{name}</a>
               </td>
               <td data-label="Plan">{plan}</td>
-              <td data-label="People">
-                {people
-                  .filter((person) => person.account === name)
-                  .map((person) => person.name)
-                  .join(', ')}
-              </td>
+              <td data-label="People">{namePeople(people)}</td>
               <td>
                 <a href={`/operator/accounts/${id}/remove`} aria-label={`Remove ${name}`}>
                   Remove
@@ -133,6 +135,11 @@ export function OperatorPage({
           ))}
         </tbody>
       </table>
+      <PageLinks
+        page={accounts}
+        path="/operator"
+        names={{ previous: 'Previous accounts', next: 'Next accounts' }}
+      />
       <h2>Add an account</h2>
       <form method="post" action="/operator/accounts">
         <Field name="account" label="Name of the account" />

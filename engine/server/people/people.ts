@@ -8,6 +8,7 @@ import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
+import { createPeopleLists, type PeopleLists } from './people-lists.ts';
 
 /** How long an address that invites somebody, or lets them set a new password, opens. */
 export const INVITATION_MS = 72 * 3600_000;
@@ -25,17 +26,6 @@ export interface SignedIn {
   sessionId: string;
 }
 
-/** A person as lists show them. */
-export interface ListedPerson {
-  id: string;
-  name: string;
-  account: string;
-  role: Role;
-  is_operator: boolean;
-  /** False until an invitation was taken. */
-  has_password: boolean;
-}
-
 export interface NewPerson {
   name: string;
   account: string;
@@ -45,17 +35,18 @@ export interface NewPerson {
 }
 
 /** Accounts, the people in them, and who is signed in where. */
-export interface People {
+export interface People extends PeopleLists {
   countOperators(): Promise<number>;
   addAccount(name: string, actor: string): Promise<Account>;
-  listAccounts(): Promise<Account[]>;
   findAccount(name: string): Promise<Account>;
+  findAccountById(id: string): Promise<Account | null>;
   removeAccount(name: string, actor: string): Promise<void>;
   /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
   add(person: NewPerson, actor: string): Promise<Person>;
-  list(account?: string): Promise<ListedPerson[]>;
   /** Throws `not_found`. */
   find(name: string, account?: string): Promise<Person>;
+  /** One of that account; null for any other. */
+  findById(id: string, account: string): Promise<Person | null>;
   /** The last admin of an account and the last operator stay: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
@@ -69,7 +60,6 @@ export interface People {
   signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
   /** Who a cookie stands for. */
   findSignedIn(token: string): Promise<SignedIn | null>;
-  listSessions(person: string): Promise<Tables['browser_sessions'][]>;
   /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
   endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
 }
@@ -103,8 +93,8 @@ export function createPeople({
   passwords: Passwords;
   plans: Pick<Plans, 'requireRoom'>;
 }): People {
-  const findAccountById = (id: string): Promise<Account> =>
-    db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const lists = createPeopleLists(db);
+  const accountById = (id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id);
 
   /** Removing or demoting is refused where nobody would be left who can undo it. */
   async function checkSomebodyStays({ id, account_id, role, is_operator }: Person): Promise<void> {
@@ -132,6 +122,7 @@ export function createPeople({
   };
 
   return {
+    ...lists,
     async countOperators() {
       const { count } = await db
         .selectFrom('people')
@@ -156,7 +147,9 @@ export function createPeople({
       await changes.record({ account: account.id, actor, what: 'account added', detail: account.name });
       return account;
     },
-    listAccounts: () => db.selectFrom('accounts').selectAll().orderBy('name').execute(),
+    async findAccountById(id) {
+      return (await accountById(id).executeTakeFirst()) ?? null;
+    },
     async findAccount(name) {
       const account = await db
         .selectFrom('accounts')
@@ -185,12 +178,7 @@ export function createPeople({
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
     },
     async add({ name, account, role, isOperator, password }, actor) {
-      const { count } = await db
-        .selectFrom('people')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('account_id', '=', account)
-        .executeTakeFirstOrThrow();
-      await plans.requireRoom(account, 'people', Number(count));
+      await plans.requireRoom(account, 'people', await lists.count(account));
       const row: Person = {
         id: makeServerId('p'),
         account_id: account,
@@ -210,27 +198,6 @@ export function createPeople({
       await changes.record({ account, actor, what: 'person added', detail: `${row.name}, ${role}` });
       return row;
     },
-    async list(account) {
-      let found = db
-        .selectFrom('people')
-        .innerJoin('accounts', 'accounts.id', 'people.account_id')
-        .select([
-          'people.id',
-          'people.name',
-          'accounts.name as account',
-          'people.role',
-          'people.is_operator',
-          'people.password',
-        ])
-        .orderBy('accounts.name')
-        .orderBy('people.name');
-      if (account !== undefined) found = found.where('people.account_id', '=', account);
-      return (await found.execute()).map(({ password, is_operator, ...rest }) => ({
-        ...rest,
-        is_operator: is_operator === 1,
-        has_password: password !== null,
-      }));
-    },
     async find(name, account) {
       let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name.trim()));
       if (account !== undefined) found = found.where('account_id', '=', account);
@@ -240,6 +207,15 @@ export function createPeople({
           hint: 'svc server person list shows them',
         });
       return person;
+    },
+    async findById(id, account) {
+      const found = await db
+        .selectFrom('people')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', account)
+        .executeTakeFirst();
+      return found ?? null;
     },
     async remove(person, actor) {
       await checkSomebodyStays(person);
@@ -369,15 +345,12 @@ export function createPeople({
         .where('id', '=', session.person_id)
         .executeTakeFirst();
       if (person === undefined) return null;
-      return { person, account: await findAccountById(person.account_id), sessionId: session.id };
+      return {
+        person,
+        account: await accountById(person.account_id).executeTakeFirstOrThrow(),
+        sessionId: session.id,
+      };
     },
-    listSessions: (person) =>
-      db
-        .selectFrom('browser_sessions')
-        .selectAll()
-        .where('person_id', '=', person)
-        .orderBy('seen_at', 'desc')
-        .execute(),
     endSessions,
   };
 }

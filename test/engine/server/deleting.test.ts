@@ -134,7 +134,7 @@ onBothDatabases((start) => {
     await shop.tellPending([{}]);
     await shop.tellEvents([{}]);
     const targets = await server.parts.targets.list(account.id);
-    const machine = (await server.parts.machines.list(account.id))[0]!;
+    const machine = (await server.parts.machines.list(account.id)).rows[0]!;
     const person = await server.parts.people.find('carl');
     const ids = [account.id, shop.id, machine.id, person.id, ...targets.map(({ id }) => id)];
     assert.equal(ids.length, 6);

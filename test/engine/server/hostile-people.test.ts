@@ -152,13 +152,10 @@ onBothDatabases((start) => {
       await ann.post(`/app/decisions/${shop.id}/d-17/deny`, { hash: 'ab'.repeat(32) });
       const home = await server.parts.people.findAccount('home');
       const person = await server.parts.people.find('bob');
-      const [machine] = await server.parts.machines.list(home.id);
-      const [session] = await server.parts.people.listSessions((await server.parts.people.find('ann')).id);
-      const [delivery] = await server.parts.deliveries.list(home.id, {
-        before: Number.MAX_SAFE_INTEGER,
-        target: null,
-        limit: 1,
-      });
+      const [machine] = (await server.parts.machines.list(home.id)).rows;
+      const { id: annId } = await server.parts.people.find('ann');
+      const [session] = (await server.parts.people.listSessions(annId)).rows;
+      const [delivery] = (await server.parts.deliveries.list(home.id)).rows;
       await server.parts.chats.channels.add(
         home.id,
         'telegram',
@@ -323,7 +320,15 @@ onBothDatabases((start) => {
         const answer = await send(ann, route.includes('POST') ? route : 'GET ', path);
         assert.ok(answer.status < 500, `${route}: ${answer.status}`);
       }
-      for (const query of ['target=%00', 'before=%00', 'said=%00', 'kind=%00', 'user_code=%00', 'next=%00'])
+      for (const query of [
+        'target=%00',
+        'before=%00',
+        'after=%00',
+        'said=%00',
+        'kind=%00',
+        'user_code=%00',
+        'next=%00',
+      ])
         for (const place of ['/app/deliveries', '/app/settings', '/app/settings/new', '/device', '/sign-in'])
           assert.ok((await ann.get(`${place}?${query}`)).status < 500, `${place}?${query}`);
       const names = ['name', 'url', 'events[]', 'workspaces[]', 'kind', 'password', 'old', 'role', 'account'];

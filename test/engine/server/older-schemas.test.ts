@@ -20,6 +20,8 @@ const ROWS = 10_000;
 const ROWS_AT_ONCE = 500;
 /** From this schema on targets name workspaces by their ids. */
 const IDS_IN_TARGETS = 5;
+/** From this one on pending decisions say whose they are and since when they wait. */
+const DECISIONS_IN_ORDER = 8;
 
 type Row = Record<string, string | number>;
 type Content = Map<keyof Tables, Row[]>;
@@ -61,6 +63,8 @@ async function listTables(
 function makeRow(table: string, columns: readonly { name: string; isText: boolean }[], index: number): Row {
   const fields = columns.map(({ name, isText }): [string, string | number] => {
     if (!isText) return [name, index];
+    if (table === 'pending_decisions' && name === 'body')
+      return [name, JSON.stringify({ since: new Date(index).toISOString() })];
     if (table === 'targets' && name === 'workspaces')
       return [name, JSON.stringify([`workspaces name ${index}`])];
     const other = REFERS[name];
@@ -107,13 +111,20 @@ async function read(db: Kysely<Tables>): Promise<Content> {
 }
 
 /** What becomes of a row on its way to the newest schema. */
-const expectedOf = (schema: number, table: keyof Tables, rows: readonly Row[]): readonly Row[] =>
-  table === 'targets' && schema < IDS_IN_TARGETS
-    ? rows.map((row) => ({
-        ...row,
-        workspaces: `${row.workspaces}`.replace('workspaces name', 'workspaces id'),
-      }))
-    : rows;
+function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): readonly Row[] {
+  if (table === 'targets' && schema < IDS_IN_TARGETS)
+    return rows.map((row) => ({
+      ...row,
+      workspaces: `${row.workspaces}`.replace('workspaces name', 'workspaces id'),
+    }));
+  if (table === 'pending_decisions' && schema < DECISIONS_IN_ORDER)
+    return rows.map((row) => ({
+      ...row,
+      account_id: `${row.workspace_id}`.replace('workspaces', 'accounts'),
+      since: Number(row.position),
+    }));
+  return rows;
+}
 
 onBothDatabases((_start, makeDatabase) => {
   for (let schema = 1; schema < NEWEST_SCHEMA; schema += 1)

@@ -55,7 +55,7 @@ onBothDatabases((start) => {
           await rig.queue([{ event: 'sealed' }]);
           await rig.advance(5 * HOUR);
         }
-        const page = (await rig.ann.get('/app/deliveries?before=2')).text;
+        const page = (await rig.ann.get('/app/deliveries')).text;
         assert.match(page, /dead/);
         assert.match(page, /HTTP 500, \d+ ms/);
         assert.doesNotMatch(page, /nobody is shown/);
@@ -110,7 +110,7 @@ onBothDatabases((start) => {
         await rig.queue([{ event: 'sealed' }]);
         await hook.atLeast(1);
         await rig.advance(7 * DAY + HOUR);
-        const list = async () => rig.server.parts.deliveries.list((await account(rig)).id, ALL);
+        const list = async () => (await rig.server.parts.deliveries.list((await account(rig)).id)).rows;
         const [row] = await list();
         assert.deepEqual([row?.state, row?.last_error], ['dead', 'it waited for seven days']);
         await rig.advance(24 * DAY);
@@ -195,7 +195,6 @@ onBothDatabases((start) => {
   });
 });
 
-const ALL = { before: Number.MAX_SAFE_INTEGER, target: null, limit: 100 };
 const account = async (rig: Awaited<ReturnType<typeof deliveryRig>>) =>
   (await rig.server.parts.people.listAccounts())[0]!;
 

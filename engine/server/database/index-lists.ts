@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** The order of each list that pages show, after what it is a list of. */
+const ORDERS = {
+  people: ['account_id', 'name', 'id'],
+  machines: ['account_id', 'created_at', 'id'],
+  changes: ['account_id', 'at', 'id'],
+  workspaces: ['account_id', 'name', 'id'],
+  workspace_events: ['workspace_id', 'at', 'id'],
+  pending_decisions: ['account_id', 'since', 'workspace_id', 'decision_id'],
+  deliveries: ['target_id', 'id'],
+} as const satisfies Partial<Record<keyof Tables, readonly string[]>>;
+
+/** Indexes whose columns begin another one of their table. */
+const REPEATED = [
+  'people_by_account_id',
+  'machines_by_account_id',
+  'changes_by_account_id',
+  'workspaces_by_account_id',
+  'deliveries_by_account_id',
+  'deliveries_by_target_id',
+  'targets_by_account_id',
+];
+
+/** Lists are read a page at a time, however long they are; so a pending decision says whose it is and since when it waits. */
+export async function indexLists(db: Kysely<Tables>): Promise<void> {
+  const decisions = db.schema.alterTable('pending_decisions');
+  await decisions.addColumn('account_id', 'text', (made) => made.notNull().defaultTo('')).execute();
+  await decisions.addColumn('since', 'bigint', (made) => made.notNull().defaultTo(0)).execute();
+  await db
+    .updateTable('pending_decisions')
+    .set(({ selectFrom }) => ({
+      account_id: selectFrom('workspaces')
+        .select('workspaces.account_id')
+        .whereRef('workspaces.id', '=', 'pending_decisions.workspace_id')
+        .$asScalar()
+        .$notNull(),
+    }))
+    .execute();
+  const waiting = await db
+    .selectFrom('pending_decisions')
+    .select(['workspace_id', 'decision_id', 'body'])
+    .execute();
+  for (const { workspace_id, decision_id, body } of waiting)
+    await db
+      .updateTable('pending_decisions')
+      .set({ since: Date.parse((JSON.parse(body) as { since: string }).since) })
+      .where('workspace_id', '=', workspace_id)
+      .where('decision_id', '=', decision_id)
+      .execute();
+  for (const [table, columns] of Object.entries(ORDERS))
+    await db.schema
+      .createIndex(`${table}_in_order`)
+      .on(table as keyof Tables)
+      .columns([...columns] as never[])
+      .execute();
+  for (const index of REPEATED) await db.schema.dropIndex(index).execute();
+}
