@@ -191,6 +191,9 @@ process.env.FIRST_REPOSITORIES = makeFirstRepositories();
 
 let summary;
 const durations = new Map();
+// A run that is told to end ends its tests too, and each of them removes its folders.
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => ending.abort());
 // Groups run beside each other, each in a process of its own, started with this very node. Many of them start workers
 // and engines, so many more of them than cores would only make each other late; two more, because many wait for time to
 // pass.
@@ -199,6 +202,7 @@ const stream = run({
   cwd: ROOT,
   concurrency: availableParallelism() + 2,
   timeout: LONGEST_MS,
+  signal: ending.signal,
 });
 stream.on('test:summary', (data) => {
   if (data.file === undefined) summary = data;

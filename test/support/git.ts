@@ -34,12 +34,21 @@ export interface TestRepository {
 
 const folders = new Set<string>();
 
+/** What ends a process without the event that says so: a run of tests that is given up sends one of these. */
+const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** A folder below the system's temporary one, with links resolved. It goes with this process at the latest. */
 export function temporaryFolder(name = 'svc-test-'): string {
-  if (folders.size === 0)
+  if (folders.size === 0) {
     process.once('exit', () => {
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
+    for (const signal of ENDINGS)
+      process.once(signal, () => {
+        // Whoever else listens ends the process in a way of their own.
+        if (process.listenerCount(signal) === 0) process.exit(1);
+      });
+  }
   const folder = realpathSync(mkdtempSync(join(realpathSync(tmpdir()), name)));
   folders.add(folder);
   return folder;
