@@ -11,6 +11,8 @@ export interface HttpLimits {
   connections: number;
   /** Between two looks for clients that are too slow; Node's own pause unless it is given. */
   checkEveryMs?: number;
+  /** Whether Node itself refuses a request without a Host; it does unless the server's own code is to. */
+  requiresHost?: boolean;
 }
 
 /** A server of HTTP that cuts slow clients and takes only so many. */
@@ -20,6 +22,7 @@ export function createLimitedServer({
   idleMs,
   connections,
   checkEveryMs,
+  requiresHost = true,
 }: HttpLimits): Server {
   // Importing node:http also loads the client behind fetch, 34 ms of CPU that most engines never need.
   const { createServer } = process.getBuiltinModule('node:http');
@@ -27,6 +30,7 @@ export function createLimitedServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
+    requireHostHeader: requiresHost,
     ...(checkEveryMs === undefined ? {} : { connectionsCheckingInterval: checkEveryMs }),
   });
   server.maxConnections = connections;

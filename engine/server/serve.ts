@@ -16,6 +16,8 @@ import { createDeliveries } from './deliveries/index.ts';
 import { createTargets } from './deliveries/targets.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
+import { answerUnreadable, guardEarlyAnswers } from './http/early-answers.ts';
+import { listSecurityHeaders } from './http/guards.ts';
 import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts';
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
@@ -253,6 +255,8 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     requestMs: 60_000,
     idleMs: 65_000,
     connections: 2000,
+    // So that its answer has the headers of all others.
+    requiresHost: false,
   });
   await listenOn(server, { host: settings.host, port: settings.port });
   const { port } = server.address() as AddressInfo;
@@ -278,7 +282,15 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     await opened.close();
     throw error;
   }
-  server.on('request', getRequestListener(makeServerApp(parts).fetch, { overrideGlobalObjects: false }));
+  const headers = listSecurityHeaders(origin);
+  guardEarlyAnswers(server, headers);
+  server.on(
+    'request',
+    getRequestListener(makeServerApp(parts).fetch, {
+      overrideGlobalObjects: false,
+      errorHandler: answerUnreadable(headers),
+    }),
+  );
   parts.deliveries.start();
   parts.retention.start();
   void parts.chats

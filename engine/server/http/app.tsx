@@ -36,13 +36,7 @@ const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   const { origin, log, clock } = parts;
   const app = new Hono<ServerEnv>();
-  app.use(
-    '*',
-    addSecurityHeaders(origin.startsWith('https:')),
-    checkHost(origin),
-    findAddress(parts),
-    refuseNul,
-  );
+  app.use('*', addSecurityHeaders(origin), checkHost(origin), findAddress(parts), refuseNul);
   app.use('*', async (context, next) => {
     const begin = clock.monotonic();
     await next();

@@ -10,18 +10,21 @@ type Guard = MiddlewareHandler<ServerEnv>;
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/** Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`. */
+export const listSecurityHeaders = (origin: string): Record<string, string> => ({
+  'Content-Security-Policy': PAGE_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+  ...(origin.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
+});
+
 /**
- * Headers of every answer, noted before it is made: one that is changed afterwards has to be built as a native Response. What an
- * answer says of its own caching counts. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`.
+ * Notes them before the answer is made: one that is changed afterwards has to be built as a native Response. What an answer says
+ * of its own caching counts.
  */
-export const addSecurityHeaders = (isHttps: boolean): Guard => {
-  const headers = Object.entries({
-    'Content-Security-Policy': PAGE_POLICY,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'same-origin',
-    'Cache-Control': 'no-store',
-    ...(isHttps ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
-  });
+export const addSecurityHeaders = (origin: string): Guard => {
+  const headers = Object.entries(listSecurityHeaders(origin));
   return async (context, next) => {
     for (const [name, value] of headers) context.header(name, value);
     await next();
