@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
+import { readProxies } from '../../http/proxies.ts';
 import type { Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Sealer } from '../sealing.ts';
@@ -57,6 +58,8 @@ export interface ChatReach {
   telegramApi: string;
   slackApi: string;
   origin: string;
+  /** Where the variables of proxies are read. */
+  env: NodeJS.ProcessEnv;
 }
 
 export function createBots({
@@ -92,6 +95,7 @@ export function createBots({
       memory: createChatMemory({ db, clock, kind }),
       clock,
       log,
+      proxies: readProxies(reach.env),
     };
     // Loaded late: a server without bots does not load what they need.
     if (kind === 'slack') {

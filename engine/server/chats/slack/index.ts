@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import type { ProxySettings } from '../../../http/proxies.ts';
 import { type ChatHandlers, type ChatMemory, ChatSendError, type ChatService } from '../service.ts';
 import { formatAnswer, formatMessage, type SlackText } from './format-message.ts';
 import { createIdentityCheck } from './identity.ts';
@@ -41,6 +42,7 @@ export interface SlackDeps {
   log: Log;
   /** The address of Slack's Web API. */
   api: string;
+  proxies: ProxySettings;
   pace?: Partial<SlackPace>;
 }
 
@@ -60,7 +62,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
   const { botToken, appToken, signingSecret } = settings;
   const { handlers, memory, clock, log } = deps;
   const pace = { ...USUAL_PACE, ...deps.pace };
-  const api = createWebApi(deps.api);
+  const api = createWebApi(deps.api, deps.proxies);
   const ending = new AbortController();
   let { appId } = settings;
   let running: Promise<void> = Promise.resolve();
@@ -127,6 +129,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
           pace,
           clock,
           log,
+          proxies: deps.proxies,
           mayBePlain: new URL(deps.api).protocol === 'http:',
           onGreeted(greeter) {
             appId = greeter ?? settings.appId;

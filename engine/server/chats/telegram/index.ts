@@ -4,6 +4,7 @@ import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { asSvcError } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
+import type { ProxySettings } from '../../../http/proxies.ts';
 import type { BotSettings } from '../bot-settings.ts';
 import type {
   ChatAnswer,
@@ -46,6 +47,7 @@ export function createTelegram(
     clock,
     log,
     api: root,
+    proxies,
     origin,
   }: {
     handlers: ChatHandlers;
@@ -54,13 +56,14 @@ export function createTelegram(
     log: Log;
     /** Where Telegram's Bot API is. */
     api: string;
+    proxies: ProxySettings;
     /** How Telegram reaches this server. */
     origin: string;
   },
 ): ChatService {
   const { webhook } = settings;
   const closing = new AbortController();
-  const api = openTelegram(settings.token, root);
+  const { api, close: closeConnections } = openTelegram(settings.token, root, proxies);
   let running: Promise<void> = Promise.resolve();
   let botName: string | null = null;
   let status: ChatStatus = { state: 'starting', since: clock.now(), problem: null, botName: null };
@@ -261,6 +264,7 @@ export function createTelegram(
     async close() {
       closing.abort();
       await running;
+      await closeConnections();
       setStatus('closed', null);
     },
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { pino } from 'pino';
+import { NO_PROXIES } from '../../../../../engine/http/proxies.ts';
 import type { ChatHandlers, ChatMemory, ChatService } from '../../../../../engine/server/chats/service.ts';
 import { say } from '../../../../../engine/server/chats/spans.ts';
 import { createTelegram } from '../../../../../engine/server/chats/telegram/index.ts';
@@ -58,6 +59,7 @@ function openBot({
       clock,
       log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
       api: telegram.url,
+      proxies: NO_PROXIES,
       origin: 'https://svc.example',
     },
   );
