@@ -166,6 +166,16 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       );
   }
 
+  async function close(): Promise<void> {
+    ending.abort();
+    const isLate = delay(CLOSING_MS, undefined, { ref: false });
+    await Promise.race([incoming.settled(), isLate]);
+    await sockets?.close();
+    await api.close();
+    await running;
+    status.close();
+  }
+
   return {
     kind: 'slack',
     start() {
@@ -182,14 +192,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       if (ending.signal.aborted) return { status: 503, body: 'this server is being closed' };
       return requests.receive(request);
     },
-    async close() {
-      ending.abort();
-      const isLate = delay(CLOSING_MS, undefined, { ref: false });
-      await Promise.race([incoming.settled(), isLate]);
-      await sockets?.close();
-      await api.close();
-      await running;
-      status.close();
-    },
+    close,
+    // Slack holds connections as long as they are open, and where it sends requests is set on its own pages.
+    remove: close,
   };
 }

@@ -107,9 +107,11 @@ export function createTelegram(
     if (found === null || found.act.what === 'nothing') return;
     const { act } = found;
     if (act.what === 'press') {
-      const text = cutAnswer(await handlers.onPress(act.press));
+      const said = await handlers.onPress(act.press);
+      // Also without words, so that the button no longer looks as if something were under way.
+      const answer = said === null ? {} : { text: cutAnswer(said), show_alert: true };
       await tell('a press was not answered', () =>
-        api.answerCallbackQuery(act.queryId, { text, show_alert: true }, limit(PATIENCE_MS)),
+        api.answerCallbackQuery(act.queryId, answer, limit(PATIENCE_MS)),
       );
       return;
     }
@@ -213,7 +215,7 @@ export function createTelegram(
     } catch (thrown) {
       const problem = readProblem(thrown);
       if (problem.kind === 'unchanged') return null;
-      if (problem.kind === 'token') setStatus('failing', problem.message);
+      if (problem.kind === 'token' && !closing.signal.aborted) setStatus('failing', problem.message);
       throw toSendError(problem);
     }
   }
@@ -229,6 +231,12 @@ export function createTelegram(
       },
     };
   };
+
+  async function stop(): Promise<void> {
+    closing.abort();
+    await running;
+    setStatus('closed', null);
+  }
 
   return {
     kind: 'telegram',
@@ -262,10 +270,16 @@ export function createTelegram(
       return (await attempt(given)) ? { status: 200 } : { status: 500 };
     },
     async close() {
-      closing.abort();
-      await running;
+      await stop();
       await closeConnections();
-      setStatus('closed', null);
+    },
+    async remove() {
+      await stop();
+      try {
+        if (webhook !== null) await send(() => api.deleteWebhook({}, limit(PATIENCE_MS)));
+      } finally {
+        await closeConnections();
+      }
     },
   };
 }

@@ -199,6 +199,28 @@ describe('a Telegram bot', () => {
     );
   });
 
+  it('has no webhook left when it is removed, and says so where it may', async () => {
+    const webhook = { path: 'p'.repeat(32), secret: 's'.repeat(43) };
+    const first = openBot({ webhook });
+    await isOpen(first);
+    await first.close();
+    assert.notEqual(telegram.webhook, null, 'a server that stops comes back');
+    const second = openBot({ webhook });
+    await isOpen(second);
+    await second.remove();
+    assert.equal(telegram.webhook, null);
+    const third = openBot({ webhook });
+    await isOpen(third);
+    telegram.fail('deleteWebhook', { code: 502, description: 'Bad Gateway' });
+    await assert.rejects(third.remove(), { message: 'Telegram has failed (HTTP 502)' });
+    assert.equal(third.status().state, 'closed');
+    const polling = openBot();
+    await isOpen(polling);
+    const before = telegram.calls.filter(({ method }) => method === 'deleteWebhook').length;
+    await polling.remove();
+    assert.equal(telegram.calls.filter(({ method }) => method === 'deleteWebhook').length, before);
+  });
+
   it('shows text from outside as it is, within what Telegram takes', async () => {
     const service = openBot();
     telegram.say(ANN, 'hi');
