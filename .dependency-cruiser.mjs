@@ -129,8 +129,23 @@ export default {
     {
       name: 'nothing-needs-tests',
       severity: 'error',
-      from: { path: '^(?:cli|tui|engine)/' },
+      from: { path: '^(?:cli|tui|engine)/', pathNot: '^cli/commands/demo-chats[.]ts$' },
       to: { path: '^(?:test|fixtures)/' },
+    },
+    {
+      name: 'the-demo-plays-chats-only',
+      comment:
+        'svc demo --link has no Telegram and no Slack: it plays them with the fixtures that the tests use',
+      severity: 'error',
+      from: { path: '^cli/commands/demo-chats[.]ts$' },
+      to: { path: '^(?:test|fixtures)/', pathNot: '^fixtures/(?:telegram/telegram|slack/slack)[.]ts$' },
+    },
+    {
+      name: 'the-demo-loads-its-chats-late',
+      comment: 'no other command loads them',
+      severity: 'error',
+      from: { path: '^cli/commands/demo-chats[.]ts$' },
+      to: { path: '^fixtures/', dependencyTypesNot: ['dynamic-import'] },
     },
     {
       name: 'fixtures-stand-alone',

@@ -24,8 +24,16 @@ const build = await rolldown({
   // Node itself would take what is for require, and some of that requires what cannot be known before it runs.
   resolve: { mainFields: ['module', 'main'] },
   external: NOT_BUNDLED,
-  // React has two builds and picks one by this.
-  transform: { target: 'node22.22', define: { 'process.env.NODE_ENV': '"production"' } },
+  transform: {
+    target: 'node22.22',
+    define: {
+      // React has two builds and picks one by this.
+      'process.env.NODE_ENV': '"production"',
+      // ws would look for faster machine code that nobody installs.
+      'process.env.WS_NO_BUFFER_UTIL': '"1"',
+      'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
+    },
+  },
   plugins: [
     {
       name: 'ink-imports',

@@ -1,45 +1,23 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectToEngine, type EngineClient, linkedServer, linking, SvcError } from '../../engine/index.ts';
 import type { Context } from '../command.ts';
 import { getDaemonCommand } from '../self.ts';
-import { type CatchServer, type CaughtEvent, startCatchServer } from './catch-server.ts';
+import { type CatchServer, startCatchServer } from './catch-server.ts';
+import { type DemoChats, startDemoChats } from './demo-chats.ts';
 import { createVisitor, type Visitor } from './demo-visitor.ts';
+import { findIn } from './demo-wait.ts';
+import { byChat, byPage, bySignedRequest, type Outside, type Way } from './demo-ways.ts';
 import { DEMO_PROMPT, makeDemoWorkspace, sendSample } from './demo-workspace.ts';
 
-/** What waits for another process is looked at so often, and for so long, ms. */
-const LOOK_MS = 100;
-const PATIENCE_MS = 30_000;
-
-interface LinkedDemo {
+interface LinkedDemo extends Outside {
   env: NodeJS.ProcessEnv;
-  server: string;
-  /** Of the workspace on the server. */
-  workspace: string;
-  /** The person who set the server up. */
-  ann: Visitor;
   automation: CatchServer;
-  /** Of the catch URL. */
-  secret: string;
   client: EngineClient;
-  say(line: string): void;
 }
-
-/** One way in which somebody outside approves what waits. Tells what it was answered. */
-interface Way {
-  title: string;
-  approve(demo: LinkedDemo, event: CaughtEvent): Promise<string>;
-}
-
-/** Each approves a task of its own. */
-const WAYS: readonly Way[] = [
-  { title: 'ann approves on the page, as from a phone', approve: approveByPage },
-  { title: 'n8n approves by a signed request', approve: approveBySignedRequest },
-];
 
 /** Shows the whole way over a linked server in a temporary folder, and leaves no process and no file behind. */
 export async function runLinkedDemo(
@@ -55,12 +33,15 @@ export async function runLinkedDemo(
     },
   ];
   try {
-    const { server, ann, folder } = await openServer(around, closing, say);
+    const chats = await startDemoChats();
+    closing.push(chats.close);
+    const { server, ann, folder } = await openServer(around, chats, closing, say);
     const env = await makeDemoWorkspace(context, join(around, 'demo'), randomBytes(24).toString('hex'), {
-      server: { decide: { ann: ['page'], n8n: ['automation'] } },
+      server: { decide: { ann: ['page', 'telegram', 'slack'], n8n: ['automation'] } },
     });
     await logIn(server, ann, env, context.signal, say);
     const { automation, secret } = await openCatchUrl(folder, ann, closing, say);
+    await connectChats(folder, ann, chats, say);
     const client = await connectToEngine({
       cwd: join(around, 'demo'),
       env,
@@ -70,14 +51,16 @@ export async function runLinkedDemo(
       await client.call('engine.stop', { stop_workers: true }).catch(() => undefined);
       await client.closed;
     });
-    say('4. the workspace is linked: svc link');
+    say('5. the workspace is linked: svc link');
     await client.call('link.start', {});
     const listed = await ann.open('/app/workspaces');
     const workspace = findIn(listed.html, /\/app\/workspaces\/(w_[\w-]+)"/);
-    say(`   decides  ann by page, n8n by signed requests: server.decide of svc.yaml`);
-    const demo: LinkedDemo = { env, server, workspace, ann, automation, secret, client, say };
-    for (const [index, way] of WAYS.entries()) await showWay(demo, way, index + 5);
-    say(`${WAYS.length + 5}. what the server has never seen: the prompt, a file, a diff`);
+    say('   decides  ann by page, Telegram and Slack, n8n by signed requests: server.decide of svc.yaml');
+    const demo: LinkedDemo = { env, workspace, ann, automation, secret, client, say };
+    // Each approves a task of its own.
+    const ways = [byPage, bySignedRequest, ...chats.chats.map(byChat)];
+    for (const [index, way] of ways.entries()) await showWay(demo, way, index + 6);
+    say(`${ways.length + 6}. what the server and the chats have never seen: the prompt, a file, a diff`);
     return 0;
   } finally {
     for (const close of closing.reverse()) await close();
@@ -85,7 +68,12 @@ export async function runLinkedDemo(
 }
 
 /** Starts a server and sets it up as its first person. */
-async function openServer(around: string, closing: (() => Promise<unknown>)[], say: LinkedDemo['say']) {
+async function openServer(
+  around: string,
+  { telegramApi, slackApi }: Pick<DemoChats, 'telegramApi' | 'slackApi'>,
+  closing: (() => Promise<unknown>)[],
+  say: LinkedDemo['say'],
+) {
   const { readServerSettings, startServer } = await linkedServer();
   const folder = join(around, 'server');
   await mkdir(folder, { mode: 0o700 });
@@ -96,6 +84,8 @@ async function openServer(around: string, closing: (() => Promise<unknown>)[], s
     allowRemote: false,
     trustProxy: [],
     allowTarget: ['127.0.0.1/32'],
+    telegramApi,
+    slackApi,
   });
   const running = await startServer(
     {
@@ -172,67 +162,40 @@ async function openCatchUrl(
   return { automation, secret };
 }
 
+/** The bots of the server, and who speaks for whom in Telegram and Slack. */
+async function connectChats(
+  folder: string,
+  ann: Visitor,
+  { chats }: Pick<DemoChats, 'chats'>,
+  say: LinkedDemo['say'],
+): Promise<void> {
+  say(
+    '4. Telegram and Slack, played by small programs on this machine that refuse what the real ones refuse',
+  );
+  const { askRunningServer } = await linkedServer();
+  await askRunningServer(folder, 'account.plan', { name: 'home', plan: 'team' });
+  for (const chat of chats)
+    for (const line of await chat.connect(ann)) say(`   ${chat.name.padEnd(8)} ${line}`);
+}
+
 /** One task: it waits, the automation hears of it, somebody approves, and a worker does it. */
-async function showWay(demo: LinkedDemo, { title, approve }: Way, number: number): Promise<void> {
+async function showWay(demo: LinkedDemo, way: Way, number: number): Promise<void> {
   const { env, automation, client, say } = demo;
   const { receivers } = await client.call('engine.status');
   const [at] = receivers;
   if (!at) throw new SvcError('internal', 'the demo engine has no receiver');
-  say(`${number}. a signed request arrives in the workspace, and ${title}`);
+  say(`${number}. a signed request arrives in the workspace, and ${way.title}`);
   const sample = ['--route', 'task', '--agent', 'scripted', `--prompt=${DEMO_PROMPT}`, '--dispatch'];
   const created = await sendSample(env, [...sample, '--addr', `${at.host}:${at.port}`]);
   const { task_id: task, decision_id: decision } = created.body;
   const waiting = await automation.find(
     (event) => event.event === 'needs_approval' && event.decision_id === decision,
   );
-  say(`   answer   ${await approve(demo, waiting)}`);
+  await way.approve(demo, waiting);
   const ended = await automation.find(
     ({ event, task_id }) => task_id === task && (event === 'sealed' || event === 'failed'),
   );
   if (ended.event === 'failed') throw new SvcError('internal', `${task} failed`);
   const { decision: decided } = await client.call('decision.show', { id: String(decision) });
   say(`   decided  ${decision} is ${decided.state}, by ${decided.decided_by}; ${task} is done`);
-}
-
-async function approveByPage({ ann, workspace }: LinkedDemo, event: CaughtEvent): Promise<string> {
-  const place = `/app/decisions/${workspace}/${event.decision_id}`;
-  const page = await waitFor(async () => {
-    const { status, html } = await ann.open(place);
-    return status === 200 ? html : null;
-  }, 'the decision on its page');
-  const hash = findIn(page, /name="hash" value="([0-9a-f]{64})"/);
-  const after = await ann.send(`${place}/approve`, { hash });
-  return findIn(after.html, /role="(?:status|alert)">([^<]+)</);
-}
-
-async function approveBySignedRequest({ secret }: LinkedDemo, event: CaughtEvent): Promise<string> {
-  const { decision_id, decision_url } = event;
-  return waitFor(async () => {
-    const body = JSON.stringify({ decision_id, nonce: randomUUID() });
-    const timestamp = String(Math.floor(Date.now() / 1000));
-    const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-    const answer = await fetch(`${decision_url}/approve`, {
-      method: 'POST',
-      headers: { 'X-Svc-Timestamp': timestamp, 'X-Svc-Signature': signature },
-      body,
-    });
-    const { state, session_id } = (await answer.json()) as Record<string, string | null>;
-    // The event may be there before the list of what waits.
-    return answer.status === 404 ? null : `${answer.status}: ${state}, session ${session_id}`;
-  }, 'the decision on the server');
-}
-
-/** Looks until there is something. */
-async function waitFor<T>(look: () => Promise<T | null>, what: string): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; ; await delay(LOOK_MS)) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > end) throw new SvcError('internal', `waited in vain for ${what}`);
-  }
-}
-
-function findIn(html: string, pattern: RegExp): string {
-  const found = pattern.exec(html)?.[1];
-  if (found === undefined) throw new SvcError('internal', 'a page of the demo is not as it should be');
-  return found;
 }

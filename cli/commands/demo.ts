@@ -32,7 +32,7 @@ export const demoCommand: Command = defineCommand({
     link: {
       type: 'boolean',
       about:
-        'show the way over a linked server: login, a catch URL, approvals by a page and by a signed route',
+        'show the way over a linked server: login, a catch URL, approvals by a page, a signed route, Telegram and Slack',
     },
     keep: { type: 'boolean', about: 'leave the temporary folder' },
   },

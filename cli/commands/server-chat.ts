@@ -52,8 +52,11 @@ export const serverChat = defineCommand({
     if (action === 'remove') {
       if (service === undefined)
         throw new SvcError('usage', 'remove which bot?', { hint: 'svc server chat remove telegram' });
-      const removed = await administerServer(context, 'chat.remove', { kind: service });
-      context.result(removed, () => `the bot of ${service} was removed, and what was connected to it`);
+      const removed = (await administerServer(context, 'chat.remove', { kind: service })) as {
+        left: string | null;
+      };
+      const text = `the bot of ${service} was removed, and what was connected to it`;
+      context.result(removed, () => (removed.left === null ? text : `${text}; ${removed.left}`));
       return 0;
     }
     const kind = action === 'slack' ? 'slack' : 'telegram';

@@ -187,9 +187,9 @@ const ACTIONS: AdminActions = {
     return { service: kind };
   },
   async 'chat.remove'({ chats }, { kind }) {
-    if (!(await chats.bots.remove(kind, ACTOR)))
-      throw new SvcError('not_found', `no bot of ${kind} is set up`);
-    return { service: kind, removed: true };
+    const removed = await chats.bots.remove(kind, ACTOR);
+    if (removed === null) throw new SvcError('not_found', `no bot of ${kind} is set up`);
+    return { service: kind, removed: true, left: removed.left };
   },
   export: ({ db, clock }, { file }) => exportDatabase(db, file, clock.now()),
   async 'token.metrics'({ db }) {

@@ -154,7 +154,7 @@ async function openParts(
       failures,
       sealer,
       links: { pending, commands, polls, workspaces },
-      reach: { origin, telegramApi, slackApi },
+      reach: { origin, telegramApi, slackApi, env },
     });
     const guard = createAddressGuard({
       isAllowed: isAllowedTarget,

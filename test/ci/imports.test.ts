@@ -43,6 +43,7 @@ const TARGETS = [
   'tui/start.tsx',
   'test/support/git.ts',
   'fixtures/requests/a.ts',
+  'fixtures/slack/slack.ts',
   'node_modules/ink/index.js',
   'node_modules/react/jsx-runtime.js',
 ];
@@ -55,6 +56,14 @@ const BAD: Record<string, [text: string, rule: string]> = {
   'cli/late.ts': [`export const a = await import('../engine/base/log.ts');`, 'faces-use-the-door'],
   'cli/faces.ts': [`import { a } from '../tui/start.tsx';`, 'commands-load-the-dashboard-late'],
   'cli/tested.ts': [`import { a } from '../test/support/git.ts';`, 'nothing-needs-tests'],
+  'cli/commands/other.ts': [
+    `export const a = await import('../../fixtures/slack/slack.ts');`,
+    'nothing-needs-tests',
+  ],
+  'cli/commands/demo-chats.ts': [
+    `export const a = await import('../../fixtures/requests/a.ts');`,
+    'the-demo-plays-chats-only',
+  ],
   'tui/commands.ts': [`import { a } from '../cli/command.ts';`, 'dashboard-knows-no-commands'],
   'tui/fixed.tsx': [`import { a } from '../fixtures/requests/a.ts';`, 'nothing-needs-tests'],
   'engine/board/ink.ts': [`import { Box } from 'ink';`, 'engine-is-headless'],
@@ -107,6 +116,15 @@ import { a } from './tasks/index.ts';
     });
     assert.deepEqual(offenders, []);
     assert.equal(code, 0);
+  });
+
+  it('lets the demo alone play chats with fixtures, and load them late', () => {
+    const demo = (text: string) => check({ ...targets, 'cli/commands/demo-chats.ts': text }).offenders;
+    assert.deepEqual(demo(`export const a = await import('../../fixtures/slack/slack.ts');\n`), []);
+    assert.match(
+      demo(`import { a } from '../../fixtures/slack/slack.ts';\n`).join('\n'),
+      /the-demo-loads-its-chats-late/,
+    );
   });
 
   it('fails where there is nothing to check', () => {

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
+import { readProxies } from '../../http/proxies.ts';
 import type { Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Sealer } from '../sealing.ts';
@@ -33,6 +34,11 @@ export interface ListedBot {
   status: ChatStatus;
 }
 
+export interface RemovedBot {
+  /** What its service may still do about it, as a sentence; null when it does nothing. */
+  left: string | null;
+}
+
 /** The bots of this server, one of each service, set by its operator. */
 export interface Bots {
   list(): Promise<ListedBot[]>;
@@ -41,8 +47,10 @@ export interface Bots {
    * they are removed. Throws `fields_invalid`, which repeats no value, and `usage`.
    */
   set(kind: ChatKind, input: unknown, actor: string): Promise<void>;
-  /** Removes a bot with everything that was connected to it; false when there is none. */
-  remove(kind: ChatKind, actor: string): Promise<boolean>;
+  /**
+   * Removes a bot with everything that was connected to it, also when its service cannot be told so; null when there is none.
+   */
+  remove(kind: ChatKind, actor: string): Promise<RemovedBot | null>;
   /** The bot of a service; null where none is set up, or it does not run. */
   find(kind: ChatKind): ChatService | null;
   /** Answers what a service sends to this server. */
@@ -57,6 +65,8 @@ export interface ChatReach {
   telegramApi: string;
   slackApi: string;
   origin: string;
+  /** Where the variables of proxies are read. */
+  env: NodeJS.ProcessEnv;
 }
 
 export function createBots({
@@ -92,6 +102,7 @@ export function createBots({
       memory: createChatMemory({ db, clock, kind }),
       clock,
       log,
+      proxies: readProxies(reach.env),
     };
     // Loaded late: a server without bots does not load what they need.
     if (kind === 'slack') {
@@ -127,6 +138,23 @@ export function createBots({
     running.delete(kind);
     broken.delete(kind);
     await service?.close();
+  }
+
+  /** Has a service forget its bot; gives what it may still do when it could not be told. */
+  async function withdrawBot(kind: ChatKind): Promise<string | null> {
+    const row = await db.selectFrom('bots').select('settings').where('kind', '=', kind).executeTakeFirst();
+    if (row === undefined) return null;
+    const service = running.get(kind);
+    running.delete(kind);
+    broken.delete(kind);
+    try {
+      await (service ?? (await makeService(kind, row.settings))).remove();
+      return null;
+    } catch (thrown) {
+      const { message } = asSvcError(thrown);
+      log.warn({ bot: kind, problem: message }, 'a service was not told that its bot is removed');
+      return `${KIND_NAMES[kind]} may still send updates for it to this server, which answers them no more: ${message}`;
+    }
   }
 
   async function readSettings<K extends ChatKind>(kind: K): Promise<BotSettings[K] | null> {
@@ -194,8 +222,11 @@ export function createBots({
     set(kind, input, actor) {
       return inTurn(kind, async () => {
         const { settings, identity } = readInput(kind, input);
-        await stopBot(kind);
-        if ((await identityOf(kind)) !== identity) await forget(kind);
+        if ((await identityOf(kind)) === identity) await stopBot(kind);
+        else {
+          await withdrawBot(kind);
+          await forget(kind);
+        }
         const row = {
           settings: sealer.seal(JSON.stringify(settings), placeOfBot(kind)),
           set_by: actor,
@@ -213,13 +244,13 @@ export function createBots({
     },
     remove(kind, actor) {
       return inTurn(kind, async () => {
-        await stopBot(kind);
+        const left = await withdrawBot(kind);
         const { numDeletedRows } = await db.deleteFrom('bots').where('kind', '=', kind).executeTakeFirst();
-        if (Number(numDeletedRows) === 0) return false;
+        if (Number(numDeletedRows) === 0) return null;
         await forget(kind);
         await changes.record({ account: null, actor, what: 'bot removed', detail: KIND_NAMES[kind] });
         onChanged();
-        return true;
+        return { left };
       });
     },
     find: (kind) => running.get(kind) ?? null,

@@ -16,10 +16,14 @@ import type { Sealer } from '../sealing.ts';
 import { type Bots, type ChatReach, createBots } from './bots.ts';
 import { type Channels, createChannels } from './channels.ts';
 import { type Connections, createConnections } from './connections.ts';
+import { createCrowds } from './crowds.ts';
 import { createDueMessages } from './due-messages.ts';
-import { openMessages } from './messages.ts';
+import { openMessageRows } from './message-rows.ts';
+import { createMessages } from './messages.ts';
 import { createChatOutbox } from './outbox.ts';
 import { createPresses } from './presses.ts';
+import { createSentMessages } from './sent-messages.ts';
+import { createStrangerAnswers } from './stranger-answers.ts';
 import { createTickets } from './tickets.ts';
 import { createWords } from './words.ts';
 
@@ -56,13 +60,26 @@ export async function createChats({
   const { db, clock } = parts;
   const { origin } = reach;
   let starting: Promise<void> = Promise.resolve();
-  const messages = await openMessages({ db, clock });
+  const ofMessages = { db, clock, rows: await openMessageRows({ db, clock }) };
+  const messages = createMessages(ofMessages);
+  const sent = createSentMessages(ofMessages);
   const tickets = createTickets(db);
   const connections = createConnections(parts);
   const channels = createChannels(parts);
   const wake = (): void => outbox.wake();
-  const { press } = createPresses({ ...parts, ...links, connections, messages, tickets, origin, wake });
-  const { answer } = createWords({ clock, ...links, connections, channels, origin });
+  const strangers = createStrangerAnswers({ clock });
+  const { press } = createPresses({
+    ...parts,
+    ...links,
+    connections,
+    strangers,
+    messages,
+    sent,
+    tickets,
+    origin,
+    wake,
+  });
+  const { answer } = createWords({ clock, ...links, connections, strangers, channels, origin });
   const bots = createBots({
     ...parts,
     reach,
@@ -76,6 +93,8 @@ export async function createChats({
     ...parts,
     ...links,
     messages,
+    crowds: createCrowds(ofMessages),
+    sent,
     due: createDueMessages(db),
     tickets,
     bots,

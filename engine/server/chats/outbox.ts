@@ -8,9 +8,12 @@ import type { Commands } from '../links/commands.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Bots } from './bots.ts';
+import { CROWD, type Crowds, readCrowd } from './crowds.ts';
 import { describeCommand, describeEnd, isFinal } from './describe.ts';
 import type { DueMessages } from './due-messages.ts';
-import { CROWD, type CrowdFacts, type MessageFacts, type Messages } from './messages.ts';
+import type { MessageFacts } from './message-rows.ts';
+import type { Messages } from './messages.ts';
+import type { SentMessages } from './sent-messages.ts';
 import { type Button, ChatSendError, type ChatService, type Span } from './service.ts';
 import type { Tickets } from './tickets.ts';
 import { fingerprintOf, sayCrowd, sayDecision, sayEvent } from './wording.ts';
@@ -47,6 +50,8 @@ export function createChatOutbox({
   log,
   plans,
   messages,
+  crowds,
+  sent,
   due,
   tickets,
   pending,
@@ -58,7 +63,9 @@ export function createChatOutbox({
   clock: Clock;
   log: Log;
   plans: Pick<Plans, 'entitlementsOf'>;
-  messages: Messages;
+  messages: Pick<Messages, 'touchOpen'>;
+  crowds: Crowds;
+  sent: Pick<SentMessages, 'settle' | 'giveUp' | 'postpone' | 'dropWaiting'>;
   due: DueMessages;
   tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
@@ -92,7 +99,7 @@ export function createChatOutbox({
   async function findShown(row: ChatMessageRow, channel: ChatChannel): Promise<Shown | null> {
     if (row.event === CROWD) {
       const buttons = [{ label: 'Open', url: `${origin}/app` }];
-      return { lines: sayCrowd(JSON.parse(row.facts) as CrowdFacts), buttons, decision: null };
+      return { lines: sayCrowd(readCrowd(row)), buttons, decision: null };
     }
     const facts = JSON.parse(row.facts) as MessageFacts;
     if (row.workspace_id === null || row.decision_id === null)
@@ -138,7 +145,7 @@ export function createChatOutbox({
   async function post(row: ChatMessageRow, channel: ChatChannel, service: ChatService): Promise<void> {
     const shown = await findShown(row, channel);
     if (shown === null) {
-      await messages.giveUp(row, null);
+      await sent.giveUp(row, null);
       return;
     }
     const { lines, decision } = shown;
@@ -152,7 +159,7 @@ export function createChatOutbox({
       else await service.edit(channel.channel, postedId, { lines, buttons });
     }
     const facts = JSON.parse(row.facts) as MessageFacts;
-    await messages.settle(row, {
+    await sent.settle(row, {
       state: 'sent',
       posted_id: postedId,
       // One that was said before its decision was told is looked at once more.
@@ -174,18 +181,18 @@ export function createChatOutbox({
     log.warn({ channel: channel.id, message: row.id, problem, error: message }, 'a message was not sent');
     const isOfMessage = problem === 'gone' || (problem === 'refused' && service.status().state === 'open');
     if (isOfMessage) {
-      await messages.giveUp(row, row.posted_id === null ? message : null);
+      await sent.giveUp(row, row.posted_id === null ? message : null);
       return;
     }
     if (now - (row.due_at ?? now) >= GIVE_UP_MS) {
-      await messages.giveUp(row, message);
+      await sent.giveUp(row, message);
       return;
     }
     const pause = Math.max(
       retryAfterMs ?? nextTryMs(channel.tries + 1, random),
       problem === 'refused' ? REFUSED_MS : 0,
     );
-    await messages.postpone(channel, now + pause, message);
+    await sent.postpone(channel, now + pause, message);
   }
 
   /** Sends what is due to one channel, one after the other. */
@@ -198,10 +205,10 @@ export function createChatOutbox({
       const { capabilities } = await plans.entitlementsOf(channel.account_id);
       if (service === null || !capabilities.includes('assistant')) {
         // Nobody wants to read tomorrow what waited for a plan; what was sent is made true again.
-        if (service !== null) await messages.dropWaiting(id);
+        if (service !== null) await sent.dropWaiting(id);
         return now + LOCKED_MS;
       }
-      await messages.gather(channel, now);
+      await crowds.gather(channel, now);
       const row = await due.findDue(id, now);
       if (row === undefined) return null;
       try {

@@ -8,8 +8,10 @@ import { KIND_NAMES } from './bots.ts';
 import type { Connections } from './connections.ts';
 import { describeCommand, describeEnd } from './describe.ts';
 import type { Messages } from './messages.ts';
+import type { SentMessages } from './sent-messages.ts';
 import type { ChatKind, Press } from './service.ts';
 import { joinSpans } from './spans.ts';
+import type { StrangerAnswers } from './stranger-answers.ts';
 import type { Tickets } from './tickets.ts';
 
 export const notConnected = (kind: ChatKind, origin: string): string =>
@@ -20,7 +22,9 @@ export function createPresses({
   clock,
   plans,
   connections,
+  strangers,
   messages,
+  sent,
   tickets,
   pending,
   commands,
@@ -32,7 +36,9 @@ export function createPresses({
   clock: Clock;
   plans: Pick<Plans, 'entitlementsOf'>;
   connections: Pick<Connections, 'findPerson'>;
-  messages: Messages;
+  strangers: StrangerAnswers;
+  messages: Pick<Messages, 'touchDecision'>;
+  sent: Pick<SentMessages, 'adopt'>;
   tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
   commands: Pick<Commands, 'give' | 'findNewest'>;
@@ -41,11 +47,11 @@ export function createPresses({
   origin: string;
   /** Messages may have changed. */
   wake(): void;
-}): { press(kind: ChatKind, press: Press): Promise<string> } {
+}): { press(kind: ChatKind, press: Press): Promise<string | null> } {
   return {
     async press(kind, { user, place, messageId, ticket }) {
       const person = await connections.findPerson(kind, user.id);
-      if (person === null) return notConnected(kind, origin);
+      if (person === null) return strangers.limit(kind, user, notConnected(kind, origin));
       const found = await tickets.find(ticket);
       // A ticket of another account, or one that was carried to another place, is like none.
       if (
@@ -61,7 +67,7 @@ export function createPresses({
       const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
       if (!capabilities.includes('assistant'))
         return `The plan ${plan} has no assistant, and nothing was done. Decide at ${origin}/app`;
-      if (posted_id !== messageId) await messages.adopt(found, messageId);
+      if (posted_id !== messageId) await sent.adopt(found, messageId);
       const [decision, workspace] = await Promise.all([
         pending.find(person.account_id, workspace_id, id),
         workspaces.find(person.account_id, workspace_id),

@@ -53,10 +53,12 @@ export interface Words {
   text: string;
 }
 
-/** What is done about what people do. Both may be asked twice about one thing; the answer is for that person alone. */
+/**
+ * What is done about what people do. Both may be asked twice about one thing; the answer is for that person alone, and null where
+ * nothing is said.
+ */
 export interface ChatHandlers {
-  onPress(press: Press): Promise<string>;
-  /** Null: nothing is answered. */
+  onPress(press: Press): Promise<string | null>;
   onWords(words: Words): Promise<string | null>;
 }
 
@@ -130,4 +132,6 @@ export interface ChatService {
   receive(request: ChatRequest): Promise<ChatAnswer>;
   /** Receives no more, and ends what is under way. */
   close(): Promise<void>;
+  /** Closes it for good: the service keeps nothing for this bot any more. Throws `ChatSendError` when it may still. */
+  remove(): Promise<void>;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatCount } from '../../base/text.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
+import type { CrowdFacts } from './crowds.ts';
 import { describeOrigin, nameDecision } from './describe.ts';
-import type { CrowdFacts, MessageFacts } from './messages.ts';
+import type { MessageFacts } from './message-rows.ts';
 import type { Button, ChatMessage, Span } from './service.ts';
 import { own, say } from './spans.ts';
 
@@ -67,10 +68,10 @@ export function sayDecision(
 }
 
 /** One message in place of many. */
-export function sayCrowd(counts: CrowdFacts): Span[][] {
+export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return [
-    own(`${formatCount(total, 'event')} within a minute`),
+    own(`${formatCount(total, isMore ? 'more event' : 'event')} within a minute`),
     ...Object.entries(counts).map(([event, count]) =>
       own(`${EVENT_WORDS[event] ?? event.replaceAll('_', ' ')}: ${count}`),
     ),

@@ -11,6 +11,7 @@ import { clockTime, nameDecision } from './describe.ts';
 import { notConnected } from './presses.ts';
 import type { ChatKind, Words } from './service.ts';
 import { cleanText } from './spans.ts';
+import type { StrangerAnswers } from './stranger-answers.ts';
 
 const SHOWN = 10;
 const LONGEST_MUTE_MS = 7 * 24 * 3600_000;
@@ -27,6 +28,7 @@ const HELP = [
 export function createWords({
   clock,
   connections,
+  strangers,
   channels,
   pending,
   workspaces,
@@ -35,6 +37,7 @@ export function createWords({
 }: {
   clock: Clock;
   connections: Pick<Connections, 'findPerson' | 'claim'>;
+  strangers: StrangerAnswers;
   channels: Pick<Channels, 'findAt' | 'mute'>;
   pending: Pick<PendingDecisions, 'list'>;
   workspaces: Pick<Workspaces, 'list'>;
@@ -110,9 +113,15 @@ export function createWords({
   return {
     async answer(kind, words) {
       const code = findCode(words.text);
-      if (code !== null) return CLAIM_WORDS[await connections.claim(kind, words, code)](kind, origin);
+      if (code !== null) {
+        const result = await connections.claim(kind, words, code);
+        const said = CLAIM_WORDS[result](kind, origin);
+        return result === 'too_many' ? strangers.limit(kind, words.user, said) : said;
+      }
       const person = await connections.findPerson(kind, words.user.id);
-      return person === null ? notConnected(kind, origin) : answerPerson(kind, words, person);
+      return person === null
+        ? strangers.limit(kind, words.user, notConnected(kind, origin))
+        : answerPerson(kind, words, person);
     },
   };
 }

@@ -98,9 +98,10 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   routes.post('/bots/:kind/remove', async (context) => {
     const kind = readKind(context);
-    if (kind === null || !(await chats.bots.remove(kind, context.get('signedIn').person.name)))
-      return context.notFound();
-    return context.redirect('/operator', 303);
+    const removed = kind && (await chats.bots.remove(kind, context.get('signedIn').person.name));
+    if (removed === null) return context.notFound();
+    if (removed.left === null) return context.redirect('/operator', 303);
+    return renderOperator(context, { error: `The bot was removed. ${removed.left}.` });
   });
 
   routes.post('/accounts', async (context) => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import type { ProxySettings } from '../../../http/proxies.ts';
 import { type ChatHandlers, type ChatMemory, ChatSendError, type ChatService } from '../service.ts';
 import { formatAnswer, formatMessage, type SlackText } from './format-message.ts';
 import { createIdentityCheck } from './identity.ts';
@@ -41,6 +42,7 @@ export interface SlackDeps {
   log: Log;
   /** The address of Slack's Web API. */
   api: string;
+  proxies: ProxySettings;
   pace?: Partial<SlackPace>;
 }
 
@@ -60,7 +62,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
   const { botToken, appToken, signingSecret } = settings;
   const { handlers, memory, clock, log } = deps;
   const pace = { ...USUAL_PACE, ...deps.pace };
-  const api = createWebApi(deps.api);
+  const api = createWebApi(deps.api, deps.proxies);
   const ending = new AbortController();
   let { appId } = settings;
   let running: Promise<void> = Promise.resolve();
@@ -127,6 +129,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
           pace,
           clock,
           log,
+          proxies: deps.proxies,
           mayBePlain: new URL(deps.api).protocol === 'http:',
           onGreeted(greeter) {
             appId = greeter ?? settings.appId;
@@ -163,6 +166,16 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       );
   }
 
+  async function close(): Promise<void> {
+    ending.abort();
+    const isLate = delay(CLOSING_MS, undefined, { ref: false });
+    await Promise.race([incoming.settled(), isLate]);
+    await sockets?.close();
+    await api.close();
+    await running;
+    status.close();
+  }
+
   return {
     kind: 'slack',
     start() {
@@ -179,14 +192,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): ChatServi
       if (ending.signal.aborted) return { status: 503, body: 'this server is being closed' };
       return requests.receive(request);
     },
-    async close() {
-      ending.abort();
-      const isLate = delay(CLOSING_MS, undefined, { ref: false });
-      await Promise.race([incoming.settled(), isLate]);
-      await sockets?.close();
-      await api.close();
-      await running;
-      status.close();
-    },
+    close,
+    // Slack holds connections as long as they are open, and where it sends requests is set on its own pages.
+    remove: close,
   };
 }

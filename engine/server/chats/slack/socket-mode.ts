@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import type { ProxySettings } from '../../../http/proxies.ts';
 import { ChatSendError } from '../service.ts';
 import type { IncomingPayloads } from './incoming.ts';
 import type { SlackPace } from './pace.ts';
@@ -24,6 +25,7 @@ export function createSocketMode({
   pace,
   clock,
   log,
+  proxies,
   mayBePlain,
   onGreeted,
   onFailing,
@@ -34,6 +36,7 @@ export function createSocketMode({
   pace: SlackPace;
   clock: Clock;
   log: Log;
+  proxies: ProxySettings;
   /** Whether the connection needs no TLS: the methods are asked without it as well. */
   mayBePlain: boolean;
   /** A connection is open. Throws `ChatSendError` when it is another app's. */
@@ -65,6 +68,7 @@ export function createSocketMode({
       throw new ChatSendError('later', 'Slack gave no address to connect to');
     const socket = await openSlackSocket(address, {
       onEnvelope: (envelope) => void takeEnvelope(envelope),
+      proxies,
       signal: ending.signal,
       helloMs: pace.helloMs,
       pingMs: pace.pingMs,

@@ -1,7 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { Agent, buildConnector, ping, WebSocket } from 'undici';
+import { ping, WebSocket } from 'undici';
 import { z } from 'zod';
+import type { ProxySettings } from '../../../http/proxies.ts';
+import { createOutgoing } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 
 // undici's WebSocket is the one of Node itself; the package also lets one ping and limits what a message may unpack to.
@@ -70,11 +72,13 @@ export async function openSlackSocket(
   url: URL,
   {
     onEnvelope,
+    proxies,
     signal,
     helloMs,
     pingMs,
   }: {
     onEnvelope(envelope: Envelope): void;
+    proxies: ProxySettings;
     signal: AbortSignal;
     /** How long the greeting is waited for. */
     helloMs: number;
@@ -83,15 +87,9 @@ export async function openSlackSocket(
   },
 ): Promise<SlackSocket> {
   const wires = new Set<Socket>();
-  const connect = buildConnector({ timeout: helloMs });
-  const agent = new Agent({
-    connect: (options, callback) =>
-      connect(options, (error, socket) => {
-        if (error !== null) return callback(error, null);
-        wires.add(socket);
-        callback(null, socket);
-      }),
-    allowH2: false,
+  const agent = createOutgoing(url, proxies, {
+    connectMs: helloMs,
+    onWire: (wire) => void wires.add(wire),
     webSocket: { maxPayloadSize: LARGEST_MESSAGE_BYTES },
   });
   const socket = new WebSocket(url, { dispatcher: agent });

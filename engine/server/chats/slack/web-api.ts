@@ -1,5 +1,7 @@
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import { z } from 'zod';
+import type { ProxySettings } from '../../../http/proxies.ts';
+import { createOutgoing, describeUnreachable } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 import { readProblem } from './problems.ts';
 
@@ -31,9 +33,10 @@ export interface WebApi {
 const envelope = z.looseObject({ ok: z.boolean(), error: z.string().optional() });
 
 /** @param api the address before the names of methods */
-export function createWebApi(api: string): WebApi {
+export function createWebApi(api: string, proxies: ProxySettings): WebApi {
   const base = new URL(api.endsWith('/') ? api : `${api}/`);
-  const agent = new Agent({ connections: 4, keepAliveTimeout: 10_000, maxHeaderSize: 16 * 1024 });
+  const limits = { connections: 4, keepAliveTimeout: 10_000, maxHeaderSize: 16 * 1024 };
+  const agent = createOutgoing(base, proxies, limits);
 
   async function send(method: string, token: string, body: string, patienceMs: number): Promise<unknown> {
     const timeout = AbortSignal.timeout(patienceMs);
@@ -66,7 +69,9 @@ export function createWebApi(api: string): WebApi {
       if (error instanceof ChatSendError) throw error;
       throw new ChatSendError(
         'later',
-        timeout.aborted ? `Slack did not answer within ${patienceMs / 1000} s` : 'Slack cannot be reached',
+        timeout.aborted
+          ? `Slack did not answer within ${patienceMs / 1000} s`
+          : describeUnreachable('Slack', error),
       );
     }
   }

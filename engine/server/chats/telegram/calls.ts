@@ -1,12 +1,19 @@
 import { Api, type ApiClientOptions, GrammyError, HttpError } from 'grammy/web';
+import { type Dispatcher, fetch } from 'undici';
+import type { ProxySettings } from '../../../http/proxies.ts';
+import { createOutgoing, describeUnreachable } from '../outgoing.ts';
 import { ChatSendError } from '../service.ts';
 
 /** An answer that is longer is cut off. */
 const LARGEST_ANSWER_BYTES = 1024 * 1024;
 
 /** Reads no more than so much of an answer, and follows no redirect: the address has the token in it. */
-async function fetchTelegram(url: string, init: RequestInit): Promise<Response> {
-  const answer = await fetch(url, { ...init, redirect: 'error' });
+async function fetchTelegram(
+  url: string,
+  init: NonNullable<Parameters<typeof fetch>[1]>,
+  dispatcher: Dispatcher,
+): Promise<Response> {
+  const answer = await fetch(url, { ...init, redirect: 'error', dispatcher });
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -17,13 +24,22 @@ async function fetchTelegram(url: string, init: RequestInit): Promise<Response> 
   return new Response(Buffer.concat(chunks), { status: answer.status });
 }
 
-/** What calls Telegram. */
-export const openTelegram = (token: string, root: string): Api =>
-  new Api(token, {
+/** What calls Telegram, and what ends the connections to it. */
+export function openTelegram(
+  token: string,
+  root: string,
+  proxies: ProxySettings,
+): { api: Api; close(): Promise<void> } {
+  const dispatcher = createOutgoing(new URL(root), proxies, { keepAliveTimeout: 10_000 });
+  const fetchHere = (url: string, init: NonNullable<Parameters<typeof fetch>[1]>) =>
+    fetchTelegram(url, init, dispatcher);
+  const api = new Api(token, {
     apiRoot: root.replace(/\/+$/, ''),
     // The types are those of another fetch; what is used of it is the same.
-    fetch: fetchTelegram as unknown as NonNullable<ApiClientOptions['fetch']>,
+    fetch: fetchHere as unknown as NonNullable<ApiClientOptions['fetch']>,
   });
+  return { api, close: () => dispatcher.destroy() };
+}
 
 /** Descriptions of a message or a chat that cannot be reached any more. */
 const GONE =
@@ -48,7 +64,7 @@ export function readProblem(thrown: unknown): CallProblem {
   });
   if (!(thrown instanceof GrammyError))
     return thrown instanceof HttpError
-      ? of('later', 'Telegram cannot be reached')
+      ? of('later', describeUnreachable('Telegram', thrown.error))
       : of('own', 'this server failed; its log says why');
   const { error_code: code, description, parameters } = thrown;
   if (code === 401 || code === 404) return of('token', 'Telegram does not take the token of the bot');

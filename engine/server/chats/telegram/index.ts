@@ -4,6 +4,7 @@ import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { asSvcError } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
+import type { ProxySettings } from '../../../http/proxies.ts';
 import type { BotSettings } from '../bot-settings.ts';
 import type {
   ChatAnswer,
@@ -46,6 +47,7 @@ export function createTelegram(
     clock,
     log,
     api: root,
+    proxies,
     origin,
   }: {
     handlers: ChatHandlers;
@@ -54,13 +56,14 @@ export function createTelegram(
     log: Log;
     /** Where Telegram's Bot API is. */
     api: string;
+    proxies: ProxySettings;
     /** How Telegram reaches this server. */
     origin: string;
   },
 ): ChatService {
   const { webhook } = settings;
   const closing = new AbortController();
-  const api = openTelegram(settings.token, root);
+  const { api, close: closeConnections } = openTelegram(settings.token, root, proxies);
   let running: Promise<void> = Promise.resolve();
   let botName: string | null = null;
   let status: ChatStatus = { state: 'starting', since: clock.now(), problem: null, botName: null };
@@ -104,9 +107,11 @@ export function createTelegram(
     if (found === null || found.act.what === 'nothing') return;
     const { act } = found;
     if (act.what === 'press') {
-      const text = cutAnswer(await handlers.onPress(act.press));
+      const said = await handlers.onPress(act.press);
+      // Also without words, so that the button no longer looks as if something were under way.
+      const answer = said === null ? {} : { text: cutAnswer(said), show_alert: true };
       await tell('a press was not answered', () =>
-        api.answerCallbackQuery(act.queryId, { text, show_alert: true }, limit(PATIENCE_MS)),
+        api.answerCallbackQuery(act.queryId, answer, limit(PATIENCE_MS)),
       );
       return;
     }
@@ -210,7 +215,7 @@ export function createTelegram(
     } catch (thrown) {
       const problem = readProblem(thrown);
       if (problem.kind === 'unchanged') return null;
-      if (problem.kind === 'token') setStatus('failing', problem.message);
+      if (problem.kind === 'token' && !closing.signal.aborted) setStatus('failing', problem.message);
       throw toSendError(problem);
     }
   }
@@ -226,6 +231,12 @@ export function createTelegram(
       },
     };
   };
+
+  async function stop(): Promise<void> {
+    closing.abort();
+    await running;
+    setStatus('closed', null);
+  }
 
   return {
     kind: 'telegram',
@@ -259,9 +270,16 @@ export function createTelegram(
       return (await attempt(given)) ? { status: 200 } : { status: 500 };
     },
     async close() {
-      closing.abort();
-      await running;
-      setStatus('closed', null);
+      await stop();
+      await closeConnections();
+    },
+    async remove() {
+      await stop();
+      try {
+        if (webhook !== null) await send(() => api.deleteWebhook({}, limit(PATIENCE_MS)));
+      } finally {
+        await closeConnections();
+      }
     },
   };
 }

@@ -45,6 +45,7 @@ onBothDatabases((start) => {
     assert.match(await ask(ANN, code.toLowerCase()), /speak for another person/);
     assert.match(await ask(BOB, `/start ${code}`), /Now answer the question/);
     assert.match(await ask(STRANGER, `/start ${code}`), /wrong, used or too old/, 'once');
+    server.clock.advance(5 * 60_000);
     assert.match(await ask(BOB, 'waiting'), /not connected/, 'not before the page was answered');
 
     const page = await bob.get('/app/chats');
@@ -61,10 +62,39 @@ onBothDatabases((start) => {
     assert.equal((await bob.post('/app/chats/connect/telegram', yes)).status, 409, 'once');
 
     await bob.post('/app/chats/disconnect/telegram');
+    server.clock.advance(5 * 60_000);
     assert.match(await ask(BOB, 'waiting'), /not connected/);
     const late = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
     server.clock.advance(10 * 60_000 + 1);
     assert.match(await ask(BOB, late), /wrong, used or too old/);
+  });
+
+  it('tells whoever is not connected so once in five minutes, and takes presses and codes all the same', async () => {
+    const rig = await openRig(start);
+    const { ask, press, telegram, workspace, messages, settle, server } = rig;
+    await workspace.waits([{}]);
+    await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+    await settle();
+    const told = () => telegram.messagesTo(STRANGER.id).map(({ text }) => text);
+    /** Of two words the second one is asked for when the answers to all before the first are sent. */
+    const allAnswered = async () => {
+      for (const word of ['help', 'help']) await ask(ANN, word);
+    };
+    for (let at = 0; at < 20; at += 1) telegram.say(STRANGER, 'waiting');
+    await allAnswered();
+    assert.equal(told().length, 1);
+    assert.match(told()[0]!, /^You are not connected/);
+    const silent = telegram.press(STRANGER, messages()[0]!, 'Approve');
+    await until(() => telegram.answers.has(silent), 'an end of the press');
+    assert.equal(telegram.answers.get(silent), '');
+    assert.deepEqual(await workspace.commands(), []);
+    for (let at = 0; at < 14; at += 1) telegram.say(STRANGER, 'BCDF-GHJK');
+    await allAnswered();
+    assert.equal(told().filter((text) => /wrong, used or too old/.test(text)).length, 10);
+    assert.equal(told().filter((text) => /Too many codes/.test(text)).length, 1);
+    assert.match(await ask(BOB, 'waiting'), /^You are not connected/, 'one silences nobody else');
+    server.clock.advance(5 * 60_000);
+    assert.match(await press(STRANGER, messages()[0]!, 'Approve'), /not connected/);
   });
 
   it('refuses a code that somebody else has sent, and guesses', async () => {

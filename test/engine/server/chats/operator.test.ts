@@ -109,6 +109,31 @@ describe('the bots of a server', () => {
     assert.ok(!server.log.join('').includes(pathname.split('/').at(-1)!));
   });
 
+  it('leave no webhook behind, and are removed also where Telegram cannot be told', async () => {
+    const { server, telegram } = await openBoth({ publicUrl: 'https://svc.example' });
+    const ann = await setUpServer(server);
+    const setUp = async (token: string) => {
+      await ann.post('/operator/bots/telegram', { token, webhook: 'on' });
+      return until(() => telegram.webhook, 'the webhook');
+    };
+    await setUp(telegram.token);
+    assert.equal((await ann.post('/operator/bots/telegram/remove')).location, '/operator');
+    assert.equal(telegram.webhook, null);
+
+    await setUp(telegram.token);
+    telegram.fail('deleteWebhook', { code: 502, description: 'Bad Gateway' });
+    const page = await ann.post('/operator/bots/telegram/remove');
+    assert.equal(page.status, 200);
+    assert.match(page.text, /The bot was removed\. Telegram may still send updates .*\(HTTP 502\)\./);
+    assert.deepEqual(await listPageFaults(page.text), []);
+    assert.match((await ann.get('/operator')).text, /not set up/);
+
+    // Another bot in its place is another one to Telegram, so the former one's webhook goes as well.
+    await setUp(telegram.token);
+    await ann.post('/operator/bots/telegram', { token: `987654:${'C'.repeat(35)}` });
+    assert.equal(telegram.webhook, null);
+  });
+
   it('load what they need when there is one', () => {
     const script = `
       const { readServerSettings, startServer } = await import('./dist/engine/server/index.js');

@@ -1,105 +1,121 @@
-import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { systemClock } from '../../../../engine/base/clock.ts';
-import { askRunningServer } from '../../../../engine/server/index.ts';
-import { type PostedMessage, type Slack, showButtons, showText } from '../../../../fixtures/slack/slack.ts';
-import { temporaryFolder } from '../../../support/git.ts';
-import type { TestServer } from '../../../support/linked-server.ts';
-import { type LinkedWorkspace, linkWorkspace } from '../../../support/linked-workspace.ts';
-import { type ServerProgram, startServerProgram } from '../../../support/server-program.ts';
+import { type PostedMessage, showButtons, showText } from '../../../../fixtures/slack/slack.ts';
+import { type ShownMessage, startTelegram } from '../../../../fixtures/telegram/telegram.ts';
+import type { Browser } from '../../../support/linked-server.ts';
 import { until } from '../../../support/wait.ts';
-import {
-  addSlackChannel,
-  connectSlack,
-  findMessage,
-  hasButton,
-  startChattySlack,
-} from './slack/linked-rig.ts';
+import { type KilledChat, killAtEveryStep } from './kill-rig.ts';
+import { ANN } from './rig.ts';
+import { addSlackChannel, connectSlack, startChattySlack } from './slack/linked-rig.ts';
 
-const startProgram = (folder: string, slack: Slack, port = 0): Promise<ServerProgram> =>
-  startServerProgram(folder, { port, args: ['--slack-api', slack.api] });
+const isAbout = (text: string, decision: string): boolean => new RegExp(`\\b${decision} about`).test(text);
 
-/** Where a server is killed: what has happened by then, as Slack sees it. */
-const MOMENTS: Readonly<Record<string, (slack: Slack, pressing: Promise<string>) => Promise<unknown>>> = {
-  'as the press is told': () => Promise.resolve(),
-  'when the press is acknowledged': (_, pressing) => pressing,
-  'before the message is edited': (slack) => untilCalled(slack, 'chat.update'),
-  'after the message was edited': (slack) => untilCalled(slack, 'chat.update'),
-  'before the private answer': (slack) => untilCalled(slack, 'chat.postEphemeral'),
-};
-const FAULTS: Readonly<Record<string, (slack: Slack) => void>> = {
-  'before the message is edited': (slack) => slack.failNext('chat.update', 'never'),
-  'after the message was edited': (slack) => slack.failNext('chat.update', 'reset_after'),
-  'before the private answer': (slack) => slack.failNext('chat.postEphemeral', 'never'),
-};
-
-const countCalls = (slack: Slack, method: string): number =>
-  slack.called.filter((call) => call.method === method).length;
-async function untilCalled(slack: Slack, method: string): Promise<void> {
-  const before = countCalls(slack, method);
-  await until(() => countCalls(slack, method) > before, method);
-}
-
-it('a server that is killed at any step of a press starts what was approved once, and loses no acknowledged press', async (t) => {
+it('a server that is killed at any step of a press in Slack starts what was approved once, and loses no acknowledged press', async (t) => {
   const slack = await startChattySlack();
   t.after(() => slack.close());
-  const folder = temporaryFolder('server-');
-  let program = await startProgram(folder, slack);
-  t.after(() => program.stop());
-  const { port, setupCode } = program;
-  const linked: LinkedWorkspace = await linkWorkspace({
-    // What the helpers need of a server: where it is and how it is set up.
-    start: async () =>
-      ({
-        url: `http://127.0.0.1:${port}`,
-        port,
-        folder,
-        codes: [setupCode!],
-        clock: systemClock,
-        close: async () => undefined,
-      }) as unknown as TestServer,
-  });
-  t.after(() => linked.close());
-  const { here, ann } = linked;
-  await askRunningServer(folder, 'account.plan', { name: 'home', plan: 'team' });
-  await connectSlack(ann, slack);
-  await linked.setDecide({ ann: ['slack'] });
-
-  let started = 0;
-  for (const [name, wait] of Object.entries(MOMENTS)) {
-    const asked = await here.ask(`say hello ${name}`);
-    const message = await until(() => {
-      const found = findMessage(slack, asked.decision_id);
-      return found !== undefined && hasButton(found, 'Approve') ? found : null;
-    }, `${asked.decision_id} in the channel`);
-    FAULTS[name]?.(slack);
-    const pressing = slack.press(message, 'Approve', 'U1');
-    await wait(slack, pressing);
-    await program.kill();
-    const delivered = await pressing;
-    program = await startProgram(folder, slack, port);
-    if (delivered === 'failed') await pressAgain(slack, message);
-    const { state } = await until(async () => {
-      const { decision } = await here.call('decision.show', { id: asked.decision_id });
-      return decision.state === 'pending' ? null : decision;
-    }, `an end of what was killed ${name}`);
-    assert.equal(state, 'approved', name);
-    started += 1;
-    assert.equal(await here.call('session.count', {}), started, name);
-    await until(
-      () => showButtons(message).length === 0 && /Approved by ann by slack; started/.test(showText(message)),
-      `the message to be true after it was killed ${name}`,
-    );
-    await until(() => slack.sockets.open() > 0, 'the bot to be back');
-    await addSlackChannel(ann, slack);
-  }
+  const countCalls = (method: string) => slack.called.filter((call) => call.method === method).length;
+  /** Resolves when a method is called again. */
+  const called = async (method: string) => {
+    const before = countCalls(method);
+    await until(() => countCalls(method) > before, method);
+  };
+  const chat: KilledChat<PostedMessage> = {
+    channel: 'slack',
+    args: ['--slack-api', slack.api],
+    connect: (ann) => connectSlack(ann, slack),
+    async renewPlace(ann) {
+      await until(() => slack.sockets.open() > 0, 'the bot to be back');
+      await addSlackChannel(ann, slack);
+    },
+    find: (decision) => slack.inChannel('C1').filter(({ text }) => isAbout(text, decision)),
+    press: (message) => slack.press(message, 'Approve', 'U1'),
+    textOf: showText,
+    hasButtons: (message) => showButtons(message).length > 0,
+    moments: {
+      'when the message was sent': {
+        isBeforePress: true,
+        prepare: () => slack.failNext('chat.postMessage', 'never_after'),
+        wait: () => called('chat.postMessage'),
+      },
+      'as the press is told': { wait: () => Promise.resolve() },
+      'when the press is acknowledged': { wait: (pressing) => pressing },
+      'before the message is edited': {
+        prepare: () => slack.failNext('chat.update', 'never'),
+        wait: () => called('chat.update'),
+      },
+      'after the message was edited': {
+        prepare: () => slack.failNext('chat.update', 'never_after'),
+        wait: () => called('chat.update'),
+      },
+      'before the private answer': {
+        prepare: () => slack.failNext('chat.postEphemeral', 'never'),
+        wait: () => called('chat.postEphemeral'),
+      },
+    },
+  };
+  await killAtEveryStep(t, chat);
 });
 
-/** Presses until it is acknowledged or the button is gone, as people do beside a warning. */
-async function pressAgain(slack: Slack, message: PostedMessage): Promise<void> {
-  await until(
-    async () =>
-      !hasButton(message, 'Approve') || (await slack.press(message, 'Approve', 'U1')) === 'acknowledged',
-    'a press that arrives',
-  );
-}
+it('a server that is killed at any step of a press in Telegram starts what was approved once, and loses no press', async (t) => {
+  const telegram = await startTelegram();
+  t.after(() => telegram.close());
+  const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;
+  const called = async (method: string) => {
+    const before = countCalls(method);
+    await until(() => countCalls(method) > before, method);
+  };
+  /** Has the private chat get what waits, and nothing else. */
+  const addPrivateChat = async (ann: Browser) => {
+    const find = async () => /\/app\/chats\/channel\/[\w-]+/.exec((await ann.get('/app/chats')).text)?.[0];
+    const before = await find();
+    if (before !== undefined) await ann.post(`${before}/remove`);
+    await ann.post('/app/chats/channels/telegram/private');
+    await ann.post((await find()) ?? '', { 'events[]': 'needs_approval' });
+  };
+  const chat: KilledChat<ShownMessage> = {
+    channel: 'telegram',
+    args: ['--telegram-api', telegram.url],
+    async connect(ann) {
+      await ann.post('/operator/bots/telegram', { token: telegram.token });
+      const page = await ann.post('/app/chats/connect/telegram/code');
+      telegram.say(ANN, `/start ${/[A-Z]{4}-[A-Z]{4}/.exec(page.text)?.[0]}`);
+      await until(() => telegram.messagesTo(ANN.id).length > 0, 'the answer of the bot');
+      await ann.post('/app/chats/connect/telegram', { user: String(ANN.id), answer: 'yes' });
+      await addPrivateChat(ann);
+    },
+    renewPlace: addPrivateChat,
+    find: (decision) => telegram.messagesTo(ANN.id).filter(({ text }) => isAbout(text, decision)),
+    async press(message) {
+      // Telegram keeps it until the server has said that it is done.
+      telegram.press(ANN, message, 'Approve');
+      return 'acknowledged';
+    },
+    textOf: ({ text }) => text,
+    hasButtons: ({ keyboard }) => keyboard.length > 0,
+    moments: {
+      'when the message was sent': {
+        isBeforePress: true,
+        prepare: () => telegram.fail('sendMessage', { hang: 'after' }),
+        wait: () => called('sendMessage'),
+      },
+      'as the press is told': { wait: () => Promise.resolve() },
+      'before the press is answered': {
+        prepare: () => telegram.fail('answerCallbackQuery', { hang: 'before' }),
+        wait: () => called('answerCallbackQuery'),
+      },
+      'when the press was answered': {
+        prepare: () => telegram.fail('answerCallbackQuery', { hang: 'after' }),
+        wait: () => called('answerCallbackQuery'),
+      },
+      'as the next updates are asked for': { wait: () => called('getUpdates') },
+      'before the message is edited': {
+        prepare: () => telegram.fail('editMessageText', { hang: 'before' }),
+        wait: () => called('editMessageText'),
+      },
+      'after the message was edited': {
+        prepare: () => telegram.fail('editMessageText', { hang: 'after' }),
+        wait: () => called('editMessageText'),
+      },
+    },
+  };
+  await killAtEveryStep(t, chat);
+});

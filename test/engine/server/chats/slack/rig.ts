@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { NO_PROXIES } from '../../../../../engine/http/proxies.ts';
 import type {
   ChatAnswer,
   ChatHandlers,
@@ -119,6 +120,7 @@ export async function startSlackRig({
         clock,
         log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
         api: slack.api,
+        proxies: NO_PROXIES,
         ...deps,
         pace: { ...PACE, ...deps.pace },
       },

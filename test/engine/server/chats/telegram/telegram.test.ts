@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { pino } from 'pino';
+import { NO_PROXIES } from '../../../../../engine/http/proxies.ts';
 import type { ChatHandlers, ChatMemory, ChatService } from '../../../../../engine/server/chats/service.ts';
 import { say } from '../../../../../engine/server/chats/spans.ts';
 import { createTelegram } from '../../../../../engine/server/chats/telegram/index.ts';
@@ -58,6 +59,7 @@ function openBot({
       clock,
       log: pino({ base: null }, { write: (line: string) => void log.push(line) }),
       api: telegram.url,
+      proxies: NO_PROXIES,
       origin: 'https://svc.example',
     },
   );
@@ -195,6 +197,28 @@ describe('a Telegram bot', () => {
       (await polling.receive({ path: webhook.path, headers: {}, body: Buffer.alloc(0) })).status,
       404,
     );
+  });
+
+  it('has no webhook left when it is removed, and says so where it may', async () => {
+    const webhook = { path: 'p'.repeat(32), secret: 's'.repeat(43) };
+    const first = openBot({ webhook });
+    await isOpen(first);
+    await first.close();
+    assert.notEqual(telegram.webhook, null, 'a server that stops comes back');
+    const second = openBot({ webhook });
+    await isOpen(second);
+    await second.remove();
+    assert.equal(telegram.webhook, null);
+    const third = openBot({ webhook });
+    await isOpen(third);
+    telegram.fail('deleteWebhook', { code: 502, description: 'Bad Gateway' });
+    await assert.rejects(third.remove(), { message: 'Telegram has failed (HTTP 502)' });
+    assert.equal(third.status().state, 'closed');
+    const polling = openBot();
+    await isOpen(polling);
+    const before = telegram.calls.filter(({ method }) => method === 'deleteWebhook').length;
+    await polling.remove();
+    assert.equal(telegram.calls.filter(({ method }) => method === 'deleteWebhook').length, before);
   });
 
   it('shows text from outside as it is, within what Telegram takes', async () => {
