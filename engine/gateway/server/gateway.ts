@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { releaseIdleMemory } from '../../base/idle-memory.ts';
 import type { Log } from '../../base/log.ts';
 import { listenOn } from '../../http/listen.ts';
+import type { ProxySettings } from '../../http/proxies.ts';
 import { createLiveZone, type LiveZoneDeps } from '../live-zone/index.ts';
 import type { GatewaySettings, GatewayStart } from '../settings.ts';
 import { openBooks } from './books.ts';
@@ -17,7 +18,7 @@ import { findCheapest, listModelNames } from './model-names.ts';
 import { probeModels } from './probe.ts';
 import { createRouting } from './routing.ts';
 import { createGatewayServer, SERVE_LIMITS, type ServeLimits } from './serve.ts';
-import { createUpstreams, type ProxySettings } from './upstream.ts';
+import { createUpstreams } from './upstream.ts';
 
 /** A gateway that listens. */
 export interface Gateway {

@@ -1,13 +1,13 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { asSvcError } from '../../base/errors.ts';
 import { openLog } from '../../base/log.ts';
+import { readProxies } from '../../http/proxies.ts';
 import { isStillRunning, readProcessStart } from '../../runner/processes/own.ts';
 import { readDataFolderId } from '../../workspace/data-folder.ts';
 import type { OutputShortener } from '../live-zone/index.ts';
 import { readGatewayRecord, removeGatewayRecord, writeGatewayRecord } from '../record.ts';
 import type { GatewayStart } from '../settings.ts';
 import { openGateway } from './gateway.ts';
-import { readProxies } from './upstream.ts';
 
 // The gateway's process. It is started by the engine, outlives it, and ends when nobody needs it any more. Of svc it loads
 // no more than it serves with. What it is to do comes on standard input, and file descriptor 3 is told how the start went.

@@ -2,8 +2,8 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import { SvcError } from '../../base/errors.ts';
 import { isLoopback } from '../../base/values/address.ts';
+import type { ProxySettings } from '../../http/proxies.ts';
 
 /** How long an upstream is waited for, ms. */
 export interface UpstreamLimits {
@@ -119,31 +119,6 @@ function lookupSafely(
     if ((options as { all?: boolean }).all === true) done(null, kept);
     else done(null, first.address, first.family);
   });
-}
-
-/** The proxies through which other machines are reached; '' for none. */
-export interface ProxySettings {
-  http: string;
-  https: string;
-  /** Hosts that are reached without one, as in `NO_PROXY`. */
-  except: string;
-}
-
-/**
- * Reads the variables that most programs know; the lower-case spelling goes first, as it does for curl. Throws
- * `config_invalid`.
- */
-export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
-  const read = (name: string): string => env[name] || env[name.toUpperCase()] || '';
-  const readAddress = (name: string): string => {
-    const text = read(name);
-    if (text === '') return '';
-    const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-    if (URL.canParse(address)) return address;
-    // Not repeated: there may be a password in it.
-    throw new SvcError('config_invalid', `${name.toUpperCase()} is not an address`);
-  };
-  return { http: readAddress('http_proxy'), https: readAddress('https_proxy'), except: read('no_proxy') };
 }
 
 export function createUpstreams({
