@@ -1,4 +1,5 @@
 import { SvcError } from '../base/errors.ts';
+import { isLoopback } from '../base/values/address.ts';
 
 /** The proxies through which other machines are reached; '' for none. */
 export interface ProxySettings {
@@ -25,6 +26,29 @@ export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
     throw new SvcError('config_invalid', `${name.toUpperCase()} is not an address`);
   };
   return { http: readAddress('http_proxy'), https: readAddress('https_proxy'), except: read('no_proxy') };
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+/** Whether an entry of `NO_PROXY` names a host: by its name, one above it, its address or `*`, and by the port where it has one. */
+function namesHost(entry: string, host: string, port: string): boolean {
+  const [, named = entry, only] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
+  if (only !== undefined && Number(only) !== Number(port)) return false;
+  if (named === '*') return true;
+  const name = withoutBrackets(named)
+    .replace(/^\*?\./, '')
+    .replace(/\.$/, '');
+  return host.endsWith(`.${name}`) || (host === name && !named.startsWith('*'));
+}
+
+/** The proxy through which an address is reached; null for none, as for whatever is on this machine. */
+export function findProxy(url: URL, { http, https, except }: ProxySettings): string | null {
+  const host = withoutBrackets(url.hostname.toLowerCase()).replace(/\.$/, '');
+  const proxy = url.protocol === 'https:' ? https || http : http;
+  if (proxy === '' || isLoopback(host)) return null;
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const entries = except.toLowerCase().split(/[,\s]+/);
+  return entries.some((entry) => entry !== '' && namesHost(entry, host, port)) ? null : proxy;
 }
 
 /** Whether a proxy has refused to connect, by the error of undici or one that it caused. */

@@ -82,8 +82,9 @@ async function askServer(
       headers: {
         accept: 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
       },
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form).toString() }),
     },
     signal === undefined ? {} : { signal },
   );

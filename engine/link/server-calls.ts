@@ -1,10 +1,12 @@
-import type { EnvHttpProxyAgent } from 'undici';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { z } from 'zod';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import { toPrintable } from '../base/text.ts';
 import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../http/link-protocol.ts';
 
 const PATIENCE_MS = 15_000;
+/** A connection that nobody uses is closed after this time, ms. */
+const IDLE_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 3600_000;
 
 /** One request to a linked server. */
@@ -48,58 +50,113 @@ const problem = z.looseObject({ code: z.string(), detail: z.string().optional() 
 /** An answer without a body. */
 export const nothing = z.unknown();
 
+interface RawRequest {
+  method?: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
 interface RawAnswer {
   status: number;
   text: string;
   retryAfterMs: number | null;
 }
 
-/** Sends one request and reads at most 64 KB of its answer. Throws `server_unreachable`. */
-export async function sendToServer(
+interface Waiting {
+  signal?: AbortSignal;
+  patienceMs?: number;
+}
+
+/** The connections to the server of `url`: no more than three at once. Throws `config_invalid`. */
+async function openAgent(url: URL): Promise<Agent> {
+  const options = { keepAlive: true, maxSockets: 3, timeout: IDLE_MS };
+  if (url.protocol === 'http:') return new Agent(options);
+  // An engine that is not linked never needs it.
+  const { openSecureAgent } = await import('./secure-agent.ts');
+  return openSecureAgent(url, options);
+}
+
+/** Sends one request, on a connection of its own, and reads at most 64 KB of its answer. Throws `server_unreachable`, `config_invalid`. */
+export async function sendToServer(url: URL, request: RawRequest, waiting: Waiting = {}): Promise<RawAnswer> {
+  const agent = await openAgent(url);
+  try {
+    return await sendThrough(agent, url, request, waiting);
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function sendThrough(
+  agent: Agent,
   url: URL,
-  init: { method?: string; headers?: Record<string, string>; body?: string | URLSearchParams },
-  {
-    agent,
-    signal,
-    patienceMs = PATIENCE_MS,
-  }: { agent?: EnvHttpProxyAgent; signal?: AbortSignal; patienceMs?: number } = {},
+  sending: RawRequest,
+  { signal, patienceMs = PATIENCE_MS }: Waiting,
 ): Promise<RawAnswer> {
-  // Loaded with the first request: an engine that is not linked never needs it.
-  const { EnvHttpProxyAgent: Agent, fetch } = await import('undici');
-  const dispatcher = agent ?? new Agent();
+  signal?.throwIfAborted();
   // Not AbortSignal.any: a signal that lives as long as the engine would gather dependents.
   const ending = new AbortController();
   const end = (): void => ending.abort();
   const timer = setTimeout(end, patienceMs);
   signal?.addEventListener('abort', end);
-  if (signal?.aborted) end();
   try {
-    const response = await fetch(url, { ...init, dispatcher, redirect: 'error', signal: ending.signal });
-    const text = await readText(url, response.body);
-    return {
-      status: response.status,
-      text,
-      retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
-    };
+    return await exchange(url, sending, { agent, signal: ending.signal, timeout: patienceMs });
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof SvcError) throw error;
-    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
     const why = ending.signal.aborted
       ? `no answer within ${patienceMs / 1000} s`
-      : (cause?.code ?? cause?.message ?? (error as Error).message);
+      : describeFault(error as NodeJS.ErrnoException);
     throw new SvcError('server_unreachable', `${url.origin}: ${why}`, { cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', end);
-    if (agent === undefined) await dispatcher.destroy();
   }
 }
 
-async function readText(url: URL, body: AsyncIterable<Uint8Array> | null): Promise<string> {
-  const parts: Uint8Array[] = [];
+async function exchange(
+  url: URL,
+  { method = 'GET', headers, body }: RawRequest,
+  connection: { agent: Agent; signal: AbortSignal; timeout: number },
+): Promise<RawAnswer> {
+  // What is compressed could unpack to more than is read.
+  const sent = request(url, {
+    ...connection,
+    method,
+    headers: { ...headers, 'accept-encoding': 'identity' },
+  });
+  try {
+    sent.end(body);
+    const answer = await waitForAnswer(sent, connection.signal);
+    const status = answer.statusCode ?? 0;
+    if (status >= 300 && status < 400)
+      throw new SvcError('server_unreachable', `${url.origin} redirects, and no redirect is followed`);
+    const retryAfterMs = parseRetryAfter(answer.headers['retry-after']);
+    return { status, text: await readText(url, answer), retryAfterMs };
+  } catch (error) {
+    // What is left of an answer would keep its connection.
+    sent.destroy();
+    throw error;
+  }
+}
+
+const waitForAnswer = (sent: ClientRequest, ending: AbortSignal): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    sent.on('response', resolve).on('error', reject);
+    // Without an error, as after an answer in another protocol.
+    sent.on('close', () => reject(new Error('the connection was closed')));
+    // One that is ended before its tunnel stands says nothing.
+    ending.addEventListener('abort', reject);
+  });
+
+const describeFault = ({ code, message }: NodeJS.ErrnoException): string =>
+  code === 'ERR_PROXY_TUNNEL'
+    ? 'the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection'
+    : (code ?? message);
+
+async function readText(url: URL, answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of body ?? []) {
+  for await (const part of answer as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > LARGEST_ANSWER_BYTES)
       throw new SvcError('server_unreachable', `${url.origin} answered with more than 64 KB`);
@@ -108,8 +165,8 @@ async function readText(url: URL, body: AsyncIterable<Uint8Array> | null): Promi
   return Buffer.concat(parts).toString('utf8');
 }
 
-const parseRetryAfter = (text: string | null): number | null =>
-  text !== null && /^\d{1,6}$/.test(text) ? Math.min(LONGEST_RETRY_AFTER_MS, Number(text) * 1000) : null;
+const parseRetryAfter = (text: string | undefined): number | null =>
+  text !== undefined && /^\d{1,6}$/.test(text) ? Math.min(LONGEST_RETRY_AFTER_MS, Number(text) * 1000) : null;
 
 /** An answer as JSON; undefined when it is none. */
 export function parseAnswer(text: string): unknown {
@@ -128,15 +185,13 @@ export function createServerCalls({
   /** Read at every call, since it is replaced every 90 days. */
   token(): string;
 }): ServerCalls {
-  let agent: EnvHttpProxyAgent | null = null;
+  let agent: Promise<Agent> | null = null;
 
   return {
     async call(path, { method = 'GET', body, answer, signal, patienceMs }) {
-      if (agent === null) {
-        const { EnvHttpProxyAgent: Agent } = await import('undici');
-        agent ??= new Agent({ connections: 3, keepAliveTimeout: 30_000 });
-      }
-      const found = await sendToServer(
+      agent ??= openAgent(server);
+      const found = await sendThrough(
+        await agent,
         new URL(path, server),
         {
           method,
@@ -149,7 +204,6 @@ export function createServerCalls({
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         },
         {
-          agent,
           ...(signal === undefined ? {} : { signal }),
           ...(patienceMs === undefined ? {} : { patienceMs }),
         },
@@ -161,7 +215,8 @@ export function createServerCalls({
       throw new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
     },
     async close() {
-      await agent?.destroy();
+      const opened = await agent?.catch(() => null);
+      opened?.destroy();
     },
   };
 }

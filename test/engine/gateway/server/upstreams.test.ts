@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { keepAllowed } from '../../../../engine/gateway/server/upstream.ts';
-import { readProxies } from '../../../../engine/http/proxies.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
 import { until } from '../../../support/wait.ts';
@@ -33,26 +32,6 @@ test('a public name does not lead to this machine or to what a machine of a clou
   assert.deepEqual(keep('models.example.com', [...near, ...far]), far);
   for (const host of ['localhost', 'gpu', 'gpu.lan', 'models.internal'])
     assert.deepEqual(keep(host, near), near, host);
-});
-
-test('proxies are read as other programs read them, and a broken one is not repeated', () => {
-  assert.deepEqual(readProxies({}), { http: '', https: '', except: '' });
-  assert.deepEqual(
-    readProxies({
-      HTTPS_PROXY: 'http://up:1',
-      https_proxy: 'low:2',
-      HTTP_PROXY: 'http://plain:3',
-      NO_PROXY: 'a,b',
-    }),
-    { http: 'http://plain:3', https: 'http://low:2', except: 'a,b' },
-  );
-  assert.throws(
-    () => readProxies({ HTTPS_PROXY: 'http://me:secret@ho st' }),
-    (error: Error) => {
-      assert.match(error.message, /^HTTPS_PROXY is not an address$/);
-      return true;
-    },
-  );
 });
 
 describe('where calls go', () => {

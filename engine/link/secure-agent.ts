@@ -1,0 +1,38 @@
+import { Agent, type AgentOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { SvcError } from '../base/errors.ts';
+import { findProxy, readProxies } from '../http/proxies.ts';
+
+/**
+ * The connections to the server of an https address, through the proxy that the environment names for it. Throws
+ * `config_invalid`.
+ */
+export function openSecureAgent(url: URL, options: AgentOptions): Agent {
+  const proxy = findProxy(url, readProxies(process.env));
+  if (proxy === null) return new Agent(options);
+  // Node goes past what it does not know.
+  if (!/^https?:/i.test(proxy))
+    throw new SvcError(
+      'config_invalid',
+      'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
+    );
+  return new TunnelAgent({ ...options, proxyEnv: { https_proxy: proxy } });
+}
+
+/** Ends with it also those connections to the proxy whose tunnel does not stand yet, of which Node's own agent loses sight. */
+class TunnelAgent extends Agent {
+  readonly #toProxy = new Set<Duplex>();
+
+  override createConnection(
+    ...given: Parameters<Agent['createConnection']>
+  ): ReturnType<Agent['createConnection']> {
+    const socket = super.createConnection(...given);
+    if (socket) this.#toProxy.add(socket.once('close', () => this.#toProxy.delete(socket)));
+    return socket;
+  }
+
+  override destroy(): void {
+    super.destroy();
+    for (const socket of this.#toProxy) socket.destroy();
+  }
+}

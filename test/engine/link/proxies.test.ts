@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { AUTHORITY, CERTIFICATE, KEY } from '../../../fixtures/tls/certificate.ts';
+import { temporaryFolder } from '../../support/git.ts';
+import { type AskedCalls, type CallOutcome, TOKEN } from '../../support/link-calls-child.ts';
+import { until } from '../../support/wait.ts';
+
+const CHILD = fileURLToPath(new URL('../../support/link-calls-child.js', import.meta.url));
+
+describe('the way of a linked workspace to its server', () => {
+  /** What the proxy was asked, a tunnel as its target. */
+  let asked: { target: string; headers: IncomingHttpHeaders }[] = [];
+  /** What the proxy answers to who wants a tunnel; null for the tunnel, '' for nothing at all. */
+  let refusal: string | null = null;
+  const proxy = createServer((request, response) => {
+    asked.push({ target: request.url ?? '', headers: request.headers });
+    response.end('{"by":"the proxy"}');
+  });
+  const answer: Parameters<typeof createServer>[1] = ({ headers }, response) =>
+    void response.end(JSON.stringify({ authorization: headers.authorization }));
+  const server = createTlsServer({ cert: CERTIFICATE, key: KEY }, answer);
+  const plain = createServer(answer);
+  let child: CallingChild;
+  let secure = '';
+  let way = '';
+
+  before(async () => {
+    proxy.on('connect', (request, socket: Socket) => {
+      socket.on('error', () => undefined);
+      asked.push({ target: request.url ?? '', headers: request.headers });
+      if (refusal !== null) {
+        socket.resume().on('end', () => socket.end());
+        return refusal === '' ? undefined : void socket.end(refusal);
+      }
+      const through = connect(portOf(server), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        through.pipe(socket).pipe(through);
+      });
+      through.on('error', () => undefined);
+    });
+    for (const each of [proxy, server, plain]) await once(each.listen(0, '127.0.0.1'), 'listening');
+    secure = `https://svc.test:${portOf(server)}`;
+    way = `http://127.0.0.1:${portOf(proxy)}`;
+    const authority = join(temporaryFolder(), 'authority.pem');
+    writeFileSync(authority, AUTHORITY);
+    child = startCalls({ NODE_EXTRA_CA_CERTS: authority });
+  });
+  beforeEach(() => {
+    asked = [];
+    refusal = null;
+  });
+  after(async () => {
+    await child.end();
+    for (const each of [proxy, server, plain]) {
+      each.closeAllConnections();
+      each.close();
+    }
+  });
+
+  const answered = [{ answer: { authorization: `Bearer ${TOKEN}` } }];
+  /** Whether the proxy is asked for the way to `url`; the call arrives in either case. */
+  async function goesThrough(env: Record<string, string>, url = secure): Promise<boolean> {
+    asked = [];
+    assert.deepEqual(await child.call({ env, urls: [url] }), answered, JSON.stringify(env));
+    return asked.length > 0;
+  }
+
+  it('trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
+    assert.deepEqual(await child.call({ env: {}, urls: [secure] }), answered);
+    const stranger = startCalls({});
+    const [refused] = await stranger.call({ env: {}, urls: [secure] });
+    await stranger.end();
+    assert.match(messageOf(refused), /UNABLE_TO_VERIFY_LEAF_SIGNATURE$/);
+    const [other] = await child.call({ env: {}, urls: [secure.replace('svc.test', 'svc.example')] });
+    assert.match(messageOf(other), /ERR_TLS_CERT_ALTNAME_INVALID$/);
+  });
+
+  it('leads through the tunnel of a proxy, which sees neither token nor certificate, once for several calls', async () => {
+    for (const env of [
+      { HTTPS_PROXY: way },
+      { https_proxy: way },
+      { HTTP_PROXY: way },
+      { http_proxy: way },
+    ]) {
+      asked = [];
+      assert.deepEqual(await child.call({ env, urls: [secure, secure] }), [...answered, ...answered]);
+      assert.deepEqual(
+        asked.map(({ target }) => target),
+        [new URL(secure).host],
+      );
+      assert.doesNotMatch(JSON.stringify(asked), new RegExp(TOKEN));
+    }
+  });
+
+  it('prefers the lower-case spelling, takes a proxy without its scheme, and tells it the name and password', async () => {
+    const nowhere = 'http://127.0.0.1:9';
+    assert.ok(await goesThrough({ https_proxy: way, HTTPS_PROXY: nowhere }));
+    assert.ok(await goesThrough({ HTTPS_PROXY: way, HTTP_PROXY: nowhere, http_proxy: nowhere }));
+    assert.ok(await goesThrough({ HTTPS_PROXY: way.replace('http://', '') }));
+    assert.ok(await goesThrough({ HTTPS_PROXY: way.replace('//', '//me:p%40ss@') }));
+    const [{ headers } = { headers: {} as IncomingHttpHeaders }] = asked;
+    assert.equal(headers['proxy-authorization'], `Basic ${Buffer.from('me:p@ss').toString('base64')}`);
+  });
+
+  it('leads past the proxy where NO_PROXY names the server', async () => {
+    const { port } = new URL(secure);
+    const direct = [
+      'svc.test',
+      'SVC.Test',
+      `svc.test:${port}`,
+      'a.example,svc.test',
+      'a.example svc.test',
+      'test',
+      '.test',
+      '*.test',
+      '*',
+      `*:${port}`,
+      'svc.test.',
+      '.svc.test',
+    ];
+    const proxied = ['', 'svc.test:1', 'vc.test', 'example.test', '*.svc.test', '*:1', '127.0.0.1', ', ,'];
+    for (const name of ['NO_PROXY', 'no_proxy']) {
+      for (const list of direct)
+        assert.equal(await goesThrough({ HTTPS_PROXY: way, [name]: list }), false, list);
+      for (const list of proxied) assert.ok(await goesThrough({ HTTPS_PROXY: way, [name]: list }), list);
+    }
+    const below = secure.replace('svc.test', 'a.svc.test');
+    for (const list of ['svc.test', '.svc.test', '*.svc.test', `svc.test:${port}`])
+      assert.equal(await goesThrough({ HTTPS_PROXY: way, NO_PROXY: list }, below), false, list);
+  });
+
+  it('never leads through a proxy to this machine, which http goes to alone, so that no proxy is shown a token', async () => {
+    const env = { HTTPS_PROXY: way, HTTP_PROXY: way };
+    for (const host of ['127.0.0.1', 'localhost']) {
+      assert.equal(await goesThrough(env, `http://${host}:${portOf(plain)}`), false);
+      assert.equal(await goesThrough(env, `https://${host}:${portOf(server)}`), false);
+    }
+  });
+
+  it('leaves no connection to a proxy that never answers, or says no', async () => {
+    const env = { HTTPS_PROXY: way };
+    for (const said of ['', 'HTTP/1.1 403 Forbidden\r\n\r\n']) {
+      refusal = said;
+      await child.call({ env, urls: [secure, secure], patienceMs: 200 });
+      await until(async () => (await countConnections(proxy)) === 0, 'the end of the connections');
+    }
+  });
+
+  it('says what is wrong with a proxy, and never its password', async () => {
+    const through = async (address: string, patienceMs = 15_000): Promise<string> => {
+      const [outcome] = await child.call({ env: { HTTPS_PROXY: address }, urls: [secure], patienceMs });
+      const message = messageOf(outcome);
+      assert.doesNotMatch(message, /hunter2/);
+      return message;
+    };
+    const secret = way.replace('//', '//me:hunter2@');
+    refusal = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
+    assert.match(await through(secret), /the proxy of HTTPS_PROXY or HTTP_PROXY refuses the connection$/);
+    refusal = '';
+    assert.match(await through(secret, 200), /no answer within 0\.2 s$/);
+    assert.match(await through('http://me:hunter2@127.0.0.1:1'), /ECONNREFUSED$/);
+    assert.match(await through('http://me:hunter2@ho st'), /HTTPS_PROXY is not an address$/);
+    assert.match(await through('socks5://me:hunter2@127.0.0.1:1'), /HTTPS_PROXY .* http:\/\/ or https:\/\/$/);
+  });
+});
+
+const portOf = (listening: Pick<Server, 'address'>): number => (listening.address() as AddressInfo).port;
+
+const countConnections = (listening: Server): Promise<number> =>
+  new Promise((resolve, reject) =>
+    listening.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  );
+
+const messageOf = (outcome: CallOutcome | undefined): string =>
+  outcome !== undefined && 'message' in outcome ? outcome.message : `answered: ${JSON.stringify(outcome)}`;
+
+interface CallingChild {
+  call(asked: AskedCalls): Promise<CallOutcome[]>;
+  end(): Promise<void>;
+}
+
+/** A process that calls servers, since what a process trusts is read when it starts. */
+function startCalls(env: NodeJS.ProcessEnv): CallingChild {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [CHILD], {
+    env: { PATH, HOME, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines: Interface = createInterface({ input: child.stdout! });
+  return {
+    async call(asked) {
+      const line = once(lines, 'line');
+      child.stdin!.write(`${JSON.stringify(asked)}\n`);
+      return JSON.parse((await line)[0] as string) as CallOutcome[];
+    },
+    async end() {
+      const ended = once(child, 'exit');
+      child.stdin!.end();
+      await ended;
+    },
+  };
+}
