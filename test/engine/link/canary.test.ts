@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../engine/base/clock.ts';
 import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/http/telemetry-day.ts';
-import { noteCalls } from '../../support/counted-workspace.ts';
+import { DAY, noteCalls, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
@@ -71,9 +70,7 @@ test('no name of an agent, model, project, title or lock is in what is counted b
     yaml: `projects: [{ id: ${NAME}-project, path: . }]\nai: { providers: [{ name: ${NAME}, base_url: "http://127.0.0.1:9/v1", model: ${NAME}-model }] }\n`,
   });
   t.after(() => ws.close());
-  let shift = -2 * 24 * 3600_000;
-  let passed = 0;
-  const clock = { now: () => systemClock.now() + shift, monotonic: () => systemClock.monotonic() + passed };
+  const clock = settableClock(-2);
   const here = await engineHere(ws, { clock });
   t.after(() => here.end());
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
@@ -100,9 +97,9 @@ test('no name of an agent, model, project, title or lock is in what is counted b
     ]);
   const [shown] = (await here.call('telemetry.show', {})).next;
 
-  shift = 0;
+  clock.move(2 * DAY);
   const usage = await until(async () => {
-    passed += 3600_000;
+    clock.move(0);
     await server.give({ verb: 'refresh' });
     return server.received.find(({ path }) => path.startsWith('/v1/usage/'));
   });
