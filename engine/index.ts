@@ -72,7 +72,7 @@ export type { Racer } from './board/races/operations.ts';
 export type { Task } from './board/tasks/index.ts';
 export type { ListedTask, TaskChoices } from './board/tasks/operations.ts';
 export type { RerunResult, Verification, VerificationState } from './board/verify/rows.ts';
-export { VERIFICATION_WORDS } from './board/verify/state.ts';
+export { selectRerunCommands, VERIFICATION_WORDS } from './board/verify/state.ts';
 export type { Edited } from './board/workflow/index.ts';
 export type { Ask } from './bus/asks/rows.ts';
 export type { Message } from './bus/messages/rows.ts';

@@ -51,6 +51,7 @@ function formatEvidence(view: View, paint: Paint): string {
         ],
         ['commit', view.head_commit?.slice(0, 10)],
         ['summary', view.summary],
+        ['rerun hash', view.rerun_hash],
       ],
       paint,
     ),
@@ -109,14 +110,21 @@ const rerun = defineCommand({
   name: 'verify rerun',
   about: 'run the tests that an ended session reported again, in a clean checkout, as confined as it was',
   args: sessionArg,
-  flags: { timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' } },
+  flags: {
+    hash: {
+      type: 'string',
+      value: 'sha256',
+      about: 'only if this is still what will run; verify show has it',
+    },
+    timeout: { type: 'number', value: 'seconds', about: 'how long each may take (600)' },
+  },
   examples: ['verify rerun s-12', 'verify rerun s-12 --timeout 1800'],
   async run(context) {
-    const { timeout } = context.flags;
+    const { hash, timeout } = context.flags;
     const client = await context.engine();
     const view = await client.run(
       'verify.rerun',
-      { session: context.arg(0), timeout_sec: timeout },
+      { session: context.arg(0), hash, timeout_sec: timeout },
       {
         key: randomUUID(),
         signal: context.signal,

@@ -12,9 +12,10 @@ export const DAY = 24 * HOUR;
 /** The scripted agent under a name of svc's own. */
 export const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
 
-/** A clock that can be set; what is looked at once in a while is due whenever it was moved. */
+/** A clock that can be set; what is looked at once in a while is due whenever it was moved. It begins at noon UTC, so that no test runs past the end of its day. */
 export function settableClock(daysAhead: number): Clock & { move(ms: number): void } {
-  let shift = daysAhead * DAY;
+  const begun = systemClock.now();
+  let shift = Math.floor(begun / DAY) * DAY + DAY / 2 - begun + daysAhead * DAY;
   let passed = 0;
   return {
     now: () => systemClock.now() + shift,

@@ -307,6 +307,7 @@ export const evidence = (id: number, more: Partial<Evidence> = {}): Evidence => 
   rerun_state: null,
   rerun_problem: null,
   checks: [],
+  rerun_hash: 'e'.repeat(64),
   ...more,
 });
 

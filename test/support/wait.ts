@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+const DAY_MS = 24 * 3600_000;
+
 /**
  * Waits until a condition holds and returns its truthy value. The limit is no expectation of speed: it only ends a
  * test whose condition will never hold.
@@ -20,6 +22,15 @@ export async function until<T>(
     // A look that starts programs takes the processor from what is waited for.
     await delay(Math.min(100, Math.max(10, 9 * (performance.now() - begun))));
   }
+}
+
+/** How long a test may take that programs of its own run in, whose clocks nobody sets. */
+const LONGEST_OF_DAY_MS = 60_000;
+
+/** Returns once the UTC day will last for a while: for a test of what real programs count by the day. */
+export async function awaitQuietDay(): Promise<void> {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < LONGEST_OF_DAY_MS) await delay(left);
 }
 
 /** Awaits a promise that does not keep the process alive by itself, such as the end of an unref'ed child. */

@@ -1,4 +1,4 @@
-import { describeSensitive, formatCount, nameSessionState } from '../../engine/index.ts';
+import { describeSensitive, formatCount, nameSessionState, selectRerunCommands } from '../../engine/index.ts';
 import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
 import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
@@ -183,7 +183,7 @@ export function checkCanRerunTests(state: State): string | null {
   const task = state.lists.tasks.selected ?? '';
   if (evidence === null || (state.focus === 'tasks' && !findDetail(state, 'task', task)?.detail))
     return `the evidence of ${id} is still being fetched`;
-  return evidence.tests.length + evidence.checks.length === 0 ? `${id} has reported no tests` : null;
+  return evidence.rerun_hash === null ? `${id} has reported no test that ran` : null;
 }
 
 const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
@@ -194,13 +194,13 @@ const describeRerun = ({ session_id: id, rerun, state }: Evidence): string =>
 /** Asks to run the reported commands again. A worker chose them, so the question shows them. */
 export function askToRerunTests(state: State): Question {
   const { id, evidence } = findSelectedEvidence(state)!;
-  const reported = evidence!.tests.map(({ command }) => command);
-  const checks = evidence!.checks.filter((command) => !reported.includes(command));
+  const { tests, checks } = selectRerunCommands(evidence!.tests, evidence!.checks);
   const counts = [
-    ...(reported.length > 0 ? [formatCount(reported.length, 'reported command')] : []),
+    ...(tests.length > 0 ? [formatCount(tests.length, 'reported command')] : []),
     ...(checks.length > 0 ? [formatCount(checks.length, 'check')] : []),
   ];
-  const commands = [...reported, ...checks];
+  const commands = [...tests.map(({ command }) => command), ...checks];
+  const hash = evidence!.rerun_hash;
   return {
     subject: { kind: 'session', id },
     text: `Run ${counts.join(' and ')} in a clean checkout of ${id}? ${commands.join(' ; ')}`,
@@ -211,7 +211,7 @@ export function askToRerunTests(state: State): Question {
         run: (now) =>
           callEngine(now, {
             operation: 'verify.rerun',
-            input: { session: id },
+            input: { session: id, ...(hash === null ? {} : { hash }) },
             busy: id,
             doing: `running the tests of ${id} again`,
             describeAnswer: (answer) => describeRerun(answer),

@@ -3,6 +3,7 @@ import { asWorkerSession, parseId } from '../../base/ids.ts';
 import type { Worktrees } from '../../runner/worktrees/index.ts';
 import type { Peers, Session } from '../../sessions/index.ts';
 import type { Tasks } from '../tasks/index.ts';
+import { hashRerun } from './rerun.ts';
 import { createReruns, type RerunRequest, type RerunsDeps } from './reruns.ts';
 import {
   type Evidence,
@@ -12,7 +13,7 @@ import {
   type VerificationRow,
   type VerificationState,
 } from './rows.ts';
-import { addUnreported, type Head, judgeEvidence, VERIFICATION_WORDS } from './state.ts';
+import { addUnreported, type Head, judgeEvidence, selectRerunCommands, VERIFICATION_WORDS } from './state.ts';
 
 export type { Verification, VerificationState } from './rows.ts';
 
@@ -113,7 +114,13 @@ export function createVerify(deps: VerifyDeps): Verify {
     }
   }
 
-  function assembleVerification({ sessionId, taskId }: Subject, head: Head): Verification {
+  function hashOfRerun(session: Session | null, evidence: Evidence | null, head: Head): string | null {
+    const commands = selectRerunCommands(evidence?.tests ?? [], deps.checks());
+    const isNothing = session === null || commands.tests.length + commands.checks.length === 0;
+    return isNothing ? null : hashRerun(commands, head);
+  }
+
+  function assembleVerification({ sessionId, taskId, session }: Subject, head: Head): Verification {
     const evidence = findEvidence(sessionId);
     const task = evidence?.taskId ?? taskId;
     const acceptance = task === null ? [] : deps.tasks.get(task).acceptanceCriteria;
@@ -134,6 +141,7 @@ export function createVerify(deps: VerifyDeps): Verify {
       rerunState: evidence?.rerunState ?? null,
       rerunProblem: evidence?.rerunProblem ?? null,
       checks: deps.checks(),
+      rerunHash: hashOfRerun(session, evidence, head),
     };
   }
 
@@ -145,8 +153,9 @@ export function createVerify(deps: VerifyDeps): Verify {
 
   async function judgeNow(name: string): Promise<Verification> {
     const whose = resolveSubject(name);
-    // Without a report, nothing can be older than the branch.
-    const head = findEvidence(whose.sessionId) === null ? undefined : await findHead(whose.session);
+    // Without a report, nothing can be older than the branch; without checks besides, nothing would run there.
+    const isNothing = findEvidence(whose.sessionId) === null && deps.checks().length === 0;
+    const head = isNothing ? undefined : await findHead(whose.session);
     return assembleVerification(whose, head);
   }
 

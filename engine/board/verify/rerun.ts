@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
@@ -6,7 +7,7 @@ import type { SessionCommand } from '../../runner/confine/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
 import type { Session } from '../../sessions/index.ts';
 import type { Evidence, RerunResult, TestResult } from './rows.ts';
-import { hasRun } from './state.ts';
+import { type Head, selectRerunCommands } from './state.ts';
 
 /** A session whose evidence is rerun, with the tests that it ran. */
 export interface ToRunAgain {
@@ -30,9 +31,7 @@ export function checkMayRunAgain(
       hint: sentence`wait for its end; {task.show ${taskId}} shows it`,
     });
   }
-  const tests = (evidence?.tests ?? []).filter(hasRun);
-  const hasPassed = new Set(tests.flatMap(({ command, result }) => (result === 'passed' ? [command] : [])));
-  const checks = ownChecks.filter((command) => !hasPassed.has(command));
+  const { tests, checks } = selectRerunCommands(evidence?.tests ?? [], ownChecks);
   if (tests.length === 0 && checks.length === 0) {
     throw new SvcError('not_found', `${sessionId} reported no test that ran`, {
       hint: sentence`{verify.status ${sessionId}} shows what it reported; guard.checks names the repository's own checks`,
@@ -49,6 +48,13 @@ export function checkMayRunAgain(
   }
   return { session, evidence, tests, checks };
 }
+
+/** Hash of what a rerun would run: the commands as they were reported, and the commit. */
+export const hashRerun = ({ tests, checks }: Pick<ToRunAgain, 'tests' | 'checks'>, head: Head): string =>
+  hash(
+    'sha256',
+    JSON.stringify([head ?? null, tests.map(({ command, result }) => [command, result]), checks]),
+  );
 
 export interface RunDeps {
   processes: Pick<Processes, 'readStartTime' | 'stop' | 'sweep' | 'contain'>;

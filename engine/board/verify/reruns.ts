@@ -11,7 +11,7 @@ import type { CleanCheckouts } from '../../runner/index.ts';
 import type { Processes } from '../../runner/processes/index.ts';
 import type { Session, Sessions } from '../../sessions/index.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import { checkMayRunAgain, runAgain, type ToRunAgain } from './rerun.ts';
+import { checkMayRunAgain, hashRerun, runAgain, type ToRunAgain } from './rerun.ts';
 import type { Evidence, RerunResult, Verification } from './rows.ts';
 import { type Head, hasRun, VERIFICATION_WORDS } from './state.ts';
 
@@ -52,11 +52,16 @@ export interface RerunRequest {
   signal: AbortSignal;
   progress(message: string): void;
   by: By;
+  /** `rerunHash` of what was looked at; undefined runs what is there. */
+  hash?: string | undefined;
 }
 
 /** Reruns reported tests, one session at a time, since a rerun loads the machine as much as a worker. */
 export interface Reruns {
-  /** Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already, and `cancelled`. */
+  /**
+   * Waits for its turn. Throws as `checkMayRunAgain`, `conflict` while it is being rerun already or when `hash` no longer
+   * fits, and `cancelled`.
+   */
   run(name: string, request: RerunRequest): Promise<Verification>;
   /** Schedules a rerun for a session that ended well, as `rerunsFor` has it, and always for one of a race. Call inside the transaction that ends it. */
   setDue(session: Session): void;
@@ -104,6 +109,15 @@ export function createReruns(deps: RerunsDeps, evidence: EvidenceReader): Reruns
       throw new SvcError('git_failed', `where the branch of ${session.sessionId} ends cannot be read`, {
         hint: `git -C ${session.repository} log ${session.branch} says why`,
       });
+    if (request.hash !== undefined && request.hash !== hashRerun(what, head)) {
+      throw new SvcError(
+        'conflict',
+        `the tests of ${session.sessionId}, or its branch, are not what you saw`,
+        {
+          hint: sentence`{verify.status ${session.sessionId}} has the commands that would run now`,
+        },
+      );
+    }
     const mark = randomUUID();
     // Recorded before anything runs, so that after a crash the next engine knows what to end.
     const reported = await storage.write(() => {

@@ -67,6 +67,8 @@ export interface Verification {
   rerunProblem: string | null;
   /** Checks of the repository's own that a rerun runs besides. */
   checks: readonly string[];
+  /** Hash of the commands and the commit that a rerun would run now; null when there is nothing to run. */
+  rerunHash: string | null;
 }
 
 /** Who gives the empty report of a session that reported nothing, for a rerun of the repository's own checks. */

@@ -106,6 +106,16 @@ function listEvidenceGaps({ tests, symbols, rerun }: Judged, criteria: readonly 
 /** Whether a test is reported to have run. */
 export const hasRun = ({ result }: Pick<TestResult, 'result'>): boolean => result !== 'skipped';
 
+/** What a rerun runs, in order: the reported tests that ran, then the repository's own checks, without those reported as passed. */
+export function selectRerunCommands<T extends Pick<TestResult, 'command' | 'result'>>(
+  reported: readonly T[],
+  ownChecks: readonly string[],
+): { tests: T[]; checks: string[] } {
+  const tests = reported.filter(hasRun);
+  const hasPassed = new Set(tests.flatMap(({ command, result }) => (result === 'passed' ? [command] : [])));
+  return { tests, checks: ownChecks.filter((command) => !hasPassed.has(command)) };
+}
+
 /** Why there is only the worker's word; empty once svc has rerun the tests. */
 function explainNoRerun({ tests, rerun, rerunState, rerunProblem }: Judged): string[] {
   if (rerunState === 'running') return ['svc is running the reported tests again'];

@@ -6,6 +6,7 @@ import { sentence } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import { hash } from '../input.ts';
 import type { Tasks } from '../tasks/index.ts';
 import { criteriaInput, readCriteria, readSymbols, readTests, symbolsInput, testsInput } from './claims.ts';
 import type { Subject, Verify } from './index.ts';
@@ -125,16 +126,23 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
     operation({
       name: 'verify.rerun',
       about:
-        'Run the tests that an ended session reported again, in a clean checkout of where its branch ends, and record whether they end as reported. Waits for them.',
+        'Run the tests that an ended session reported again, in a clean checkout of where its branch ends, and record whether they end as reported. Waits for them. With `hash`, the `rerun_hash` of the evidence, only if that is still what would run.',
       seat: 'chair',
       changes: true,
       input: z.strictObject({
         session: z.string().min(1),
+        hash,
         /** Of each command. */
         timeout_sec: z.int().min(1).max(86_400).default(600),
       }),
       run: (input, caller, { signal, progress }) =>
-        verify.rerun(input.session, { timeoutSec: input.timeout_sec, signal, progress, by: by(caller) }),
+        verify.rerun(input.session, {
+          timeoutSec: input.timeout_sec,
+          hash: input.hash,
+          signal,
+          progress,
+          by: by(caller),
+        }),
     }),
   ];
 }

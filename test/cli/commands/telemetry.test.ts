@@ -8,6 +8,7 @@ import { temporaryFolder } from '../../support/git.ts';
 import { type Browser, openBrowser, PASSWORD } from '../../support/linked-server.ts';
 import { runOnTerminal } from '../../support/pty.ts';
 import { type ServerProgram, startServerProgram } from '../../support/server-program.ts';
+import { awaitQuietDay } from '../../support/wait.ts';
 import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
@@ -20,6 +21,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
   let ann: Browser;
   let ws: TestWorkspace;
   before(async () => {
+    await awaitQuietDay();
     server = await startServerProgram(folder);
     url = `http://127.0.0.1:${server.port}`;
     ann = openBrowser({ url, port: server.port });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Caller } from '../../../engine/api/operation.ts';
-import type { LoggedEvent, Session, Verification, Wire } from '../../../engine/index.ts';
+import type { LoggedEvent, Session, SvcError, Verification, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { until } from '../../support/wait.ts';
 import { AGENT, isRunning, makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -403,6 +403,40 @@ describe('evidence', () => {
       const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
       assert.equal(pids.length, 5);
       for (const pid of pids) await until(() => !isRunning(pid), `the end of ${pid}`);
+    });
+
+    test('with the hash of what was looked at, runs that and nothing else', async () => {
+      const file = join(ws.repository.folder, 'ran');
+      const work = await reported('true', { command: 'exit 1', result: 'skipped' });
+      const look = async (): Promise<string> => (await work.status()).rerun_hash ?? '';
+      const refuse = async (hash: string): Promise<void> => {
+        await assert.rejects(rerun(work.id, { hash }), (error: SvcError) => {
+          assert.deepEqual([error.code, existsSync(file)], ['conflict', false]);
+          assert.match(error.message, /are not what you saw/);
+          return true;
+        });
+        assert.equal((await work.status()).rerun, null);
+      };
+      const first = await look();
+      await work.report({ tests: [{ command: `touch '${file}'`, result: 'passed' }] });
+      await refuse(first);
+
+      const before = await look();
+      const tree = `svc/${work.id}^{tree}`;
+      const moved = ws.repository.git('commit-tree', '-p', `svc/${work.id}`, '-m', 'more', tree);
+      ws.repository.git('update-ref', `refs/heads/svc/${work.id}`, moved);
+      await refuse(before);
+
+      const again = await look();
+      const report = async (result: string, note: string) =>
+        work.report({ tests: [{ command: `touch '${file}'`, result, note }] });
+      await report('passed', 'words that nobody runs');
+      assert.equal(await look(), again);
+      await report('failed', '');
+      await refuse(again);
+      assert.equal((await rerun(work.id, { hash: await look() })).state, 'disagrees');
+      assert.ok(existsSync(file));
+      assert.equal((await (await reported()).status()).rerun_hash, null);
     });
 
     test('ends with the wait of its caller, and nothing of it is recorded or left', async () => {

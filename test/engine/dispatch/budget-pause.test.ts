@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
 import { startUpstream, type Upstream } from '../../../fixtures/upstream/upstream.ts';
-import { until } from '../../support/wait.ts';
+import { awaitQuietDay, until } from '../../support/wait.ts';
 import { makeRig, type Rig } from './rig.ts';
 
 const DAY = 86_400_000;
@@ -34,6 +34,7 @@ describe('a worker whose budget is spent', () => {
   let upstream: Upstream;
   let passed = 0;
   before(async () => {
+    await awaitQuietDay();
     upstream = await startUpstream();
     rig = await makeRig({
       clock: { now: () => systemClock.now() + passed, monotonic: () => systemClock.monotonic() + passed },

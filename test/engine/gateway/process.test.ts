@@ -7,7 +7,7 @@ import { readGatewayRecord } from '../../../engine/gateway/record.ts';
 import { type EngineClient, readDaemonRecord } from '../../../engine/index.ts';
 import { MODEL, startUpstream, type Upstream } from '../../../fixtures/upstream/upstream.ts';
 import { isRunning } from '../../support/processes.ts';
-import { until } from '../../support/wait.ts';
+import { awaitQuietDay, until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 /** Of providers, one in each place that can hold one. */
@@ -24,6 +24,7 @@ describe('the gateway as a process', () => {
   let upstream: Upstream;
   let client: EngineClient;
   before(async () => {
+    await awaitQuietDay();
     upstream = await startUpstream();
     ws = await makeWorkspace({
       yaml: `gateway: { addr: "127.0.0.1:0" }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { CallRow } from '../../../engine/gateway/books/schema.ts';
 import { type Books, openBooks } from '../../../engine/gateway/server/books.ts';
+import { dayOf, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -18,10 +19,11 @@ describe('whose usage is told to whom', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let books: Books;
+  const clock = settableClock(0);
   before(async () => {
     ws = await makeWorkspace({ yaml: 'ai: { budget_tokens_day: 5000000 }\n' });
-    here = await engineHere(ws);
-    books = openBooks(join(ws.root, '.svc'), { now: Date.now, isAlone: true });
+    here = await engineHere(ws, { clock });
+    books = openBooks(join(ws.root, '.svc'), { now: clock.now, isAlone: true });
     note({ session_id: 1, task_id: 1, model: 'model-of-mine', input: TOKENS.mine });
     for (const more of [{}, { prompt_hash: 'again' }, { prompt_hash: 'again', attempts: 3 }])
       note({
@@ -34,7 +36,7 @@ describe('whose usage is told to whom', () => {
       });
     note({ person: 'ada', model: 'model-of-person', input: TOKENS.person });
     books.noteExhausted({
-      at: Date.now(),
+      at: clock.now(),
       scope: 'day',
       subject: 'day',
       limitTokens: 1,
@@ -52,12 +54,12 @@ describe('whose usage is told to whom', () => {
 
   function note(more: Partial<CallRow>): void {
     const id = books.nextId();
-    const now = Date.now();
+    const now = clock.now();
     books.note({
       id,
       started_at: now,
       ended_at: now,
-      day: new Date(now).toISOString().slice(0, 10),
+      day: dayOf(now),
       session_id: null,
       task_id: null,
       person: null,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../engine/base/clock.ts';
 import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../../engine/http/telemetry-day.ts';
-import { noteCalls } from '../../support/counted-workspace.ts';
+import type { SvcError } from '../../../engine/index.ts';
+import { CLAUDE, DAY, noteCalls, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
@@ -59,6 +59,63 @@ test('no prompt, file, diff, path, branch, ask, reason or environment is in any 
   assert.match(bytes, /exit_code: it exited with a code other than 0/);
 });
 
+test('no file in conflict, code or text of an agent’s own error, note or comment is in any byte that leaves', async (t) => {
+  const server = await startHostileServer();
+  t.after(() => server.close());
+  const ws = await makeWorkspace({ commands: { claude: CLAUDE } });
+  t.after(() => ws.close());
+  const here = await engineHere(ws);
+  t.after(() => here.end());
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await until(async () => (await here.call('link.status', {})).state === 'connected');
+  const run = async (body: string, agent: string): Promise<string> => {
+    const { task_id: id } = await here.call('task.add', { body, agent });
+    const { session_id } = await here.call('task.run', { id, wait: true });
+    return session_id;
+  };
+
+  const file = `${CANARY}/${CANARY}.txt`;
+  ws.repository.commit({ [file]: 'one\n' }, `${CANARY} begins`);
+  const session = await run(`${CANARY}\n#agent: edit ${file} ${CANARY} of the worker`, 'scripted');
+  ws.repository.commit({ [file]: `one\n${CANARY} of a person\n` }, `${CANARY} goes on`);
+  await assert.rejects(here.call('worktree.promote', { session }), (error: SvcError) => {
+    assert.deepEqual([error.code, error.data.paths], ['promote_conflict', [file]]);
+    return true;
+  });
+
+  const ends = [
+    { subtype: `error_${CANARY}`, is_error: true, result: `${CANARY} in the words of the agent` },
+    { subtype: 'error_during_execution', is_error: true, api_error: CANARY, errors: [CANARY] },
+    { subtype: 'error_max_turns', is_error: true, result: `${CANARY} turns` },
+  ];
+  for (const end of ends)
+    await run(`#agent: say ${JSON.stringify({ type: 'result', session_id: CANARY, ...end })}`, 'claude');
+  await run(`#agent: run exit 1 # ${CANARY}`, 'scripted');
+  const { task_id: marked } = await here.call('task.add', { body: CANARY, agent: 'scripted' });
+  await here.call('task.done', { id: marked, status: 'failed', summary: `${CANARY} is why` });
+
+  await here.join(CANARY);
+  await here.call('msg.send', { to_session: CANARY, kind: 'note', body: `${CANARY} is noted` });
+  await here.call('memory.remember', { text: `${CANARY} is remembered`, title: CANARY, tags: CANARY });
+  await here.call('comment.add', { session, path: file, line: 1, body: `${CANARY} on a line` });
+  await here.call('verify.report', {
+    session,
+    summary: CANARY,
+    tests: [{ command: `echo ${CANARY}`, result: 'passed', note: CANARY }],
+    symbols: [{ path: file, symbol: CANARY }],
+  });
+  await here.call('verify.rerun', { session });
+  await here.call('worktree.discard', { session });
+
+  const told = (kind: string): number =>
+    server.received.filter(({ text }) => text.includes(`\\"${kind}\\"`)).length;
+  await until(() => told('promote_conflict') === 1 && told('failed') >= 4);
+  await until(async () => (await here.call('link.status', {})).waiting_events === 0);
+  const bytes = server.received.map(({ text }) => text).join('\n');
+  assert.doesNotMatch(bytes, new RegExp(CANARY, 'i'));
+  assert.match(bytes, /turn_limit: /);
+});
+
 /** Names that a person gives: events say them, what is counted by the day does not. */
 const NAME = 'papagei';
 
@@ -71,9 +128,7 @@ test('no name of an agent, model, project, title or lock is in what is counted b
     yaml: `projects: [{ id: ${NAME}-project, path: . }]\nai: { providers: [{ name: ${NAME}, base_url: "http://127.0.0.1:9/v1", model: ${NAME}-model }] }\n`,
   });
   t.after(() => ws.close());
-  let shift = -2 * 24 * 3600_000;
-  let passed = 0;
-  const clock = { now: () => systemClock.now() + shift, monotonic: () => systemClock.monotonic() + passed };
+  const clock = settableClock(-2);
   const here = await engineHere(ws, { clock });
   t.after(() => here.end());
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
@@ -100,9 +155,9 @@ test('no name of an agent, model, project, title or lock is in what is counted b
     ]);
   const [shown] = (await here.call('telemetry.show', {})).next;
 
-  shift = 0;
+  clock.move(2 * DAY);
   const usage = await until(async () => {
-    passed += 3600_000;
+    clock.move(0);
     await server.give({ verb: 'refresh' });
     return server.received.find(({ path }) => path.startsWith('/v1/usage/'));
   });

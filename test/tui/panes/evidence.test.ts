@@ -181,14 +181,33 @@ describe('running the reported tests again', () => {
       /Run 3 reported commands .* of s-1\? npm test -- part1 ; /,
     );
     assert.deepEqual(dash.calls(), []);
-    assert.deepEqual(dash.keys('y').calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
+    assert.deepEqual(dash.keys('y').calls(), [
+      { operation: 'verify.rerun', input: { session: 's-1', hash: 'e'.repeat(64) } },
+    ]);
     const inTasks = showEvidence(showTask(openEndedWorker(), 1), 1).keys('1', 'V', 'y');
-    assert.deepEqual(inTasks.calls(), [{ operation: 'verify.rerun', input: { session: 's-1' } }]);
+    assert.deepEqual(inTasks.calls(), [
+      { operation: 'verify.rerun', input: { session: 's-1', hash: 'e'.repeat(64) } },
+    ]);
+  });
+
+  it('asks of what would run: no skipped test, and no check that was reported as passed', () => {
+    const tests = (['passed', 'failed', 'skipped'] as const).map((result) => ({
+      command: `make ${result}`,
+      result,
+      note: null,
+    }));
+    const checks = ['make passed', 'make failed', 'make own'];
+    const dash = showEvidence(openEndedWorker(), 1, { tests, checks }).keys('V');
+    assert.match(
+      dash.state().armed?.question ?? '',
+      /^Run 2 reported commands and 2 checks .*\? make passed ; make failed ; make failed ; make own/,
+    );
   });
 
   it('says why not: nothing reported, still running', () => {
     const said = (dash: Bench): string => dash.keys('V').state().message?.text ?? '';
-    assert.match(said(showEvidence(openEndedWorker(), 1, { tests: [] })), /has reported no tests/);
+    const nothing = { tests: [], rerun_hash: null };
+    assert.match(said(showEvidence(openEndedWorker(), 1, nothing)), /has reported no test that ran/);
     const running = openEndedWorker().data({ sessions: [sessionRow(1, { state: 'running' })] });
     assert.match(said(showEvidence(running, 1)), /still running/);
     assert.match(said(openEndedWorker()), /still being fetched/);

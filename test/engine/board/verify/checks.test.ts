@@ -86,7 +86,11 @@ describe("the repository's own checks", () => {
     await configure('{ profile: lite, checks: ["sh check.sh"] }');
     const session = await worked(work(MAKES));
     assert.deepEqual([(await show(session)).state, (await show(session)).rerun_state], ['none', null]);
-    assert.equal((await here.call('verify.rerun', { session })).state, 'verified');
+    const { rerun_hash: hash } = await show(session);
+    await configure('{ profile: lite, checks: ["sh check.sh", "true"] }');
+    await assert.rejects(here.call('verify.rerun', { session, hash: hash! }), { code: 'conflict' });
+    await configure('{ profile: lite, checks: ["sh check.sh"] }');
+    assert.equal((await here.call('verify.rerun', { session, hash: hash! })).state, 'verified');
     await configure('{ profile: lite, checks: [] }');
     const other = await worked(work('echo x > x.txt && git add x.txt && git commit -qm x'));
     await assert.rejects(here.call('verify.rerun', { session: other }), { code: 'not_found' });
