@@ -144,7 +144,14 @@ async function openParts(
       wake: () => chats.wake(),
     };
     const pending = createPendingDecisions({ db, follower });
-    const workspaces = createWorkspaces({ db, clock, changes, plans, follower });
+    const workspaces = createWorkspaces({
+      db,
+      clock,
+      changes,
+      plans,
+      follower,
+      tokenChanges: database.tokenChanges,
+    });
     const chats = await createChats({
       db,
       clock,
