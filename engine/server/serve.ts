@@ -1,14 +1,15 @@
 import { rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { asSvcError, SvcError, toHttpStatus } from '../base/errors.ts';
+import { asSvcError, type SvcError } from '../base/errors.ts';
 import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
 import { administer, findAdminSocket, METRICS_TOKEN_KEY } from './administer.ts';
+import { answerAdmin } from './answer-admin.ts';
 import { createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
@@ -43,7 +44,6 @@ import { checkRootSecret, loadRootSecret, SEALING } from './secrets.ts';
 /** What is under way when a server is told to stop has so long, ms. */
 const CLOSING_MS = 10_000;
 const IDLE_LOOK_MS = 50;
-const LARGEST_ADMIN_BYTES = 64 * 1024;
 
 export interface ServerOptions {
   /** Its data folder, which exists. */
@@ -144,7 +144,14 @@ async function openParts(
       wake: () => chats.wake(),
     };
     const pending = createPendingDecisions({ db, follower });
-    const workspaces = createWorkspaces({ db, clock, changes, plans, follower });
+    const workspaces = createWorkspaces({
+      db,
+      clock,
+      changes,
+      plans,
+      follower,
+      tokenChanges: database.tokenChanges,
+    });
     const chats = await createChats({
       db,
       clock,
@@ -335,28 +342,4 @@ function closeServer(server: Server): Promise<void> {
   });
   server.closeIdleConnections();
   return promise;
-}
-
-async function answerAdmin(
-  parts: ServerParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const answer = (status: number, body: object): void => {
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-  };
-  try {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > LARGEST_ADMIN_BYTES) throw new SvcError('body_too_large', 'the request is too large');
-      chunks.push(chunk);
-    }
-    const input: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    answer(200, { result: await administer(parts, request.url?.slice(1) ?? '', input) });
-  } catch (thrown) {
-    const { code, message, hint } = asSvcError(thrown);
-    answer(toHttpStatus(code), { code, message, ...(hint === undefined ? {} : { hint: String(hint) }) });
-  }
 }

@@ -145,7 +145,8 @@ export async function fillLists(
   await insert(
     'deliveries',
     deliveries!.map((name, index) => ({
-      id: index + 1,
+      // After all others.
+      id: 1_000_000 + index,
       target_id: 't_long',
       account_id: account,
       workspace_id: workspace,

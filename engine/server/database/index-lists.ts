@@ -12,8 +12,9 @@ const ORDERS = {
   deliveries: ['target_id', 'id'],
 } as const satisfies Partial<Record<keyof Tables, readonly string[]>>;
 
-/** Indexes whose columns begin another one of their table. */
+/** Indexes that another one of their table takes the place of. */
 const REPEATED = [
+  'workspace_events_by_time',
   'people_by_account_id',
   'machines_by_account_id',
   'changes_by_account_id',

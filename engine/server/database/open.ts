@@ -9,6 +9,7 @@ import { holdDatabase } from './advisory-lock.ts';
 import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
 import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
+import type { TokenChanges } from './token-changes.ts';
 
 /** The open database of a linked server, held by this process alone. */
 export interface ServerDatabase {
@@ -17,6 +18,8 @@ export interface ServerDatabase {
   name: string;
   /** Resolves when another server has taken the database, after the connection that held it was lost. */
   lost: Promise<SvcError>;
+  /** Null for PostgreSQL, whose lock may go to another server: what tokens open is asked at every request then. */
+  tokenChanges: TokenChanges | null;
   close(): Promise<void>;
 }
 
@@ -80,7 +83,9 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   sqlite.pragma('foreign_keys = ON');
   // What was deleted is overwritten, not only forgotten.
   sqlite.pragma('secure_delete = ON');
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: keepStatements(sqlite) }) });
+  const tokenChanges: TokenChanges = { count: 0 };
+  const database = keepStatements(sqlite, tokenChanges);
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   const found = await readSchemaNumber(db);
   if (found > 0 && found < NEWEST_SCHEMA) {
     sqlite.pragma('wal_checkpoint(TRUNCATE)');
@@ -88,7 +93,13 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     if (!existsSync(copy)) copyFileSync(file, copy);
   }
   // The lock on its folder is held as long as this process lives.
-  return { db, name: file, lost: new Promise(() => undefined), close: () => db.destroy() };
+  return {
+    db,
+    name: file,
+    lost: new Promise(() => undefined),
+    tokenChanges,
+    close: () => db.destroy(),
+  };
 }
 
 async function openPostgres(url: string): Promise<ServerDatabase> {
@@ -110,6 +121,7 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
     db,
     name: held.name,
     lost: held.lost,
+    tokenChanges: null,
     async close() {
       await db.destroy();
       await held.release();

@@ -1,22 +1,32 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { SqliteDatabase } from 'kysely';
+import { mayChangeTokens, type TokenChanges } from './token-changes.ts';
 
 /** More texts than the server has; lists of values make some of their own. */
 const MOST_KEPT = 500;
 
-/** The database as kysely uses it, which would compile each statement anew at every call. */
-export function keepStatements(database: Database): SqliteDatabase {
-  const kept = new Map<string, Statement<unknown[]>>();
+interface Kept {
+  statement: Statement<unknown[]>;
+  mayChangeTokens: boolean;
+}
+
+/** The database as kysely uses it, which would compile each statement anew at every call. Each is run as soon as it is asked for. */
+export function keepStatements(database: Database, tokenChanges: TokenChanges): SqliteDatabase {
+  const kept = new Map<string, Kept>();
   return {
     close: () => void database.close(),
     prepare(sql) {
       const known = kept.get(sql);
       // The newest are at the end.
       if (known !== undefined) kept.delete(sql);
-      const statement = known ?? database.prepare<unknown[]>(sql);
-      kept.set(sql, statement);
+      const used = known ?? {
+        statement: database.prepare<unknown[]>(sql),
+        mayChangeTokens: mayChangeTokens(sql),
+      };
+      kept.set(sql, used);
+      if (used.mayChangeTokens) tokenChanges.count += 1;
       if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value ?? '');
-      return statement as ReturnType<SqliteDatabase['prepare']>;
+      return used.statement as ReturnType<SqliteDatabase['prepare']>;
     },
   };
 }

@@ -118,7 +118,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
 
   routes.post('/events', async (context) => {
-    const workspace = await readWorkspace(context);
+    const workspace = await workspaces.findTeller(readToken(context));
     const told = await readBody(context, eventsRequest);
     await workspaces.rename(workspace, told.workspace);
     const kept = await events.add(workspace, told.events);

@@ -8,6 +8,7 @@ import { type ListOrder, type ListPage, type PageWish, readListPage } from '../d
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
+import type { Teller } from './workspaces.ts';
 
 /** Events are kept so long: longer than a workspace sends one again. */
 const KEPT_MS = 30 * 86_400_000;
@@ -18,14 +19,14 @@ const ROWS_AT_ONCE = 500;
 
 /** What one workspace tells in one request. */
 interface Call {
-  workspace: LinkedWorkspace;
+  workspace: Teller;
   events: readonly LinkEvent[];
 }
 
 /** What workspaces have told. */
 export interface WorkspaceEvents {
   /** Keeps those that are new, in one transaction with what follows from them, and says how many. */
-  add(workspace: LinkedWorkspace, events: readonly LinkEvent[]): Promise<number>;
+  add(workspace: Teller, events: readonly LinkEvent[]): Promise<number>;
   /** Those that came in last first. */
   list(workspace: string, wish?: PageWish): Promise<ListPage<LinkEvent>>;
 }
@@ -116,6 +117,8 @@ export function createWorkspaceEvents({
       if (isPurgeDue)
         await change
           .deleteFrom('workspace_events')
+          // By the index, which begins with the workspace.
+          .where('workspace_id', 'in', change.selectFrom('workspaces').select('id'))
           .where('at', '<', now - KEPT_MS)
           .execute();
       return counted;

@@ -6,11 +6,15 @@ import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import type { TokenChanges } from '../database/token-changes.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { DecisionFollower } from './follower.ts';
+
+/** Who tells something: what of a workspace changes only with what its token opens. */
+export type Teller = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
 
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
@@ -36,14 +40,19 @@ export interface Workspaces {
   ): Promise<{ workspace: LinkedWorkspace; token: string }>;
   /** Whose token it is. Throws `token_invalid` for an unknown one, `revoked`. */
   findByToken(token: string): Promise<LinkedWorkspace>;
+  /** The same, mostly from memory. */
+  findTeller(token: string): Promise<Teller>;
   /** A token that takes the place of the present one, which opens until the new one was used. */
   rotateToken(workspace: LinkedWorkspace): Promise<string>;
-  rename(workspace: LinkedWorkspace, name: string): Promise<void>;
+  rename(workspace: Teller, name: string): Promise<void>;
   /** False when the account has no such workspace, or it is revoked. */
   revoke(account: string, id: string, actor: string): Promise<boolean>;
   /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
   remove(account: string, id: string, actor: string): Promise<boolean>;
 }
+
+/** So many are remembered. */
+const MOST_TELLERS = 10_000;
 
 const BY_NAME: ListOrder = {
   columns: { 'workspaces.name': 'text', 'workspaces.id': 'text' },
@@ -59,12 +68,14 @@ export function createWorkspaces({
   changes,
   plans,
   follower,
+  tokenChanges,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   plans: Pick<Plans, 'requireRoom'>;
   follower: DecisionFollower;
+  tokenChanges: TokenChanges | null;
 }): Workspaces {
   /** Built once, since every request of a workspace asks it; its two values are the hash. */
   const byToken = db
@@ -75,10 +86,37 @@ export function createWorkspaces({
     .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
     .compile();
 
-  async function note(workspace: LinkedWorkspace): Promise<void> {
+  /** Who told something lately, by the hashes of their tokens, as they were after so many changes. */
+  const tellers = new Map<string, Teller & { last_seen_at: number | null }>();
+  let tellersAsOf = 0;
+
+  async function note(workspace: Pick<LinkedWorkspace, 'id' | 'last_seen_at'>): Promise<void> {
     const now = clock.now();
     if (!isSightingDue(workspace.last_seen_at, now)) return;
+    workspace.last_seen_at = now;
     await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
+  }
+
+  async function findByHash(hash: string): Promise<LinkedWorkspace> {
+    const {
+      rows: [found],
+    } = await db.executeQuery<LinkedWorkspace & { logged_in: string | null }>({
+      ...byToken,
+      parameters: [hash, hash],
+    });
+    if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
+    const { logged_in, ...workspace } = found;
+    if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
+    if (logged_in === null) throw new SvcError('revoked', 'the machine of this workspace was logged out');
+    if (workspace.next_token_hash === hash)
+      await db
+        .updateTable('workspaces')
+        .set({ token_hash: hash, next_token_hash: null })
+        .where('id', '=', workspace.id)
+        .where('next_token_hash', '=', hash)
+        .execute();
+    await note(workspace);
+    return workspace;
   }
 
   const ofAccount = (account: string) =>
@@ -156,27 +194,24 @@ export function createWorkspaces({
       });
       return { workspace, token };
     },
-    async findByToken(token) {
+    findByToken: (token) => findByHash(hashToken(token)),
+    async findTeller(token) {
       const hash = hashToken(token);
-      const {
-        rows: [found],
-      } = await db.executeQuery<LinkedWorkspace & { logged_in: string | null }>({
-        ...byToken,
-        parameters: [hash, hash],
-      });
-      if (found === undefined) throw new SvcError('token_invalid', 'the token is of no workspace here');
-      const { logged_in, ...workspace } = found;
-      if (workspace.revoked_at !== null) throw new SvcError('revoked', 'this workspace was unlinked');
-      if (logged_in === null) throw new SvcError('revoked', 'the machine of this workspace was logged out');
-      if (workspace.next_token_hash === hash)
-        await db
-          .updateTable('workspaces')
-          .set({ token_hash: hash, next_token_hash: null })
-          .where('id', '=', workspace.id)
-          .where('next_token_hash', '=', hash)
-          .execute();
-      await note(workspace);
-      return workspace;
+      if (tokenChanges === null) return findByHash(hash);
+      const asOf = tokenChanges.count;
+      if (tellersAsOf !== asOf) tellers.clear();
+      tellersAsOf = asOf;
+      const known = tellers.get(hash);
+      if (known !== undefined) {
+        await note(known);
+        return known;
+      }
+      const { id, account_id, name, last_seen_at } = await findByHash(hash);
+      const found = { id, account_id, name, last_seen_at };
+      // What has changed meanwhile may have changed this.
+      if (tokenChanges.count === asOf) tellers.set(hash, found);
+      if (tellers.size > MOST_TELLERS) tellers.delete(tellers.keys().next().value ?? '');
+      return found;
     },
     async rotateToken(workspace) {
       const { token, hash } = makeToken('svcw_');
