@@ -142,7 +142,7 @@ async function openParts(
       wake: () => chats.wake(),
     };
     const pending = createPendingDecisions({ db, follower });
-    const workspaces = createWorkspaces({ db, clock, changes, plans, follower });
+    const workspaces = createWorkspaces({ db, clock, log, changes, plans, follower });
     const chats = await createChats({
       db,
       clock,
@@ -214,6 +214,7 @@ async function openParts(
         await deliveries.close();
         await retention.close();
         await guard.close();
+        await workspaces.close();
         await database.close();
       },
     };

@@ -1,15 +1,16 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
 import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
-import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { DecisionFollower } from './follower.ts';
+import { createSightings } from './sightings.ts';
 
 /** A workspace as pages list it. */
 export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
@@ -38,6 +39,8 @@ export interface Workspaces {
   revoke(account: string, id: string, actor: string): Promise<boolean>;
   /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
   remove(account: string, id: string, actor: string): Promise<boolean>;
+  /** Writes down which were seen. */
+  close(): Promise<void>;
 }
 
 const cleanName = (name: string): string =>
@@ -46,16 +49,19 @@ const cleanName = (name: string): string =>
 export function createWorkspaces({
   db,
   clock,
+  log,
   changes,
   plans,
   follower,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
+  log: Log;
   changes: ChangeLog;
   plans: Pick<Plans, 'requireRoom'>;
   follower: DecisionFollower;
 }): Workspaces {
+  const sightings = createSightings({ db, clock, log });
   /** Built once, since every request of a workspace asks it; its two values are the hash. */
   const byToken = db
     .selectFrom('workspaces')
@@ -64,12 +70,6 @@ export function createWorkspaces({
     .select('machines.id as logged_in')
     .where((where) => where.or([where('workspaces.token_hash', '=', ''), where('next_token_hash', '=', '')]))
     .compile();
-
-  async function note(workspace: LinkedWorkspace): Promise<void> {
-    const now = clock.now();
-    if (!isSightingDue(workspace.last_seen_at, now)) return;
-    await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
-  }
 
   return {
     list: (account) =>
@@ -162,7 +162,7 @@ export function createWorkspaces({
           .where('id', '=', workspace.id)
           .where('next_token_hash', '=', hash)
           .execute();
-      await note(workspace);
+      sightings.note(workspace);
       return workspace;
     },
     async rotateToken(workspace) {
@@ -220,6 +220,7 @@ export function createWorkspaces({
       await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
       return true;
     },
+    close: sightings.close,
   };
 }
 
