@@ -59,6 +59,7 @@ async function commandsPage() {
       `### svc ${command.name}`,
       `${capitalize(command.about)}.`,
       `    ${formatUsage(command)}`,
+      ...(command.details ?? []),
       args.length > 0 && table(['argument', 'meaning'], args),
       flags.length > 0 && table(['option', 'meaning'], flags),
       `\`\`\`sh\n${examples.join('\n')}\n\`\`\``,

@@ -105,6 +105,8 @@ export interface Command<T extends FlagTable = FlagTable> {
   /** Words after `svc`, e.g. `task add`. */
   name: string;
   about: string;
+  /** What else its help says, a paragraph each. */
+  details?: readonly string[];
   args?: readonly Arg[];
   flags?: T;
   /** It is done for each argument in turn, of which there is one at least; one that fails does not hold up the others. */

@@ -29,6 +29,7 @@ const listChoices = (choices: readonly string[] | undefined): string =>
 /** @param below other commands that begin with its words */
 export function renderCommandHelp(command: Command, below: readonly Command[] = []): string {
   const lines = [command.about, '', `usage: ${formatUsage(command)}`];
+  for (const paragraph of command.details ?? []) lines.push('', paragraph);
   const args = (command.args ?? []).map(
     ({ name, about, choices }): Row => [name, `${about}${listChoices(choices)}`],
   );

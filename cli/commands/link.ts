@@ -14,13 +14,8 @@ const FIGURES =
   'the figures of each day once it is over: versions, system, numbers of tasks, decisions, runs and tokens; svc telemetry show prints them, svc telemetry off ends it';
 
 /** What of telemetry goes, as the engine knows it: its environment may refuse what svc.yaml allows. */
-async function describeTelemetry(client: EngineClient, isLinking: boolean): Promise<string> {
-  const { obstacle, is_waiting, schema } = await client.call('telemetry.show', {});
-  if (!is_waiting || !isLinking) return obstacle === null ? FIGURES : `none: ${obstacle}`;
-  // What it returns is shown to a person: with that they have seen what goes.
-  await client.call('telemetry.agree', { schema });
-  return FIGURES;
-}
+const describeTelemetry = (obstacle: string | null): string =>
+  obstacle === null ? FIGURES : `none: ${obstacle}`;
 
 /** What a linked server is told, in the order of docs/link-security.md. */
 async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promise<[string, string][]> {
@@ -47,18 +42,27 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   ];
 }
 
-const formatLink = (link: Wire<LinkStatus>, outgoing: readonly [string, string][]): string =>
-  formatFacts([
-    ['link', describeLink(link) ?? 'none'],
-    ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
-    ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
-    ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
-    ...(link.server === null ? [] : outgoing),
-  ]);
+const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
+  ['link', describeLink(link) ?? 'none'],
+  ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
+  ['linked', link.linked_at === null ? null : formatLocalTime(link.linked_at)],
+  ['token', link.token_at === null ? null : `${link.token_file}, made ${formatLocalTime(link.token_at)}`],
+];
+
+/** Says what the server will be told; what of it needs a person to have seen it is agreed to by linking. */
+async function announce(context: Context, client: EngineClient): Promise<void> {
+  const { prohibition } = await client.call('telemetry.show', {});
+  const outgoing = await describeOutgoing(context, describeTelemetry(prohibition));
+  context.stdout.write(`the server will be told:\n${formatFacts(outgoing)}\n\n`);
+}
 
 const link = defineCommand({
   name: 'link',
-  about: 'link this workspace to the server that this machine is logged in at, and say what that is told',
+  about: 'say what the server that this machine is logged in at will be told, and link this workspace to it',
+  details: [
+    'The server is told of outbound events and of decisions that wait: ids, states, names of agents and projects, titles as server.titles allows, lengths, and reasons in words of svc. Unless telemetry.work is off, the figures of each day follow once it is over; svc telemetry show prints them.',
+    'It is never told a prompt, a file, a diff, a path, a branch, an ask, or a reason that somebody typed. What the settings make of that is printed before anything is sent.',
+  ],
   flags: {
     token: {
       type: 'string',
@@ -77,17 +81,15 @@ const link = defineCommand({
     const token = from === undefined ? undefined : (await readAll(context.stdin)).trim();
     if (token === '') throw new SvcError('usage', 'standard input has no token');
     const client = await context.engine();
+    // A program that reads JSON is not told what goes, so that no figures go then.
+    if (!context.json) await announce(context, client);
     const state = await client.call('link.start', {
       ...(token === undefined ? {} : { token }),
       ...(server === undefined ? {} : { server }),
     });
-    // A program that reads JSON is not told what goes, so that no figures go then.
-    if (context.json) {
-      context.result(state, () => '');
-      return 0;
-    }
-    const outgoing = await describeOutgoing(context, await describeTelemetry(client, true));
-    context.result(await client.call('link.status', {}), (it) => formatLink(it, outgoing));
+    const { is_waiting, schema } = await client.call('telemetry.show', {});
+    if (is_waiting && !context.json) await client.call('telemetry.agree', { schema });
+    context.result(state, (it) => formatFacts(formatLink(it)));
     return 0;
   },
 });
@@ -99,11 +101,12 @@ const status = defineCommand({
   async run(context) {
     const client = await context.engine();
     const state = await client.call('link.status', {});
-    const outgoing = await describeOutgoing(context, await describeTelemetry(client, false));
+    const { obstacle } = await client.call('telemetry.show', {});
+    const outgoing = await describeOutgoing(context, describeTelemetry(obstacle));
     context.result(state, (it) =>
       it.server === null
         ? 'this workspace is linked to no server; svc login URL, then svc link'
-        : formatLink(it, outgoing),
+        : formatFacts([...formatLink(it), ...outgoing]),
     );
     return 0;
   },

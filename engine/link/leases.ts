@@ -193,7 +193,11 @@ export function createLeases(deps: LeasesDeps): Leases {
     const at = now();
     const endsAt = claims === null ? null : claims.exp * 1000;
     const isOver = endsAt !== null && at >= endsAt;
-    if (isOver) noteTime();
+    if (isOver) {
+      noteTime();
+      // The clock may have been set forward, which the server knows better; where it did not answer, the timer asks again.
+      if (failures === 0 && deps.link() !== null && !closing.signal.aborted) void renew();
+    }
     const facts = {
       entitlements: claims === null ? null : readEntitlements(claims),
       endsAt,

@@ -147,6 +147,7 @@ async function openParts(
     const workspaces = createWorkspaces({
       db,
       clock,
+      log,
       changes,
       plans,
       follower,
@@ -223,6 +224,7 @@ async function openParts(
         await deliveries.close();
         await retention.close();
         await guard.close();
+        await workspaces.close();
         await database.close();
       },
     };

@@ -91,12 +91,15 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
 
   const isLinked = (): boolean => deps.linked()?.revokedAt === null;
 
-  /** Why nothing may be counted. */
-  function findRefusal(): string | null {
+  /** What forbids to count anything, linked or not. */
+  function findProhibition(): string | null {
     if (isDoNotTrackSet(env)) return 'DO_NOT_TRACK is set where the engine was started';
-    if (readWork() === 'off') return 'telemetry.work is off';
-    return isLinked() ? null : 'this workspace is not linked';
+    return readWork() === 'off' ? 'telemetry.work is off' : null;
   }
+
+  /** Why nothing may be counted. */
+  const findRefusal = (): string | null =>
+    findProhibition() ?? (isLinked() ? null : 'this workspace is not linked');
 
   const waitsForPerson = (): boolean =>
     findRefusal() === null && (rows().readState()?.seenSchema ?? 0) < TELEMETRY_SCHEMA;
@@ -281,6 +284,7 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
     };
     return {
       work: readWork(),
+      prohibition: findProhibition(),
       obstacle: findObstacle(),
       isWaiting: waitsForPerson(),
       schema: TELEMETRY_SCHEMA,
@@ -318,7 +322,14 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
           hint: 'what a server has of it is deleted on its page /app/usage',
         });
       await looking;
-      await calls.call('/v1/usage', { method: 'DELETE', answer: nothing });
+      await calls.call('/v1/usage', { method: 'DELETE', answer: nothing }).catch((thrown: unknown) => {
+        const { code, message } = asSvcError(thrown);
+        if (code !== 'server_unreachable') throw thrown;
+        throw new SvcError(code, message, {
+          hint: 'ask again once it answers; svc telemetry off ends what comes after it',
+          cause: thrown,
+        });
+      });
       await storage.write(() => rows().dropSent());
     },
     async close() {

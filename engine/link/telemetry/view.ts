@@ -15,6 +15,8 @@ export interface ShownDay {
 export interface TelemetryView {
   /** `telemetry.work`. */
   work: 'off' | 'on' | 'auto';
+  /** What forbids it, linked or not: a setting, or the engine's environment; null for nothing. */
+  prohibition: string | null;
   /** Why nothing goes; null when it does. */
   obstacle: string | null;
   /** A person has to look first. */

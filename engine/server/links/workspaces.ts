@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
 import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
-import { isSightingDue } from '../database/last-seen.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
@@ -12,6 +12,7 @@ import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { DecisionFollower } from './follower.ts';
+import { createSightings } from './sightings.ts';
 
 /** Who tells something: what of a workspace changes only with what its token opens. */
 export type Teller = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
@@ -49,6 +50,8 @@ export interface Workspaces {
   revoke(account: string, id: string, actor: string): Promise<boolean>;
   /** Deletes everything that was kept of it; its token opens nothing then. False when the account has no such workspace. */
   remove(account: string, id: string, actor: string): Promise<boolean>;
+  /** Writes down which were seen. */
+  close(): Promise<void>;
 }
 
 /** So many are remembered. */
@@ -65,6 +68,7 @@ const cleanName = (name: string): string =>
 export function createWorkspaces({
   db,
   clock,
+  log,
   changes,
   plans,
   follower,
@@ -72,11 +76,13 @@ export function createWorkspaces({
 }: {
   db: Kysely<Tables>;
   clock: Clock;
+  log: Log;
   changes: ChangeLog;
   plans: Pick<Plans, 'requireRoom'>;
   follower: DecisionFollower;
   tokenChanges: TokenChanges | null;
 }): Workspaces {
+  const sightings = createSightings({ db, clock, log });
   /** Built once, since every request of a workspace asks it; its two values are the hash. */
   const byToken = db
     .selectFrom('workspaces')
@@ -89,13 +95,6 @@ export function createWorkspaces({
   /** Who told something lately, by the hashes of their tokens, as they were after so many changes. */
   const tellers = new Map<string, Teller & { last_seen_at: number | null }>();
   let tellersAsOf = 0;
-
-  async function note(workspace: Pick<LinkedWorkspace, 'id' | 'last_seen_at'>): Promise<void> {
-    const now = clock.now();
-    if (!isSightingDue(workspace.last_seen_at, now)) return;
-    workspace.last_seen_at = now;
-    await db.updateTable('workspaces').set({ last_seen_at: now }).where('id', '=', workspace.id).execute();
-  }
 
   async function findByHash(hash: string): Promise<LinkedWorkspace> {
     const {
@@ -115,7 +114,7 @@ export function createWorkspaces({
         .where('id', '=', workspace.id)
         .where('next_token_hash', '=', hash)
         .execute();
-    await note(workspace);
+    sightings.note(workspace);
     return workspace;
   }
 
@@ -203,7 +202,7 @@ export function createWorkspaces({
       tellersAsOf = asOf;
       const known = tellers.get(hash);
       if (known !== undefined) {
-        await note(known);
+        sightings.note(known);
         return known;
       }
       const { id, account_id, name, last_seen_at } = await findByHash(hash);
@@ -268,6 +267,7 @@ export function createWorkspaces({
       await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
       return true;
     },
+    close: sightings.close,
   };
 }
 

@@ -67,6 +67,22 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(refused.stderr, /is not linked\nhint: .*\/app\/usage/);
   });
 
+  test('what linking sends is said before it is tried, and in its help', async () => {
+    const told = /^the server will be told:\n(?:.*\n)*telemetry {3}(.*)\nstays here {2}prompts, files, /m;
+    const refused = await ws.program(['link']);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /svc login URL first/);
+    assert.match(told.exec(refused.stdout)?.[1] ?? '', /^the figures of each day once it is over/);
+    await say('down');
+    const { stdout } = await ws.program(['link'], DO_NOT_TRACK);
+    assert.equal(told.exec(stdout)?.[1], 'none: DO_NOT_TRACK is set where the engine was started');
+    await say('down');
+    assert.doesNotMatch((await ws.program(['link', '--json'])).stdout, /will be told/);
+    const help = await say('link --help');
+    assert.match(help, /^The server is told of outbound events and of decisions that wait: /m);
+    assert.match(help, /^It is never told a prompt, a file, /m);
+  });
+
   test('linking says what goes, and agrees to it', async () => {
     assert.match(await logIn(), /logged in {2}as ann, account home/);
     assert.match(
@@ -137,5 +153,13 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
       await say('telemetry show'),
       /^telemetry {2}nothing is sent: this workspace is not linked$/m,
     );
+  });
+
+  test('what the server has is deleted once it answers, and until then that is said', async () => {
+    await say('link');
+    await server.stop();
+    const { code, stderr } = await ws.program(['telemetry', 'delete']);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /ECONNREFUSED\nhint: ask again once it answers; svc telemetry off ends what /);
   });
 });

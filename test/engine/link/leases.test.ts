@@ -13,6 +13,7 @@ import {
 } from '../../../engine/link/leases.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
+import { until } from '../../support/wait.ts';
 
 const HOUR = 3600_000;
 const SECRET = 's'.repeat(40);
@@ -105,6 +106,29 @@ describe('the lease of a workspace', () => {
     assert.equal(again.view().state, 'expired', 'nor by a restart');
     answer = async (nonce) => ({ lease: await issue(nonce) });
     assert.equal((await again.refresh()).state, 'valid');
+  });
+
+  it('is asked for anew at the first look after a clock was set forward, and once where nobody answers', async () => {
+    let asked = 0;
+    answer = async (nonce) => {
+      asked += 1;
+      return { lease: await issue(nonce) };
+    };
+    const leases = await openLeases();
+    await leases.refresh();
+    const before = asked;
+    clock.set(clock.now() + 72 * HOUR);
+    leases.view();
+    await until(() => leases.view().state === 'valid');
+    assert.equal(asked, before + 1);
+    answer = () => {
+      asked += 1;
+      return Promise.reject(new Error('nobody answers'));
+    };
+    clock.set(clock.now() + 72 * HOUR);
+    await until(() => leases.view().problem !== null);
+    for (let look = 0; look < 10; look += 1) assert.equal(leases.view().state, 'expired');
+    assert.equal(asked, before + 2);
   });
 
   it('is that of the server, for this workspace and this question, or none', async () => {

@@ -1,40 +1,42 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { type AdminVerb, askRunningServer } from '../../../../engine/server/index.ts';
 import { SLACK_APP, startSlack } from '../../../../fixtures/slack/slack.ts';
 import { startTelegram } from '../../../../fixtures/telegram/telegram.ts';
-import { makeCertificate, missingOpenssl, startTlsBefore } from '../../../support/certificates.ts';
+import { AUTHORITY } from '../../../../fixtures/tls/certificate.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { startServerProgram } from '../../../support/server-program.ts';
+import { startTlsBefore } from '../../../support/tls-before.ts';
 import { until } from '../../../support/wait.ts';
 
-it('both chats are reached by https through HTTPS_PROXY, with the certificates of NODE_EXTRA_CA_CERTS', {
-  skip: missingOpenssl,
-}, async (t) => {
-  const slack = await startSlack({ shownOrigin: 'https://slack.invalid' });
+it('both chats are reached by https through HTTPS_PROXY, with the certificates of NODE_EXTRA_CA_CERTS', async (t) => {
+  const slack = await startSlack({ shownOrigin: 'https://slack.svc.test' });
   t.after(() => slack.close());
   const telegram = await startTelegram();
   t.after(() => telegram.close());
-  const certificate = makeCertificate('slack.invalid', 'telegram.invalid');
+  const authority = join(temporaryFolder(), 'authority.pem');
+  writeFileSync(authority, AUTHORITY);
   const proxy = await startConnectProxy();
   t.after(() => proxy.close());
   for (const [host, url] of [
-    ['slack.invalid', slack.api],
-    ['telegram.invalid', telegram.url],
+    ['slack.svc.test', slack.api],
+    ['telegram.svc.test', telegram.url],
   ] as const) {
-    const tls = await startTlsBefore(Number(new URL(url).port), certificate);
+    const tls = await startTlsBefore(Number(new URL(url).port));
     t.after(() => tls.close());
     proxy.routes[`${host}:443`] = tls.port;
   }
-  const args = ['--slack-api', 'https://slack.invalid/api/', '--telegram-api', 'https://telegram.invalid/'];
+  const args = ['--slack-api', 'https://slack.svc.test/api/', '--telegram-api', 'https://telegram.svc.test/'];
   const folder = temporaryFolder('server-');
   const ask = async (verb: string, input: object = {}) =>
     (await askRunningServer(folder, verb as AdminVerb, input))?.result;
   const list = async () =>
     (await ask('chat.list')) as { service: string; state: string; problem: string | null }[];
 
-  const env = { https_proxy: proxy.url, NODE_EXTRA_CA_CERTS: certificate.file };
+  const env = { https_proxy: proxy.url, NODE_EXTRA_CA_CERTS: authority };
   let program = await startServerProgram(folder, { args, env });
   t.after(() => program.stop());
   await ask('chat.set', { kind: 'telegram', settings: { token: telegram.token } });
@@ -49,7 +51,7 @@ it('both chats are reached by https through HTTPS_PROXY, with the certificates o
   await until(async () => (await list()).every(({ state }) => state === 'open'), 'both bots');
   assert.equal(slack.sockets.open(), 1, 'Socket Mode goes through the tunnel as well');
   const targets = new Set(proxy.asked.map(({ target }) => target));
-  assert.deepEqual([...targets].sort(), ['slack.invalid:443', 'telegram.invalid:443']);
+  assert.deepEqual([...targets].sort(), ['slack.svc.test:443', 'telegram.svc.test:443']);
   assert.deepEqual(proxy.fetched, []);
 
   // Without the certificate nobody is believed, and a broken address takes down the bots alone.
