@@ -7,7 +7,7 @@ import { isSightingDue } from '../database/last-seen.ts';
 import type { LinkedWorkspace, Tables } from '../database/tables.ts';
 
 /** Workspaces that were seen are written down together, so long after the first of them. */
-const GATHERED_MS = 5000;
+const GATHERED_MS = 1000;
 /** A statement takes so many at most. */
 const MOST_AT_ONCE = 500;
 
