@@ -1,20 +1,21 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** The order of each list that pages show, after what it is a list of. */
+/**
+ * The order of each list that pages show, after what it is a list of. Events of a workspace have none: they are written at every
+ * request, each into another page of such an index, and ten thousand of them are sorted in time.
+ */
 const ORDERS = {
   people: ['account_id', 'name', 'id'],
   machines: ['account_id', 'created_at', 'id'],
   changes: ['account_id', 'at', 'id'],
   workspaces: ['account_id', 'name', 'id'],
-  workspace_events: ['workspace_id', 'at', 'id'],
   pending_decisions: ['account_id', 'since', 'workspace_id', 'decision_id'],
   deliveries: ['target_id', 'id'],
 } as const satisfies Partial<Record<keyof Tables, readonly string[]>>;
 
-/** Indexes that another one of their table takes the place of. */
+/** Indexes whose columns begin another one of their table. */
 const REPEATED = [
-  'workspace_events_by_time',
   'people_by_account_id',
   'machines_by_account_id',
   'changes_by_account_id',

@@ -117,8 +117,6 @@ export function createWorkspaceEvents({
       if (isPurgeDue)
         await change
           .deleteFrom('workspace_events')
-          // By the index, which begins with the workspace.
-          .where('workspace_id', 'in', change.selectFrom('workspaces').select('id'))
           .where('at', '<', now - KEPT_MS)
           .execute();
       return counted;
