@@ -13,7 +13,7 @@ import { type Box as Area, getLayout, type Layout, LIST_EDGE, SMALLEST } from '.
 import { renderListLines } from './layout/list-lines.ts';
 import { renderSmallScreen } from './layout/small-screen.ts';
 import { fitsInPreview } from './overlays/answer-ask.ts';
-import { describeLineOverlay, isLineOverlay } from './overlays/bottom-line.ts';
+import { describeLineOverlay, describeTyped, isLineOverlay } from './overlays/bottom-line.ts';
 import { renderOverlay } from './overlays/index.ts';
 import { getPane, getPreview, getSelectedRow, getTabPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
@@ -218,7 +218,7 @@ function renderBottomLines(state: State, all: AllState | null): Line[] {
     const { label, hint } = describeLineOverlay(overlay);
     return [
       ...messages,
-      [span(` ${label}: `, 'key'), span(`${showCaret(overlay.input)}   `), span(hint, 'dim')],
+      [span(` ${label}: `, 'key'), span(`${describeTyped(overlay, showCaret)}   `), span(hint, 'dim')],
     ];
   }
   const keys = renderOverlay(state, overlay, { cells: size.columns, rows: 1 })?.keys ?? 'Esc close';

@@ -173,6 +173,14 @@ export function createAgents(deps: {
         template,
         isBuiltIn: template === (way === 'acp' ? preset?.acp : preset?.headless),
       };
+    if (agent === DEFAULT && !Object.hasOwn(cmds, DEFAULT))
+      throw new SvcError(
+        'unknown_agent',
+        'neither SVC_AGENT_CMD nor agents.default_cmd names a command now',
+        {
+          hint: `${describeWaiting('agents.')}set one of them again; or svc task retry --hold, then svc task assign, gives a failed task another agent`,
+        },
+      );
     throw new SvcError('unknown_agent', `no agent ${JSON.stringify(agent)} in agents.cmds`, {
       hint: `${describeWaiting('agents.')}known: ${Object.keys(cmds).sort().join(', ')}`,
     });

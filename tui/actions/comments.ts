@@ -31,25 +31,33 @@ export function openComment(state: State): Transition {
     session,
     head: work.head,
     ...anchor,
-    input: earlier.includes('\n') ? EMPTY_INPUT : createInput(earlier),
+    ...fitText(earlier),
   };
   const opened = { ...state, message: null, overlay };
   // One line cannot show several.
-  return earlier.includes('\n') ? editComment(opened, overlay, earlier) : transitionTo(opened);
+  return overlay.long === null ? transitionTo(opened) : editComment(opened, overlay);
 }
 
+const fitText = (text: string): Pick<WriteComment, 'input' | 'long'> =>
+  text.includes('\n') ? { input: EMPTY_INPUT, long: text } : { input: createInput(text), long: null };
+
+const readText = ({ input, long }: WriteComment): string => long ?? input.value;
+
 /** Lets the person go on with a comment in the editor, which keeps it. */
-export const editComment = (state: State, overlay: WriteComment, text: string): Transition =>
+export const editComment = (state: State, overlay: WriteComment): Transition =>
   transitionTo(state, {
     do: 'edit',
-    text,
+    text: readText(overlay),
     name: 'comment.md',
-    onEdited: (now, edited) => keepComment({ ...now, overlay: null }, overlay, edited.trim()),
+    onEdited: (now, edited) => keepComment(now, { ...overlay, ...fitText(edited.trim()) }),
   });
 
-export function keepComment(state: State, overlay: WriteComment, body: string): Transition {
+/** Sends what was written. */
+export function keepComment(state: State, overlay: WriteComment): Transition {
   const { session, head, path, side, line } = overlay;
-  if (body === '') return transitionTo(showMessage(state, 'nothing was written; C removes a comment'));
+  const body = readText(overlay).trim();
+  if (body === '')
+    return transitionTo(showMessage({ ...state, overlay: null }, 'nothing was written; C removes a comment'));
   if (state.link.phase === 'lost')
     return transitionTo(
       showMessage(
@@ -64,7 +72,7 @@ export function keepComment(state: State, overlay: WriteComment, body: string): 
     {
       operation: 'comment.add',
       input: { session, path, side, line, body, head },
-      form: body.includes('\n') ? overlay : { ...overlay, input: createInput(body) },
+      form: overlay,
       busy: `comment on ${path}:${line}`,
       doing: 'keeping the comment',
       describeAnswer: ({ comment_id: id }) => `comment ${id} is kept on ${path}:${line}; F sends it`,

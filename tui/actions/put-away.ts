@@ -82,7 +82,7 @@ const askToRestore = (session: SessionRow): Question => {
             busy: id,
             doing: `restoring ${branch}`,
             describeAnswer: ({ worktree }) =>
-              `${branch} is back${worktree === null ? '' : `, its worktree at ${worktree}`}`,
+              `${branch} is back${worktree === null ? '' : ', with its worktree'}`,
           }),
       },
     ],

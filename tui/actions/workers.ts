@@ -39,6 +39,12 @@ export function checkCanStop(state: State): string | null {
   return findSessionTask(state) === undefined ? 'its task is still being fetched' : null;
 }
 
+/** Whether the selected or a marked worker has not ended. */
+export function mayBeStopped(state: State): boolean {
+  const { marks } = state.lists.workers;
+  return marks.size > 0 || getSelectedSession(state)?.state !== 'ended';
+}
+
 export function checkCanMessage(state: State): string | null {
   const session = getSelectedSession(state);
   if (session === undefined) return NOTHING_SELECTED;

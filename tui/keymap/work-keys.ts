@@ -244,6 +244,7 @@ export const WORK_KEYS: readonly Binding[] = [
     label: 'stop',
     about: 'stop the worker; what it has done is kept on its branch',
     disabledReason: workers.checkCanStop,
+    hasUse: workers.mayBeStopped,
     bulk: 'rows',
     ask: workers.askToStop,
     confirm: ['y'],

@@ -1,12 +1,13 @@
+import { formatCount } from '../../engine/index.ts';
 import { editComment, keepComment } from '../actions/comments.ts';
 import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
 import { replaceList, searchPreview } from '../actions/navigation.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
-import { editInput } from '../state/input.ts';
+import { editInput, insertText } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay } from '../state/overlays.ts';
-import { cleanText } from '../text/text.ts';
+import type { Overlay, WriteComment } from '../state/overlays.ts';
+import { cleanText, splitCleanLines } from '../text/text.ts';
 
 /** Overlays that are a line of text at the bottom of the screen. */
 export type LineOverlay = Extract<
@@ -40,27 +41,52 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
   }
 };
 
+const isLongComment = (overlay: LineOverlay): overlay is WriteComment & { long: string } =>
+  overlay.kind === 'comment' && overlay.long !== null;
+
+/** What was typed, with the caret; of a text of several lines its beginning. */
+export function describeTyped(
+  overlay: LineOverlay,
+  showInput: (input: LineOverlay['input']) => string,
+): string {
+  if (!isLongComment(overlay)) return showInput(overlay.input);
+  const lines = splitCleanLines(overlay.long);
+  return `${lines[0]} … (${formatCount(lines.length, 'line')})`;
+}
+
+/** Inserts typed or pasted text. To a text of several lines it is added, with its line breaks. */
+export const insertInLine = (state: State, overlay: LineOverlay, text: string): State =>
+  isLongComment(overlay)
+    ? { ...state, overlay: { ...overlay, long: overlay.long + splitCleanLines(text).join('\n') } }
+    : setLineInput(state, overlay, insertText(overlay.input, text));
+
 const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' }>, filter: string): State =>
   replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
 /** Sets the typed text. A filter takes effect at once. */
-export function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
+function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
   const next = { ...state, overlay: { ...overlay, input } };
   return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
+}
+
+function handleCommentKey(state: State, overlay: WriteComment, key: string): Transition {
+  if (key === 'ctrl+e') return editComment(state, overlay);
+  if (key === 'enter') return keepComment(state, overlay);
+  const input = overlay.long === null ? editInput(overlay.input, key) : null;
+  return transitionTo(input === null ? state : setLineInput(state, overlay, input));
 }
 
 export function handleLineKey(state: State, overlay: LineOverlay, key: string): Transition {
   const closed = { ...state, overlay: null };
   if (key === 'esc')
     return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);
-  if (overlay.kind === 'comment' && key === 'ctrl+e') return editComment(state, overlay, overlay.input.value);
+  if (overlay.kind === 'comment') return handleCommentKey(state, overlay, key);
   if (key !== 'enter') {
     const input = editInput(overlay.input, key);
     return transitionTo(input === null ? state : setLineInput(state, overlay, input));
   }
   const value = overlay.input.value.trim();
   if (overlay.kind === 'filter') return transitionTo(closed);
-  if (overlay.kind === 'comment') return keepComment(closed, overlay, value);
   if (overlay.kind === 'search') return searchPreview(closed, value);
   const decision = state.data.decisions.get(overlay.decision);
   if (decision?.state !== 'pending' || decision.hash !== overlay.hash) {

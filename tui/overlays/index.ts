@@ -7,7 +7,7 @@ import type { Overlay } from '../state/overlays.ts';
 import { wrapText } from '../text/text.ts';
 import { type Line, span } from '../text/theme.ts';
 import { handleAnswerKey, insertInAnswer, isAnsweredByDigit, renderAnswer } from './answer-ask.ts';
-import { handleLineKey, isLineOverlay, setLineInput } from './bottom-line.ts';
+import { handleLineKey, insertInLine, isLineOverlay } from './bottom-line.ts';
 import { handleBulkKey, renderBulkQuestion } from './bulk-question.ts';
 import { handleAgentKey, renderAgentLines } from './choose-agent.ts';
 import { handleRacersKey, renderRacers } from './choose-racers.ts';
@@ -94,7 +94,7 @@ const renderReadOnlyLines = (state: State, overlay: ReadOnly, cells: number): Li
 
 /** Inserts characters that arrived together, typed fast or pasted. Overlays without a text field ignore them. */
 export function insertInOverlay(state: State, overlay: Overlay, text: string): State {
-  if (isLineOverlay(overlay)) return setLineInput(state, overlay, insertText(overlay.input, text));
+  if (isLineOverlay(overlay)) return insertInLine(state, overlay, text);
   if (overlay.kind === 'help' || overlay.kind === 'palette')
     return setFinderQuery(state, overlay, insertText(overlay.input, text));
   switch (overlay.kind) {

@@ -5,7 +5,7 @@ import { listColumns } from '../layout/fit-columns.ts';
 import { renderConsentLines, renderHeldLines } from '../layout/header.ts';
 import { renderHintLine } from '../layout/hint-line.ts';
 import { explainEmptyList } from '../layout/list-lines.ts';
-import { describeLineOverlay, isLineOverlay } from '../overlays/bottom-line.ts';
+import { describeLineOverlay, describeTyped, isLineOverlay } from '../overlays/bottom-line.ts';
 import { renderOverlay } from '../overlays/index.ts';
 import { describeEvent, describeEventSubjects } from '../panes/events.ts';
 import { getPane, getPreview, getSelectedRow } from '../panes/index.ts';
@@ -139,7 +139,8 @@ function describeOverlayChange(earlier: State, after: State): string[] {
   // What it shows may have been fetched meanwhile.
   if (overlay === before && earlier.details === after.details) return [];
   if (overlay === null) return ['closed'];
-  if (isLineOverlay(overlay)) return [`${describeLineOverlay(overlay).label}: ${overlay.input.value}`];
+  if (isLineOverlay(overlay))
+    return [`${describeLineOverlay(overlay).label}: ${describeTyped(overlay, ({ value }) => value)}`];
   const view = renderOverlay(after, overlay, { cells: size.columns, rows: MOST_ROWS });
   if (view === null) return [];
   const lines = view.lines.map((line) => toPlainText(line).trimEnd());

@@ -129,6 +129,8 @@ export interface WriteComment {
   side: 'new' | 'old';
   line: number;
   input: Input;
+  /** A text of several lines, which only the editor changes; null while it fits into `input`. */
+  long: string | null;
 }
 
 /** What an ended session would be sent on with, to be read before it is sent. */

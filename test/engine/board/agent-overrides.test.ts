@@ -119,6 +119,34 @@ test('the run is of the command that was bound at its dispatch, also by a later 
   assert.equal((await show(asked.task_id)).sessions[0]?.timeout_sec, 5);
 });
 
+test('a retry by a client that says nothing of agents is refused by the names of both settings, and works as it is told', async (t) => {
+  const ws = await makeWorkspace();
+  const here = await engineHere(ws);
+  t.after(async () => {
+    await here.end();
+    await ws.close();
+  });
+  const { task_id: id } = await here.call('task.add', { title: 'a task' });
+  const hasFailed = () => until(async () => (await here.call('task.show', { id })).task.status === 'failed');
+  const env = { SVC_AGENT_CMD: `/bin/sh -c 'exit 3' -- {{prompt}}` };
+  await here.call('task.run', { id }, { env });
+  await hasFailed();
+  const isRefused = (error: SvcError): boolean =>
+    error.code === 'unknown_agent' &&
+    /neither SVC_AGENT_CMD nor agents\.default_cmd/.test(error.message) &&
+    /svc task retry --hold, then svc task assign/.test(String(error.hint));
+  for (const operation of ['task.retry', 'task.run'] as const)
+    await assert.rejects(here.call(operation, { id }), isRefused);
+  assert.match((await here.call('task.plan', { id })).problem?.message ?? '', /neither SVC_AGENT_CMD/);
+  assert.equal((await here.call('task.show', { id })).task.attempt, 1, 'nothing has changed');
+  await here.call('task.retry', { id }, { env });
+  await hasFailed();
+  await here.call('task.retry', { id, hold: true });
+  await here.call('task.assign', { id, agent: 'scripted' });
+  await here.call('task.run', { id });
+  await until(async () => (await here.call('task.show', { id })).task.status === 'done');
+});
+
 test('a command line sends its own environment, and the engine keeps none of it', async (t) => {
   const ws = await makeWorkspace({ hosted: true });
   t.after(ws.close);

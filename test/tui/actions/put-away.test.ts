@@ -27,6 +27,23 @@ describe('discarding the work of a worker', () => {
     ]);
   });
 
+  it('what U has done is said whole at 80 columns, wherever the worktree is', () => {
+    const row = ended({ worktree: null, branch_state: 'discarded', branch: 'svc/s-1' });
+    const dash = bench(80, 24)
+      .keys('4')
+      .data({ sessions: [row] })
+      .keys('U', 'y');
+    const effect = dash.effects().findLast((each) => each.do === 'call');
+    assert.ok(effect?.do === 'call');
+    const answer = {
+      branch: 'svc/s-1',
+      head: 'a'.repeat(40),
+      worktree: `/home/${'a-long-name/'.repeat(9)}s-1`,
+    };
+    dash.send({ type: 'answered', effect, answer });
+    assert.match(screenOf(dash.state()).join('\n'), /✓ svc\/s-1 is back, with its worktree *\n/);
+  });
+
   it('is disarmed when somebody has done it meanwhile', () => {
     const dash = openWorkers(ended()).keys('X');
     dash.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });

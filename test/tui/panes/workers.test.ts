@@ -137,6 +137,15 @@ describe('a paused worker', () => {
     assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
   });
 
+  it('alone, or marked, has the key that stops it there: one that has ended has none', () => {
+    const hasStop = (dash: Bench): boolean => / x stop /.test(screenOf(dash.state()).at(-1) ?? '');
+    const merged = sessionRow(1, { promoted_at: '2026-03-01T11:00:00Z', branch_state: 'merged' });
+    const open = (...sessions: SessionRow[]): Bench => bench(200, 50).keys('4').data({ sessions });
+    assert.equal(hasStop(open(merged)), false);
+    assert.equal(hasStop(open(pausedRow(1))), true);
+    assert.equal(hasStop(open(merged).keys('space')), true);
+  });
+
   it('is told from a queued one, for how long in lists and until when in previews', () => {
     const dash = openWorkers(pausedRow(1), pausedRow(2, { resume_at: minutesLater(-1) }));
     assert.match(readScreen(dash), /▶s-1 .*paused 40m .*usage_limit · Task …/);
