@@ -24,9 +24,9 @@ test('a port that is taken is named, with what to do', async (t) => {
 });
 
 test('an address that is none of this machine is refused', async () => {
-  await assert.rejects(listenOn(createServer(), { host: '192.0.2.1', port: 0 }), {
+  await assert.rejects(listenOn(createServer(), { host: '203.0.113.9', port: 0 }), {
     code: 'address_refused',
-    message: /^cannot listen on 192\.0\.2\.1:0: E/,
+    message: /^cannot listen on 203\.0\.113\.9:0: E/,
   });
   await assert.rejects(listenOn(createServer(), { host: '2001:db8::1', port: 9 }), {
     code: 'address_refused',
