@@ -118,6 +118,8 @@ export function createBots({
   }
 
   async function startBot(kind: ChatKind): Promise<void> {
+    // One that was set up while the others were being started.
+    if (running.has(kind)) return;
     const row = await db.selectFrom('bots').select('settings').where('kind', '=', kind).executeTakeFirst();
     if (row === undefined) return;
     try {

@@ -57,6 +57,16 @@ describe('the bots of a server', () => {
     assert.ok(!server.log.join('').includes(telegram.token));
   });
 
+  it('run once, also one that is set up while the others are being started', async () => {
+    const { server, telegram } = await openBoth();
+    const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;
+    await server.parts.chats.bots.set('telegram', { token: telegram.token }, 'ann');
+    await server.parts.chats.start();
+    await until(() => countCalls('getUpdates') > 0, 'the bot to ask for updates');
+    await server.close();
+    assert.equal(countCalls('getMe'), 1);
+  });
+
   it('are shown to the operator with what is wrong, and their tokens never', async () => {
     const { server, telegram } = await openBoth();
     const ann = await setUpServer(server);
