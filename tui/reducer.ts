@@ -2,6 +2,7 @@ import type { Words } from '../engine/index.ts';
 import { closeStaleAnswer } from './actions/asks.ts';
 import { askWhenKnown, settleBulkCall } from './actions/bulk.ts';
 import { finishJump, replaceList } from './actions/navigation.ts';
+import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './actions/set-aside.ts';
 import { sortList } from './actions/sorting.ts';
 import { type Effect, showMessage, type Transition, transitionTo, withdraw } from './actions/transition.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
@@ -48,15 +49,6 @@ export type DashboardEvent =
 const renderHint = (state: State, hint: Words | undefined): string | undefined =>
   typeof hint === 'object' ? hint.render((mention) => nameKey(mention, getKeymap(state))) : hint;
 
-/** Brings back what was typed into a form that the engine has refused, unless the person is at something else by now. */
-function reopenForm(state: State, form: Overlay | undefined): State {
-  if (form === undefined || state.overlay !== null || state.armed !== null) return state;
-  const overlay = 'openedAt' in form ? { ...form, openedAt: state.now } : form;
-  const reopened = { ...state, overlay };
-  // A question that others have answered meanwhile takes no answer any more.
-  return closeStaleAnswer(reopened).overlay === null ? state : reopened;
-}
-
 const GOOD_NEWS_MS = 8000;
 /** After a question or form went away by itself, a hand that was typing for it is at rest when it has paused so long. */
 const PAUSE_MS = 500;
@@ -66,8 +58,9 @@ export function reduceState(before: State, event: DashboardEvent): Transition {
   const { state: after, effects } = applyEvent(before, event);
   // Going to a list sorts it by what has changed meanwhile.
   const state = after.focus === before.focus ? after : sortList(after, after.focus);
+  const settled = bringFormBack(before, disarmIfChanged(state));
   return {
-    state: settleLists(before, askWhenKnown(closeStaleAnswer(disarmIfChanged(state)), findBindingById)),
+    state: settleLists(before, askWhenKnown(closeStaleAnswer(settled), findBindingById)),
     effects,
   };
 }
@@ -125,15 +118,7 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
       return transitionTo(effect.onAnswer?.(next, answered as never) ?? next);
     }
     case 'refused':
-      return transitionTo(
-        settleBulkCall(state, event.busy, event.text) ??
-          showMessage(
-            reopenForm({ ...state, busy: removeOne(state.busy, event.busy) }, event.form),
-            event.text,
-            'bad',
-            renderHint(state, event.hint),
-          ),
-      );
+      return transitionTo(settleBulkCall(state, event.busy, event.text) ?? settleRefusal(state, event));
     case 'edited':
       return event.effect.onEdited(state, event.text);
     case 'exited':
@@ -150,6 +135,20 @@ function applyEvent(state: State, event: DashboardEvent): Transition {
         jump: { pane: event.pane, id: event.id },
       });
   }
+}
+
+function settleRefusal(
+  state: State,
+  { busy, text, hint, form }: Extract<DashboardEvent, { type: 'refused' }>,
+): State {
+  const idle = { ...state, busy: removeOne(state.busy, busy) };
+  const isLater = form !== undefined && isFormUnwelcome(idle);
+  return showMessage(
+    form === undefined ? idle : setFormAside(idle, form),
+    isLater ? `${text}; what you wrote comes back` : text,
+    'bad',
+    renderHint(state, hint),
+  );
 }
 
 function changeLink(state: State, change: Partial<Link>): State {
@@ -215,7 +214,10 @@ function handleKey(state: State, key: string, at: number): Transition {
   if (key === 'ctrl+c') return transitionTo(state, { do: 'quit' });
   if (key === 'ctrl+l') return transitionTo(state, { do: 'redraw' });
   if (state.armed !== null) return answerQuestion(state, key, at);
-  if (state.overlay !== null) return handleOverlayKey(state, state.overlay, key, at);
+  if (state.overlay !== null) {
+    const next = handleOverlayKey(state, state.overlay, key, at);
+    return key === 'esc' ? keepWhileAway(state, next) : next;
+  }
   const binding = findBinding(key, state);
   return binding === undefined ? transitionTo(state) : runBinding(state, binding, at);
 }

@@ -39,6 +39,7 @@ export const createInitialState = (options: {
   log: EMPTY_LOG,
   details: [],
   overlay: null,
+  setAside: [],
   jump: null,
   armed: null,
   message: null,

@@ -130,6 +130,24 @@ describe('an editor of the person', withTmux, () => {
   });
 });
 
+describe('a text that the engine refuses', () => {
+  it('comes back, goes on in the editor and is saved', withTmux, async (t) => {
+    const { workspace, terminal } = await openDash(t, { columns: 110, env: { EDITOR: './editor.sh' } });
+    const editor = join(workspace.root, 'editor.sh');
+    const change = (script: string): void => writeFileSync(editor, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    // More than the engine takes as a prompt.
+    change(`{ echo 'First this.'; head -c 4000000 /dev/zero | tr '\\0' x; } > "$1"`);
+    await workspace.post('as it was');
+    await terminal.shows('│ │ as it was');
+    await ask(terminal, 'e', 'prompt of d-1, not saved: First this. … (2 lines)');
+    change(`sed -i '2s/.*/Then that./' "$1"`);
+    terminal.keys('C-e');
+    await terminal.shows('d-2 takes the place of d-1');
+    await terminal.shows('│ │ First this.');
+    await terminal.shows('│ │ Then that.');
+  });
+});
+
 describe('how it opens', () => {
   it('without a terminal it names the commands that need none', async (t) => {
     const workspace = await makeWorkspace();

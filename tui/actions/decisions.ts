@@ -1,11 +1,19 @@
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
+import type { Overlay, WritePrompt } from '../state/overlays.ts';
 import type { DecisionRow, Plan } from '../state/rows.ts';
 import { splitCleanLines } from '../text/text.ts';
 import { jumpToWorker } from './navigation.ts';
 import { isHeldByLedger } from './tasks.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import {
+  callEngine,
+  closeOverlay,
+  type Question,
+  showMessage,
+  type Transition,
+  transitionTo,
+} from './transition.ts';
 
 export function getSelectedDecision(state: State): DecisionRow | undefined {
   const { selected } = state.lists.decisions;
@@ -118,10 +126,11 @@ export function askToDeny(state: State): Question {
   };
 }
 
-export const denyWithReason = (state: State, id: string, reason: string): Transition =>
+export const denyWithReason = (state: State, id: string, reason: string, form?: Overlay): Transition =>
   callEngine(state, {
     operation: 'decision.deny',
     input: { id, reason },
+    ...(form ? { form } : {}),
     busy: id,
     doing: `denying ${id}`,
     describeAnswer: () => `${id} denied: ${reason}`,
@@ -129,30 +138,39 @@ export const denyWithReason = (state: State, id: string, reason: string): Transi
 
 /** Opens the prompt in the person's editor. A changed text makes a new decision, so nobody approves unread text. */
 export function editDecisionPrompt(state: State): Transition {
-  const { decision_id: id, hash } = getSelectedDecision(state)!;
-  const { body, title } = findDetail(state, 'decision', id)!.detail!.task;
+  const { decision_id: decision, hash } = getSelectedDecision(state)!;
+  const { body, title } = findDetail(state, 'decision', decision)!.detail!.task;
   const before = body === '' ? title : body;
-  return transitionTo(state, {
+  return editPrompt(state, { kind: 'prompt', decision, hash, before, long: before });
+}
+
+/** Lets the person go on with a prompt in the editor, which saves it. */
+export const editPrompt = (state: State, overlay: WritePrompt): Transition =>
+  transitionTo(state, {
     do: 'edit',
-    text: before,
-    name: `${id}.md`,
-    onEdited(now, text) {
-      if (text.trimEnd() === before.trimEnd())
-        return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
-      if (text.trim() === '')
-        return transitionTo(showMessage(now, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
-      return callEngine(now, {
-        operation: 'decision.edit',
-        input: { id, hash, prompt: text },
-        busy: id,
-        doing: `saving the prompt of ${id}`,
-        describeAnswer: ({ decision }) =>
-          `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(text)[0]}`,
-        onAnswer: (later, { decision }) => ({
-          ...later,
-          jump: { pane: 'decisions', id: decision.decision_id },
-        }),
-      });
-    },
+    text: overlay.long,
+    name: `${overlay.decision}.md`,
+    onEdited: (now, text) => savePrompt(closeOverlay(now, overlay), { ...overlay, long: text }),
+  });
+
+/** Saves what was written. */
+export function savePrompt(state: State, overlay: WritePrompt): Transition {
+  const { decision: id, hash, before, long: prompt } = overlay;
+  if (prompt.trimEnd() === before.trimEnd())
+    return transitionTo(showMessage(state, `${id} is as it was: the text did not change`));
+  if (prompt.trim() === '')
+    return transitionTo(showMessage(state, `${id} is as it was: an empty prompt runs nothing`, 'bad'));
+  return callEngine(state, {
+    operation: 'decision.edit',
+    input: { id, hash, prompt },
+    form: overlay,
+    busy: id,
+    doing: `saving the prompt of ${id}`,
+    describeAnswer: ({ decision }) =>
+      `${decision.decision_id} takes the place of ${id}: ${splitCleanLines(prompt)[0]}`,
+    onAnswer: (later, { decision }) => ({
+      ...later,
+      jump: { pane: 'decisions', id: decision.decision_id },
+    }),
   });
 }

@@ -1,8 +1,17 @@
 import { findMemoryEdits, writeMemoryText } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
+import type { WriteMemory } from '../state/overlays.ts';
 import type { MemoryRow } from '../state/rows.ts';
 import { cleanText, truncateText } from '../text/text.ts';
-import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
+import { setFormAside } from './set-aside.ts';
+import {
+  callEngine,
+  closeOverlay,
+  type Question,
+  showMessage,
+  type Transition,
+  transitionTo,
+} from './transition.ts';
 
 const QUOTED_CELLS = 48;
 
@@ -94,26 +103,35 @@ export function checkCanEdit(state: State): string | null {
 /** Opens title and text in the person's editor. */
 export function editMemory(state: State): Transition {
   const memory = getSelectedMemory(state)!;
-  const { id } = memory;
-  const before = writeMemoryText(memory);
-  return transitionTo(state, {
+  return editMemoryText(state, { kind: 'memory', memory, long: writeMemoryText(memory) });
+}
+
+/** Lets the person go on with a memory in the editor, which saves it. */
+export const editMemoryText = (state: State, overlay: WriteMemory): Transition =>
+  transitionTo(state, {
     do: 'edit',
-    text: before,
-    name: `${id}.md`,
-    onEdited(now, edited) {
-      const edits = findMemoryEdits(memory, edited);
-      if (edits === null)
-        return transitionTo(showMessage(now, `${id} is as it was: the text did not change`));
-      if (edits.title?.trim() === '' || edits.text?.trim() === '')
-        return transitionTo(showMessage(now, `${id} is as it was: it needs a title and a text`, 'bad'));
-      return callEngine(now, {
-        operation: 'memory.edit',
-        input: { id, ...edits },
-        busy: id,
-        doing: `saving ${id}`,
-        describeAnswer: ({ memory: edit }) => `${edit.id} stands in the place of ${id}`,
-        onAnswer: (later, { memory: edit }) => ({ ...later, jump: { pane: 'memories', id: edit.id } }),
-      });
-    },
+    text: overlay.long,
+    name: `${overlay.memory.id}.md`,
+    onEdited: (now, text) => saveMemory(closeOverlay(now, overlay), { ...overlay, long: text }),
+  });
+
+/** Saves what was written. */
+export function saveMemory(state: State, overlay: WriteMemory): Transition {
+  const { memory, long } = overlay;
+  const { id } = memory;
+  const edits = findMemoryEdits(memory, long);
+  if (edits === null) return transitionTo(showMessage(state, `${id} is as it was: the text did not change`));
+  if (edits.title?.trim() === '' || edits.text?.trim() === '')
+    return transitionTo(
+      showMessage(setFormAside(state, overlay), `${id} is as it was: it needs a title and a text`, 'bad'),
+    );
+  return callEngine(state, {
+    operation: 'memory.edit',
+    input: { id, ...edits },
+    form: overlay,
+    busy: id,
+    doing: `saving ${id}`,
+    describeAnswer: ({ memory: edit }) => `${edit.id} stands in the place of ${id}`,
+    onAnswer: (later, { memory: edit }) => ({ ...later, jump: { pane: 'memories', id: edit.id } }),
   });
 }

@@ -5,7 +5,7 @@ import type { State } from '../state/model.ts';
 import { parseIdNumber } from '../state/numbers.ts';
 import type { HeldRow, SessionRow } from '../state/rows.ts';
 import { jumpToWorker } from './navigation.ts';
-import { draftFollowUp, openFollowUp, sendOn } from './send-follow-up.ts';
+import { draftFollowUp, openFollowUp, sendWrittenFollowUp } from './send-follow-up.ts';
 import { callEngine, type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 import { getSelectedSession } from './workers.ts';
 
@@ -113,7 +113,7 @@ const writeFollowUp = (state: State, id: string): Transition =>
     onEdited(now, text) {
       if (text.trim() === '')
         return transitionTo(showMessage(now, `${id} stays as it is: nothing was written`));
-      return sendOn(now, { session: id, prompt: text });
+      return sendWrittenFollowUp(now, id, text);
     },
   });
 

@@ -62,35 +62,43 @@ export const editFollowUp = (state: State, overlay: SendFollowUp): Transition =>
 
 /** Sends what was read, unless the session has changed since. */
 export function sendFollowUp(state: State, overlay: SendFollowUp): Transition {
-  const { session, text, comments, stamp } = overlay;
-  const closed = { ...state, overlay: null };
-  if (getSessionStamp(state, session) !== stamp)
-    return transitionTo(showMessage(closed, `${session} has changed: look again`, 'bad'));
+  const { session, stamp } = overlay;
+  const current = getSessionStamp(state, session);
+  if (current !== stamp) {
+    const next = { ...state, overlay: { ...overlay, stamp: current, openedAt: state.now } };
+    return transitionTo(showMessage(next, `${session} has changed: look again`, 'bad'));
+  }
   if (state.busy.includes(session))
-    return transitionTo(showMessage(closed, `${session}: the answer is on its way`));
+    return transitionTo(showMessage(state, `${session}: the answer is on its way`));
   if (state.link.phase === 'lost')
     return transitionTo(
       showMessage(state, 'the engine is away: nothing was sent', 'bad', 'Esc, then u starts it'),
     );
-  return sendOn(closed, { session, prompt: text, comments, form: overlay });
+  return sendOn({ ...state, overlay: null }, overlay);
 }
 
+/** Sends an ended session on with what was written, which has not been read on the screen. */
+export const sendWrittenFollowUp = (state: State, session: string, text: string): Transition =>
+  sendOn(state, {
+    kind: 'follow-up',
+    session,
+    text,
+    comments: [],
+    top: 0,
+    openedAt: state.now,
+    stamp: getSessionStamp(state, session),
+  });
+
 /** Sends an ended session on with more to do. */
-export const sendOn = (
-  state: State,
-  {
-    session: id,
-    prompt,
-    comments = [],
-    form,
-  }: { session: string; prompt: string; comments?: readonly number[]; form?: SendFollowUp },
-): Transition =>
-  callEngine(state, {
+const sendOn = (state: State, form: SendFollowUp): Transition => {
+  const { session: id, text: prompt, comments } = form;
+  return callEngine(state, {
     operation: 'worker.follow_up',
     input: { session: id, prompt, ...(comments.length === 0 ? {} : { comments: [...comments] }) },
+    form,
     busy: id,
-    ...(form ? { form } : {}),
     doing: `sending ${id} on`,
     describeAnswer: ({ task, session }) => `${task.task_id} goes on with ${id}, as ${session.session_id}`,
     onAnswer: (since, { session }) => jumpToWorker(since, session),
   });
+};

@@ -18,7 +18,7 @@ export type Effect =
       findRefusal?(answer: never): string | null;
       /** What else the answer changes, such as the selection. */
       onAnswer?(state: State, answer: never): State;
-      /** The form that was sent. It comes back when the engine refuses it, so that nothing that was typed is lost. */
+      /** The form that was sent. It comes back when the engine does not take it, so that nothing that was typed is lost. */
       form?: Overlay;
     }
   /** One after the other, each whatever became of those before it. */
@@ -71,6 +71,10 @@ export const showMessage = (
     at: state.now,
   },
 });
+
+/** Closes this overlay, and no other that has taken its place. */
+export const closeOverlay = (state: State, overlay: Overlay): State =>
+  state.overlay === overlay ? { ...state, overlay: null } : state;
 
 /** Takes a question or form away without a key, and says why. Keys that were meant for it are not taken for others. */
 export const withdraw = (state: State, text: string): State => ({

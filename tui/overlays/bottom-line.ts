@@ -1,22 +1,25 @@
 import { formatCount } from '../../engine/index.ts';
 import { editComment, keepComment } from '../actions/comments.ts';
-import { approveUnconfined, denyWithReason } from '../actions/decisions.ts';
+import { approveUnconfined, denyWithReason, editPrompt, savePrompt } from '../actions/decisions.ts';
+import { editMemoryText, saveMemory } from '../actions/memories.ts';
 import { replaceList, searchPreview } from '../actions/navigation.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { getPane } from '../panes/index.ts';
 import { editInput, insertText } from '../state/input.ts';
 import type { State } from '../state/model.ts';
-import type { Overlay, WriteComment } from '../state/overlays.ts';
+import type { Input, Overlay, WriteComment, WriteMemory, WritePrompt } from '../state/overlays.ts';
 import { cleanText, splitCleanLines } from '../text/text.ts';
 
 /** Overlays that are a line of text at the bottom of the screen. */
 export type LineOverlay = Extract<
   Overlay,
-  { kind: 'filter' | 'search' | 'reason' | 'unconfined' | 'comment' }
+  { kind: 'filter' | 'search' | 'reason' | 'unconfined' | 'comment' | 'prompt' | 'memory' }
 >;
 
 export const isLineOverlay = (overlay: Overlay): overlay is LineOverlay =>
-  ['filter', 'search', 'reason', 'unconfined', 'comment'].includes(overlay.kind);
+  ['filter', 'search', 'reason', 'unconfined', 'comment', 'prompt', 'memory'].includes(overlay.kind);
+
+const REFUSED_KEYS = 'Enter save  C-e editor  Esc drop';
 
 export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint: string } => {
   switch (overlay.kind) {
@@ -29,6 +32,10 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
         label: cleanText(`comment on ${overlay.path}:${overlay.line}`),
         hint: 'Enter keep  C-e editor  Esc drop',
       };
+    case 'prompt':
+      return { label: `prompt of ${overlay.decision}, not saved`, hint: REFUSED_KEYS };
+    case 'memory':
+      return { label: `${overlay.memory.id}, not saved`, hint: REFUSED_KEYS };
     case 'search':
       return { label: 'search', hint: 'Enter search  Esc back' };
     case 'reason':
@@ -41,22 +48,22 @@ export const describeLineOverlay = (overlay: LineOverlay): { label: string; hint
   }
 };
 
-const isLongComment = (overlay: LineOverlay): overlay is WriteComment & { long: string } =>
-  overlay.kind === 'comment' && overlay.long !== null;
+type LongText = Extract<LineOverlay, { long: string | null }>;
+
+/** Whether it is a text from the editor, which takes more than a line. */
+const isLong = (overlay: LineOverlay): overlay is LongText & { long: string } =>
+  'long' in overlay && overlay.long !== null;
 
 /** What was typed, with the caret; of a text of several lines its beginning. */
-export function describeTyped(
-  overlay: LineOverlay,
-  showInput: (input: LineOverlay['input']) => string,
-): string {
-  if (!isLongComment(overlay)) return showInput(overlay.input);
-  const lines = splitCleanLines(overlay.long);
-  return `${lines[0]} … (${formatCount(lines.length, 'line')})`;
+export function describeTyped(overlay: LineOverlay, showInput: (input: Input) => string): string {
+  if (!isLong(overlay)) return showInput(overlay.input);
+  const lines = splitCleanLines(overlay.long.trim());
+  return lines.length === 1 ? lines[0]! : `${lines[0]} … (${formatCount(lines.length, 'line')})`;
 }
 
 /** Inserts typed or pasted text. To a text of several lines it is added, with its line breaks. */
 export const insertInLine = (state: State, overlay: LineOverlay, text: string): State =>
-  isLongComment(overlay)
+  isLong(overlay)
     ? { ...state, overlay: { ...overlay, long: overlay.long + splitCleanLines(text).join('\n') } }
     : setLineInput(state, overlay, insertText(overlay.input, text));
 
@@ -64,7 +71,7 @@ const setPaneFilter = (state: State, overlay: Extract<Overlay, { kind: 'filter' 
   replaceList(state, overlay.pane, { ...state.lists[overlay.pane], filter });
 
 /** Sets the typed text. A filter takes effect at once. */
-function setLineInput(state: State, overlay: LineOverlay, input: LineOverlay['input']): State {
+function setLineInput(state: State, overlay: LineOverlay & { input: Input }, input: Input): State {
   const next = { ...state, overlay: { ...overlay, input } };
   return overlay.kind === 'filter' ? setPaneFilter(next, overlay, input.value) : next;
 }
@@ -76,11 +83,23 @@ function handleCommentKey(state: State, overlay: WriteComment, key: string): Tra
   return transitionTo(input === null ? state : setLineInput(state, overlay, input));
 }
 
+/** A text that only the editor changes. */
+function handleRefusedTextKey(state: State, overlay: WritePrompt | WriteMemory, key: string): Transition {
+  const closed = { ...state, overlay: null };
+  if (key === 'ctrl+e')
+    return overlay.kind === 'prompt' ? editPrompt(state, overlay) : editMemoryText(state, overlay);
+  if (key === 'enter')
+    return overlay.kind === 'prompt' ? savePrompt(closed, overlay) : saveMemory(closed, overlay);
+  return transitionTo(state);
+}
+
 export function handleLineKey(state: State, overlay: LineOverlay, key: string): Transition {
   const closed = { ...state, overlay: null };
   if (key === 'esc')
     return transitionTo(overlay.kind === 'filter' ? setPaneFilter(closed, overlay, overlay.before) : closed);
   if (overlay.kind === 'comment') return handleCommentKey(state, overlay, key);
+  if (overlay.kind === 'prompt' || overlay.kind === 'memory')
+    return handleRefusedTextKey(state, overlay, key);
   if (key !== 'enter') {
     const input = editInput(overlay.input, key);
     return transitionTo(input === null ? state : setLineInput(state, overlay, input));
@@ -100,5 +119,5 @@ export function handleLineKey(state: State, overlay: LineOverlay, key: string): 
         );
   return value === ''
     ? transitionTo(showMessage(state, 'a reason is needed; Esc keeps it waiting'))
-    : denyWithReason(closed, overlay.decision, value);
+    : denyWithReason(closed, overlay.decision, value, overlay);
 }

@@ -204,6 +204,8 @@ export function renderOverlay(
     case 'pull-request':
       return renderPullRequest(overlay, { cells, rows });
     case 'comment':
+    case 'prompt':
+    case 'memory':
     case 'filter':
     case 'search':
     case 'reason':

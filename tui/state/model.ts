@@ -143,6 +143,8 @@ export interface State {
   log: LogView;
   details: readonly LoadedDetail[];
   overlay: Overlay | null;
+  /** Forms that wait to come back: refused while the person was at something else, or left while the engine was away. */
+  setAside: readonly Overlay[];
   /** A row to select as soon as its list has it. */
   jump: { pane: PaneId; id: string } | null;
   armed: Armed | null;

@@ -1,6 +1,6 @@
 import type { Api } from '../../engine/index.ts';
 import type { PaneId } from './pane-ids.ts';
-import type { AskRow, MessageRow } from './rows.ts';
+import type { AskRow, MemoryRow, MessageRow } from './rows.ts';
 
 /** A line of text that is being typed. */
 export interface Input {
@@ -22,6 +22,8 @@ export type Overlay =
   | CompareRace
   | OpenPullRequest
   | WriteComment
+  | WritePrompt
+  | WriteMemory
   | SendFollowUp
   | AnswerAsk
   | WriteMessage
@@ -131,6 +133,24 @@ export interface WriteComment {
   input: Input;
   /** A text of several lines, which only the editor changes; null while it fits into `input`. */
   long: string | null;
+}
+
+/** A prompt of a decision that was written in the editor, and not saved. */
+export interface WritePrompt {
+  kind: 'prompt';
+  decision: string;
+  /** The decision's when its prompt was opened. */
+  hash: string;
+  /** The prompt of the decision. */
+  before: string;
+  long: string;
+}
+
+/** Title and text of a memory that were written in the editor, and not saved. */
+export interface WriteMemory {
+  kind: 'memory';
+  memory: MemoryRow;
+  long: string;
 }
 
 /** What an ended session would be sent on with, to be read before it is sent. */

@@ -46,15 +46,17 @@ export function createWords({
 }): { answer(kind: ChatKind, words: Words): Promise<string | null> } {
   async function sayWaiting(account: string): Promise<string> {
     const { decisions, more } = await pending.list(account);
-    if (decisions.length === 0) return 'No decision waits.';
-    const rest = decisions.length - SHOWN + more;
+    const shown = decisions.slice(0, SHOWN);
+    const rest = decisions.length - shown.length + more;
+    if (shown.length === 0)
+      return rest === 0
+        ? 'No decision waits.'
+        : `${formatCount(rest, 'decision waits', 'decisions wait')}: see ${origin}/app`;
     return [
-      ...decisions
-        .slice(0, SHOWN)
-        .map(
-          (each) =>
-            `${each.decision_id} in ${cleanText(each.workspace.name, 60)}, since ${clockTime(Date.parse(each.since))}: ${cleanText(nameDecision(each), 100)}`,
-        ),
+      ...shown.map(
+        (each) =>
+          `${each.decision_id} in ${cleanText(each.workspace.name, 60)}, since ${clockTime(Date.parse(each.since))}: ${cleanText(nameDecision(each), 100)}`,
+      ),
       ...(rest > 0 ? [`${rest} more at ${origin}/app`] : []),
     ].join('\n');
   }

@@ -5,10 +5,14 @@ import {
   askRow,
   type Bench,
   bench,
+  decisionRow,
+  memoryRow,
   messageRow,
   NOW,
   peerRow,
   sessionRow,
+  showComments,
+  showDecision,
   showWork,
   taskRow,
 } from '../../support/dashboard.ts';
@@ -33,6 +37,22 @@ function refuse(dash: Bench, text = 'must have at most 500 characters'): Bench {
   assert.equal(dash.state().overlay, null);
   return dash.send({ type: 'refused', busy: effect.busy, text, form: effect.form });
 }
+
+/** The text that the editor was opened with last. */
+function findEdit(dash: Bench): Extract<Effect, { do: 'edit' }> {
+  const effect = dash.effects().findLast((each) => each.do === 'edit');
+  assert.ok(effect?.do === 'edit');
+  return effect;
+}
+
+/** The person saves this text in the editor, and closes it. */
+const write = (dash: Bench, text: string): Bench =>
+  dash.send({ type: 'edited', effect: findEdit(dash), text });
+
+const loseEngine = (dash: Bench): Bench =>
+  dash.send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: NOW } });
+const findEngine = (dash: Bench): Bench =>
+  dash.send({ type: 'link', link: { phase: 'live', reason: null, since: NOW } });
 
 describe('a form that the engine refuses', () => {
   const choices = {
@@ -60,12 +80,17 @@ describe('a form that the engine refuses', () => {
     assert.deepEqual(second?.input, { title: 'Hi', acceptance_criteria: ['It says hi'], agent: 'claude' });
   });
 
-  it('does not come between a person and what they do by now', () => {
+  it('does not come between a person and what they do by now, and comes back after that', () => {
     const dash = writeTask().keys('?');
     const effect = dash.effects().findLast((each) => each.do === 'call');
     assert.ok(effect?.do === 'call');
     dash.send({ type: 'refused', busy: effect.busy, text: 'no', form: effect.form });
     assert.equal(dash.state().overlay?.kind, 'help');
+    assert.match(dash.state().message?.text ?? '', /^no; what you wrote comes back$/);
+    dash.keys('esc', 'enter');
+    assert.match(shown(dash), /New task[\s\S]*It says hi/);
+    assert.equal(dash.calls().length, 1, 'a key that was meant for something else sends nothing');
+    assert.equal(dash.wait(600).keys('enter').calls().length, 2);
   });
 
   it('a message and an answer come back too', () => {
@@ -85,30 +110,21 @@ describe('a form that the engine refuses', () => {
   it('a comment of several lines comes back whole, is sent again as it is, and goes on in the editor', () => {
     const body = 'First the reason.\n\nThen what to do.';
     const dash = openDiff().keys('c', 'c', 'ctrl+e');
-    const edit = (): Effect & { do: 'edit' } => {
-      const effect = dash.effects().findLast((each) => each.do === 'edit');
-      assert.ok(effect?.do === 'edit');
-      return effect;
-    };
-    refuse(dash.send({ type: 'edited', effect: edit(), text: `${body}\n` }));
+    refuse(write(dash, `${body}\n`));
     assert.match(shown(dash), /First the reason\. … \(3 lines\)/);
     dash.keys('x', 'backspace', 'enter');
     const [first, second, ...others] = dash.calls();
     assert.deepEqual([second, others], [first, []]);
     assert.equal((first!.input as { body: string }).body, body);
     refuse(dash);
-    assert.equal(dash.keys('ctrl+e') && edit().text, body);
-    refuse(dash.send({ type: 'edited', effect: edit(), text: 'one line' }));
+    assert.equal(findEdit(dash.keys('ctrl+e')).text, body);
+    refuse(write(dash, 'one line'));
     assert.match(shown(dash), /one line▏/);
   });
 
   it('nor is it lost while the engine is away', () => {
-    const dash = openDiff().keys('c', 'c', 'ctrl+e');
-    const effect = dash.effects().findLast((each) => each.do === 'edit');
-    assert.ok(effect?.do === 'edit');
-    dash
-      .send({ type: 'link', link: { phase: 'lost', reason: 'gone', since: NOW } })
-      .send({ type: 'edited', effect, text: 'one\ntwo' });
+    const dash = loseEngine(openDiff().keys('c', 'c', 'ctrl+e'));
+    write(dash, 'one\ntwo');
     assert.deepEqual(dash.calls(), []);
     assert.match(shown(dash), /one … \(2 lines\)/);
   });
@@ -123,5 +139,139 @@ describe('a form that the engine refuses', () => {
         asks: [askRow(31, { options: [], status: 'answered', answer: 'no', answered_by: 'chair-3' })],
       });
     assert.equal(refuse(ask, 'ask 31 was answered').state().overlay, null);
+  });
+
+  it('a reason comes back too', () => {
+    const dash = openDecision().keys('d', 'r', 'n', 'o', 'enter');
+    assert.match(shown(refuse(dash)), /deny d-1 because: no▏/);
+  });
+});
+
+const openDecision = (): Bench =>
+  showDecision(
+    bench()
+      .keys('2')
+      .data({ decisions: [decisionRow(1)] }),
+    1,
+  ).wait(300);
+
+const openMemory = (): Bench =>
+  bench()
+    .keys('M')
+    .data({
+      memories: { filter: '', memories: [memoryRow(1)], active: 1, unreviewed: 0, conflicts: 0, brief: null },
+    })
+    .wait(300);
+
+const openEnded = (): Bench =>
+  showComments(
+    showWork(
+      bench()
+        .keys('4')
+        .data({ sessions: [sessionRow(1, { worktree: '/w/s-1' })] }),
+      1,
+    ),
+    1,
+    [],
+  ).wait(300);
+
+describe('a text from the editor that the engine refuses', () => {
+  const cases = [
+    {
+      what: 'the prompt of a decision',
+      open: () => openDecision().keys('e'),
+      text: 'Do this.\n\nThen that.\n',
+      seen: /prompt of d-1, not saved: Do this\. … \(3 lines\)/,
+      send: 'enter',
+      goOn: 'ctrl+e',
+    },
+    {
+      what: 'a memory',
+      open: () => openMemory().keys('e'),
+      text: '# Another title\n\nAnother text.\n',
+      seen: /m-\w+, not saved: # Another title … \(3 lines\)/,
+      send: 'enter',
+      goOn: 'ctrl+e',
+    },
+    {
+      what: 'what a worker is to do next',
+      open: () => openEnded().keys('F', 'y'),
+      text: 'Add a test.\nThen stop.\n',
+      seen: /Send s-1 on with this\?[\s\S]*Add a test\.[\s\S]*Then stop\./,
+      send: 'y',
+      goOn: 'e',
+    },
+  ];
+  for (const { what, open, text, seen, send, goOn } of cases) {
+    it(`${what} comes back, goes on in the editor, and is sent again as it is`, () => {
+      const dash = refuse(write(open(), text));
+      assert.match(shown(dash), seen);
+      assert.match(shown(dash), /✗ must have at most 500 characters/);
+      assert.equal(findEdit(dash.keys(goOn)).text, text);
+      dash.send({ type: 'message', text: 'the editor ended with exit code 1', tone: 'bad' });
+      refuse(dash.wait(60).keys(send));
+      const [first, second, ...others] = dash.calls();
+      assert.ok(first);
+      assert.deepEqual([second, others], [first, []]);
+      assert.match(shown(dash), seen);
+      assert.equal(dash.keys('esc').state().overlay, null);
+    });
+
+    it(`${what} waits while the engine is away, leaves the keys free, and comes back with it`, () => {
+      const dash = refuse(write(loseEngine(open()), text), 'the engine is away');
+      assert.match(dash.state().message?.text ?? '', /^the engine is away; what you wrote comes back$/);
+      assert.equal(dash.keys('u').effects().at(-1)?.do, 'start-engine');
+      assert.match(shown(findEngine(dash)), seen);
+    });
+  }
+
+  it('is not brought back into the place of another form', () => {
+    const dash = openDecision().keys('e');
+    write(dash, 'First.');
+    dash.keys('?');
+    const effect = dash.effects().findLast((each) => each.do === 'call');
+    assert.ok(effect?.do === 'call');
+    dash.send({ type: 'refused', busy: effect.busy, text: 'no', form: effect.form });
+    loseEngine(dash).keys('esc');
+    assert.equal(dash.state().overlay, null);
+    assert.match(shown(findEngine(dash)), /not saved: First\./);
+  });
+
+  it('a memory without a text is told and comes back', () => {
+    const dash = write(openMemory().keys('e'), '# Only a title\n');
+    assert.deepEqual(dash.calls(), []);
+    assert.match(dash.state().message?.text ?? '', /it needs a title and a text/);
+    assert.match(shown(dash), /not saved: # Only a title/);
+  });
+
+  it('a follow-up whose worker has changed stays, to be looked at again', () => {
+    const dash = refuse(write(openEnded().keys('F', 'y'), 'Add a test.'));
+    dash
+      .data({ sessions: [sessionRow(1, { worktree: '/w/s-1', head_commit: 'e'.repeat(40) })] })
+      .wait(60)
+      .keys('y');
+    assert.equal(dash.calls().length, 1);
+    assert.match(dash.state().message?.text ?? '', /s-1 has changed: look again/);
+    assert.match(shown(dash), /Send s-1 on with this\?[\s\S]*Add a test\./);
+    assert.equal(dash.wait(60).keys('y').calls().length, 2);
+  });
+});
+
+describe('a form that is left while the engine is away', () => {
+  it('comes back with it, so that u can start it', () => {
+    const dash = openDiff().keys('c', 'c');
+    dash.send({ type: 'paste', text: 'Why?' });
+    loseEngine(dash).keys('enter', 'esc');
+    assert.equal(dash.state().overlay, null);
+    assert.match(dash.state().message?.text ?? '', /comes back with the engine/);
+    assert.equal(dash.keys('u').effects().at(-1)?.do, 'start-engine');
+    assert.match(shown(findEngine(dash)), /Why\?▏/);
+    assert.equal(dash.wait(600).keys('esc').state().overlay, null);
+    assert.match(shown(findEngine(loseEngine(dash))), /^(?![\s\S]*Why\?▏)/);
+  });
+
+  it('does not when nothing was written', () => {
+    const dash = loseEngine(openDiff().keys('c', 'c')).keys('esc');
+    assert.equal(findEngine(dash).state().overlay, null);
   });
 });

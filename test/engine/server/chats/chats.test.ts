@@ -231,6 +231,20 @@ onBothDatabases((start) => {
     assert.equal(telegram.messages.length, before, 'what happened meanwhile is not told late');
   });
 
+  it('says how many decisions wait beyond those that it lists, however few those are', async () => {
+    const { workspace, ask } = await openRig(start);
+    const listed = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ decision_id: `d-${index + 1}` }));
+    const readAnswer = async (count: number, more: number): Promise<string[]> => {
+      await workspace.waits(listed(count), undefined, more);
+      return (await ask(ANN, 'waiting')).split('\n').map((line) => line.replace(/ (?:in|at|see) .*/, ''));
+    };
+    assert.deepEqual(await readAnswer(2, 3), ['d-1', 'd-2', '3 more']);
+    assert.deepEqual(await readAnswer(2, 0), ['d-1', 'd-2']);
+    assert.equal((await readAnswer(12, 3)).at(-1), '5 more');
+    assert.deepEqual(await readAnswer(0, 3), ['3 decisions wait:']);
+  });
+
   it('knows its words, for people who are connected', async () => {
     const { workspace, ask, settle, server, messages, telegram } = await openRig(start);
     await workspace.waits([{ title: 'Repair [this](https://evil.example) @everyone' }]);

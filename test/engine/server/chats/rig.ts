@@ -29,8 +29,8 @@ export interface ToldWorkspace {
   id: string;
   name: string;
   tell(events: (Partial<LinkEvent> & Pick<LinkEvent, 'event'>)[]): Promise<void>;
-  /** Tells what waits. */
-  waits(decisions: Partial<PendingDecision>[], channels?: string[]): Promise<void>;
+  /** Tells what waits, and how many more do. */
+  waits(decisions: Partial<PendingDecision>[], channels?: string[], more?: number): Promise<void>;
   /** Commands that were not answered. */
   commands(): Promise<LinkCommand[]>;
   answer(command: LinkCommand, outcome: Partial<CommandOutcome>): Promise<void>;
@@ -116,9 +116,9 @@ export async function tellingWorkspace(
       });
       check(await caller.postJson('/v1/events', { workspace: name, events: whole }, own));
     },
-    async waits(decisions, channels = ['page', 'telegram', 'slack']) {
+    async waits(decisions, channels = ['page', 'telegram', 'slack'], more = 0) {
       const { request } = await import('undici');
-      const body = { workspace: name, channels, decisions: decisions.map(decisionOf), more: 0 };
+      const body = { workspace: name, channels, decisions: decisions.map(decisionOf), more };
       const answer = await request(`http://127.0.0.1:${server.port}/v1/decisions`, {
         method: 'PUT',
         body: JSON.stringify(body),
