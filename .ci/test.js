@@ -93,6 +93,7 @@ const APART = [
   'engine/server/chats/workspace',
   'engine/server/deliveries/deliveries',
   'engine/server/deliveries/targets',
+  'engine/server/deleting',
   'engine/server/hostile-people',
   'engine/server/keeping',
   'engine/server/links/tokens',
