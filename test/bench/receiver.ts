@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HOST_OPTIONS } from '../../cli/self.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { Load, LoadResult } from './receiver-child.ts';
+import { reply } from './reply.ts';
 
 const CONNECTIONS = 32;
 const ROUNDS = 5;
@@ -53,19 +53,4 @@ function child(program: string): ChildProcess {
     stdio: 'inherit',
     execArgv: program === 'receiver' ? [...HOST_OPTIONS] : [],
   });
-}
-
-/** The child's next message. */
-async function reply<T>(from: ChildProcess): Promise<T> {
-  const ending = new AbortController();
-  const { signal } = ending;
-  try {
-    const gone = once(from, 'exit', { signal }).then(() => {
-      throw new Error('a process of the bench ended early');
-    });
-    const [message] = await Promise.race([once(from, 'message', { signal }), gone]);
-    return message as T;
-  } finally {
-    ending.abort();
-  }
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../engine/base/log.ts';
 import type { PendingDecision } from '../../engine/http/link-protocol.ts';
 import { type RunningServer, readServerSettings, startServer } from '../../engine/server/index.ts';
 import { hashToken } from '../../engine/server/secrets.ts';
+import { makeTargetRow } from '../support/target-row.ts';
 
 /** Starts a server on a folder, within this process. */
 export const openFilledServer = (folder: string, env: NodeJS.ProcessEnv, log: Log): Promise<RunningServer> =>
@@ -67,25 +68,7 @@ export async function fillServer(
   );
   await db
     .insertInto('targets')
-    .values({
-      id: 't_bench',
-      account_id: account.id,
-      kind: 'webhook',
-      slot: 't_bench',
-      name: 'a webhook',
-      url: 'none',
-      shown_url: 'https://hooks.example.org',
-      events: '["alert"]',
-      workspaces: '[]',
-      is_on: 0,
-      secret: 'none',
-      old_secret: null,
-      old_until: null,
-      paused_at: null,
-      paused_why: null,
-      failing_since: null,
-      created_at: now,
-    })
+    .values({ ...makeTargetRow({ id: 't_bench', account: account.id, createdAt: now }), events: '["alert"]' })
     .execute();
   await inSlices(
     deliveries,

@@ -12,6 +12,7 @@ import { findPostgres, startPostgres } from '../support/postgres.ts';
 import { SVC } from '../support/workspace.ts';
 import { type Figure, figure, median, percentile } from './figure.ts';
 import { linkedEngine } from './linked-engine.ts';
+import { reply } from './reply.ts';
 import type { EventsLoad, EventsResult, PollsLoad, ServerReady } from './server-child.ts';
 import { fillServer, openFilledServer } from './server-rows.ts';
 
@@ -270,19 +271,4 @@ async function stop(one: ChildProcess): Promise<void> {
   const ended = once(one, 'exit');
   one.kill('SIGTERM');
   await ended;
-}
-
-/** The child's next message. */
-async function reply<T>(from: ChildProcess): Promise<T> {
-  const ending = new AbortController();
-  const { signal } = ending;
-  try {
-    const gone = once(from, 'exit', { signal }).then(() => {
-      throw new Error('a process of the bench ended early');
-    });
-    const [message] = await Promise.race([once(from, 'message', { signal }), gone]);
-    return message as T;
-  } finally {
-    ending.abort();
-  }
 }

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../engine/base/clock.ts';
 import type { CallRow } from '../../engine/gateway/books/schema.ts';
 import { openBooks } from '../../engine/gateway/server/books.ts';
 import { TELEMETRY_SCHEMA, type TelemetryDay } from '../../engine/http/telemetry-day.ts';
+import { makeCallRow } from './call-row.ts';
 import { type LinkedWorkspace, linkWorkspace } from './linked-workspace.ts';
 import { until } from './wait.ts';
 import { AGENT, type TestWorkspace, type WorkspaceOptions } from './workspace.ts';
@@ -99,39 +100,18 @@ export function noteCalls(
 ): void {
   const books = openBooks(join(root, '.svc'), { now: Date.now, isAlone: true });
   for (const { at, ...more } of calls)
-    books.note({
-      id: books.nextId(),
-      started_at: at,
-      ended_at: at + 5,
-      day: dayOf(at),
-      session_id: null,
-      task_id: null,
-      person: 'ada',
-      client_session: null,
-      protocol: 'chat',
-      kind: 'generate',
-      is_stream: 0,
-      asked_model: 'svc',
-      provider: 'my-paid',
-      model: 'my-model',
-      status: 200,
-      outcome: 'ok',
-      input: 10,
-      output: 5,
-      cache_read: 0,
-      cache_write: 0,
-      is_estimated: 0,
-      reserved: 0,
-      attempts: 1,
-      first_byte_ms: 1,
-      total_ms: 5,
-      bytes_in: 100,
-      bytes_out: 100,
-      prompt_hash: `p-${books.nextId()}`,
-      prefix_hash: 'same',
-      tool_bytes: 0,
-      ...more,
-    });
+    books.note(
+      makeCallRow({
+        id: books.nextId(),
+        started_at: at,
+        ended_at: at + 5,
+        day: dayOf(at),
+        person: 'ada',
+        provider: 'my-paid',
+        model: 'my-model',
+        ...more,
+      }),
+    );
   books.save();
   books.close();
 }

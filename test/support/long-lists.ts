@@ -1,6 +1,7 @@
 import type { LinkEvent, PendingDecision } from '../../engine/http/link-protocol.ts';
 import type { RunningServer } from '../../engine/server/index.ts';
 import { hashToken } from '../../engine/server/secrets.ts';
+import { makeTargetRow } from './target-row.ts';
 
 /** A list of the server's pages that has many rows: what each of its rows shows, in the list's order. */
 export interface LongList {
@@ -121,27 +122,7 @@ export async function fillLists(
       };
     }),
   );
-  await insert('targets', [
-    {
-      id: 't_long',
-      account_id: account,
-      kind: 'webhook',
-      slot: 't_long',
-      name: 'a webhook',
-      url: 'none',
-      shown_url: 'https://hooks.example.org',
-      events: '[]',
-      workspaces: '[]',
-      is_on: 0,
-      secret: 'none',
-      old_secret: null,
-      old_until: null,
-      paused_at: null,
-      paused_why: null,
-      failing_since: null,
-      created_at: 0,
-    },
-  ]);
+  await insert('targets', [makeTargetRow({ id: 't_long', account, createdAt: 0 })]);
   await insert(
     'deliveries',
     deliveries!.map((name, index) => ({

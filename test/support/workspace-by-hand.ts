@@ -6,6 +6,7 @@ import type {
 } from '../../engine/http/link-protocol.ts';
 import { SCHEMES, signRequest } from '../../engine/http/signature.ts';
 import { type Browser, logMachineIn, type Read, type TestServer } from './linked-server.ts';
+import { makePendingDecision } from './pending-decision.ts';
 
 /** A workspace that a test plays: it is linked as every other one, and says what the test wants. */
 export interface WorkspaceByHand {
@@ -72,21 +73,7 @@ export async function linkByHand(
         workspace: name,
         channels,
         more: 0,
-        decisions: decisions.map((each) => ({
-          decision_id: 'd-17',
-          task_id: 't-42',
-          hash: HASH,
-          agent: 'claude',
-          project: null,
-          title: 'Repair the login form',
-          source: 'task',
-          author: null,
-          prompt_length: 4212,
-          why: 'the request did not ask for approval to be skipped',
-          since: now(),
-          approval: 'yes',
-          ...each,
-        })),
+        decisions: decisions.map((each) => makePendingDecision({ hash: HASH, since: now(), ...each })),
       }),
     tellEvents: (events) =>
       tell('POST', '/v1/events', {

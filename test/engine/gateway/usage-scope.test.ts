@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { CallRow } from '../../../engine/gateway/books/schema.ts';
 import { type Books, openBooks } from '../../../engine/gateway/server/books.ts';
+import { makeCallRow } from '../../support/call-row.ts';
 import { dayOf, settableClock } from '../../support/counted-workspace.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
@@ -53,41 +54,22 @@ describe('whose usage is told to whom', () => {
   });
 
   function note(more: Partial<CallRow>): void {
-    const id = books.nextId();
     const now = clock.now();
-    books.note({
-      id,
-      started_at: now,
-      ended_at: now,
-      day: dayOf(now),
-      session_id: null,
-      task_id: null,
-      person: null,
-      client_session: null,
-      protocol: 'chat',
-      kind: 'generate',
-      is_stream: 0,
-      asked_model: 'svc',
-      provider: 'up',
-      model: null,
-      status: 200,
-      outcome: 'ok',
-      input: 0,
-      output: 0,
-      cache_read: 0,
-      cache_write: 0,
-      is_estimated: 0,
-      reserved: 0,
-      attempts: 1,
-      first_byte_ms: 1,
-      total_ms: 5,
-      bytes_in: 1,
-      bytes_out: 1,
-      prompt_hash: `p-${id}`,
-      prefix_hash: null,
-      tool_bytes: 0,
-      ...more,
-    });
+    books.note(
+      makeCallRow({
+        id: books.nextId(),
+        started_at: now,
+        ended_at: now,
+        day: dayOf(now),
+        model: null,
+        input: 0,
+        output: 0,
+        bytes_in: 1,
+        bytes_out: 1,
+        prefix_hash: null,
+        ...more,
+      }),
+    );
   }
 
   /** Everything that a caller is told of usage, as text. */

@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test';
 import { createBooksReader } from '../../../../engine/gateway/books/read.ts';
 import type { CallRow } from '../../../../engine/gateway/books/schema.ts';
 import { openBooks } from '../../../../engine/gateway/server/books.ts';
+import { makeCallRow } from '../../../support/call-row.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
 const DAY = '2026-11-22';
@@ -20,39 +21,17 @@ describe('what the engine reads of the books', () => {
   });
 
   function note(more: Partial<CallRow>): void {
-    books.note({
-      id: books.nextId(),
-      started_at: NOON,
-      ended_at: NOON + 5,
-      day: DAY,
-      session_id: 1,
-      task_id: 1,
-      person: null,
-      client_session: null,
-      protocol: 'chat',
-      kind: 'generate',
-      is_stream: 0,
-      asked_model: 'svc',
-      provider: 'up',
-      model: 'gpt-5',
-      status: 200,
-      outcome: 'ok',
-      input: 10,
-      output: 5,
-      cache_read: 0,
-      cache_write: 0,
-      is_estimated: 0,
-      reserved: 0,
-      attempts: 1,
-      first_byte_ms: 1,
-      total_ms: 5,
-      bytes_in: 100,
-      bytes_out: 100,
-      prompt_hash: `p-${books.nextId()}`,
-      prefix_hash: 'same',
-      tool_bytes: 0,
-      ...more,
-    });
+    books.note(
+      makeCallRow({
+        id: books.nextId(),
+        started_at: NOON,
+        ended_at: NOON + 5,
+        day: DAY,
+        session_id: 1,
+        task_id: 1,
+        ...more,
+      }),
+    );
   }
   const write = (...rows: Partial<CallRow>[]): void => {
     for (const row of rows) note(row);

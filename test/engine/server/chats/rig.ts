@@ -19,6 +19,7 @@ import {
   type startTestServer,
   type TestServer,
 } from '../../../support/linked-server.ts';
+import { makePendingDecision } from '../../../support/pending-decision.ts';
 import { until } from '../../../support/wait.ts';
 
 export const ANN: TelegramUser = { id: 4201, first_name: 'Ann', username: 'ann_t' };
@@ -60,21 +61,8 @@ let made = 0;
 const HASH = 'ab12cd34'.padEnd(64, '0');
 
 /** A decision as a workspace tells it. */
-export const decisionOf = (given: Partial<PendingDecision> = {}): PendingDecision => ({
-  decision_id: 'd-17',
-  task_id: 't-42',
-  hash: HASH,
-  agent: 'claude',
-  project: null,
-  title: 'Repair the login form',
-  source: 'task',
-  author: null,
-  prompt_length: 4212,
-  why: 'the request did not ask for approval to be skipped',
-  since: '2026-01-02T03:04:05.000Z',
-  approval: 'yes',
-  ...given,
-});
+const decisionOf = (given: Partial<PendingDecision>): PendingDecision =>
+  makePendingDecision({ hash: HASH, ...given });
 
 export async function tellingWorkspace(
   server: TestServer,
