@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { pino } from 'pino';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
@@ -47,15 +46,12 @@ const serve = defineCommand({
     'server serve --allow-target 192.168.1.20/32',
   ],
   async run(context) {
-    const { readServerSettings, startServer } = await linkedServer();
+    const { openOutputLog, readServerSettings, startServer } = await linkedServer();
     exposeCollector();
     const { data, ...flags } = context.flags;
     const settings = readServerSettings(flags);
     const folder = openServerFolder(data, context);
-    const log = pino(
-      { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-      pino.destination({ dest: 2, sync: true }),
-    );
+    const log = openOutputLog(2);
     const running = await startServer(
       {
         folder,

@@ -62,3 +62,27 @@ export function openLog(
     },
   };
 }
+
+/**
+ * Structured logs to a descriptor or a file, such as stderr of a server. What is logged within one turn of the event loop is
+ * written at its end, at once: a busy server logs many lines in each.
+ */
+export function openOutputLog(dest: number | string): Logger {
+  const stream = pino.destination({ dest, sync: true, minLength: 8192 });
+  let isDue = false;
+  const writeOut = (): void => {
+    isDue = false;
+    stream.flush();
+  };
+  process.once('exit', writeOut);
+  return pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      write(line) {
+        stream.write(line);
+        if (!isDue) setImmediate(writeOut);
+        isDue = true;
+      },
+    },
+  );
+}

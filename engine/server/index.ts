@@ -1,3 +1,4 @@
+export { openOutputLog } from '../base/log.ts';
 /**
  * The linked server: what people host for themselves so that their workspaces can be reached. It uses nothing of a workspace,
  * and nothing of a workspace imports it; `svc server …` reaches it through the engine's door.

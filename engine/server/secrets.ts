@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
@@ -121,7 +121,7 @@ export function makeToken(prefix = ''): { token: string; hash: string } {
 }
 
 /** What is kept of a token, a code or an address that opens something: its SHA-256, in hex. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
 /** A short id that opens nothing. */
 export const makeServerId = (prefix: string): string => `${prefix}_${randomBytes(9).toString('base64url')}`;

@@ -15,10 +15,9 @@ import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
 import { createAddressGuard } from './deliveries/address-guard.ts';
 import { createDeliveries } from './deliveries/index.ts';
 import { createTargets } from './deliveries/targets.ts';
+import { addSecurityHeaders, answerUnreadable } from './http/answer-headers.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
-import { answerUnreadable, guardEarlyAnswers } from './http/early-answers.ts';
-import { listSecurityHeaders } from './http/guards.ts';
 import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts';
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
@@ -71,7 +70,7 @@ export interface RunningServer {
   database: string;
   /** What its routes stand on. */
   parts: ServerParts;
-  /** Resolves when another server has taken the database: this one is to be closed. */
+  /** Resolves when another server has taken the database, or its disk has failed: this one is to be closed. */
   lost: Promise<SvcError>;
   /** Ends what is under way within ten seconds. */
   close(): Promise<void>;
@@ -106,7 +105,7 @@ async function openParts(
 ): Promise<OpenParts> {
   const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {
-    const { db } = database;
+    const { db, deferred } = database;
     const loaded = loadRootSecret(folder, env);
     const secret = await checkRootSecret(db, loaded, folder);
     if (loaded.madeFile !== null) tellNewSecret?.(loaded.madeFile);
@@ -192,7 +191,7 @@ async function openParts(
       devices: createDeviceRequests({ db, clock, changes }),
       machines: createMachines({ db, clock, changes }),
       workspaces,
-      events: createWorkspaceEvents({ db, clock, deliveries, chats, origin }),
+      events: createWorkspaceEvents({ db, deferred, clock, deliveries, chats, origin }),
       pending,
       chats,
       commands,
@@ -291,15 +290,8 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     await opened.close();
     throw error;
   }
-  const headers = listSecurityHeaders(origin);
-  guardEarlyAnswers(server, headers);
-  server.on(
-    'request',
-    getRequestListener(makeServerApp(parts).fetch, {
-      overrideGlobalObjects: false,
-      errorHandler: answerUnreadable(headers),
-    }),
-  );
+  addSecurityHeaders(server, origin);
+  server.on('request', getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable }));
   parts.deliveries.start();
   parts.retention.start();
   void parts.chats

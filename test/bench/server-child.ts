@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import autocannon from 'autocannon';
 import { Hono } from 'hono';
-import { pino } from 'pino';
+import { openOutputLog } from '../../engine/base/log.ts';
 import { LONGEST_POLL_S } from '../../engine/http/link-protocol.ts';
 import { hashToken } from '../../engine/server/secrets.ts';
 import { temporaryFolder } from '../support/git.ts';
@@ -47,7 +47,7 @@ async function server(): Promise<void> {
   const data = join(folder, 'data');
   mkdirSync(data);
   // The log is written as it is in a real one.
-  const log = pino(pino.destination({ dest: '/dev/null', sync: true }));
+  const log = openOutputLog('/dev/null');
   const running = await openFilledServer(data, process.env, log);
   const { tokens } = await fillServer(running, { workspaces: 400 });
   say({ port: running.port, tokens } satisfies ServerReady);

@@ -33,7 +33,7 @@ export interface Chats extends DecisionFollower {
   connections: Connections;
   channels: Channels;
   /** Writes what channels get of these events, in the caller's transaction. Call `wake` after the commit. */
-  queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<void>;
+  queue(change: Transaction<Tables>, origin: EventOrigin, events: readonly LinkedEvent[]): Promise<boolean>;
   /** Somebody has asked for something about a decision, or was answered. */
   followCommand(workspace: string, decision: string): Promise<void>;
   /** Resolves when nothing is under way and nothing more is due. */

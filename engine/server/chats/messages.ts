@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { askOncePerAccount } from '../database/ask-once.ts';
-import type { Tables } from '../database/tables.ts';
+import type { ChatChannel, Tables } from '../database/tables.ts';
 import type { EventOrigin } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import { readChannelEvents } from './channels.ts';
@@ -17,16 +17,18 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
   const { touch } = rows;
 
   /** Those that have a bot and hear now. */
-  const listOpenChannels = askOncePerAccount((change, account) =>
-    change
-      .selectFrom('chat_channels')
-      .selectAll()
-      .where('account_id', '=', account)
-      .where('muted_until', '<=', clock.now())
-      .where(({ exists, selectFrom }) =>
-        exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
-      )
-      .execute(),
+  const openChannels = db
+    .selectFrom('chat_channels')
+    .selectAll()
+    .where('account_id', '=', '')
+    .where('muted_until', '<=', 0)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('bots').select('bots.kind').whereRef('bots.kind', '=', 'chat_channels.kind')),
+    )
+    .compile();
+  const listOpenChannels = askOncePerAccount(
+    async (change, account) =>
+      (await change.executeQuery<ChatChannel>({ ...openChannels, parameters: [account, clock.now()] })).rows,
   );
 
   /** Decisions that a workspace has told of. */
@@ -34,22 +36,25 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
     change.selectFrom('pending_decisions').select('decision_id').where('workspace_id', '=', workspace);
 
   return {
-    /** Writes what the account's channels get of these events, in the caller's transaction. */
+    /** Writes what the account's channels get of these events, in the caller's transaction, and says whether that is anything. */
     async queue(
       change: Transaction<Tables>,
       { accountId, workspaceId, workspaceName }: EventOrigin,
       events: readonly LinkedEvent[],
-    ): Promise<void> {
+    ): Promise<boolean> {
       const now = clock.now();
-      for (const { event, decision_id } of events)
-        if ((event === 'approved' || event === 'denied') && typeof decision_id === 'string')
-          await touch(change)
-            .set({ ended: event })
-            .where('workspace_id', '=', workspaceId)
-            .where('decision_id', '=', decision_id)
-            .execute();
+      let touched = 0n;
+      for (const { event, decision_id } of events) {
+        if ((event !== 'approved' && event !== 'denied') || typeof decision_id !== 'string') continue;
+        const { numUpdatedRows } = await touch(change)
+          .set({ ended: event })
+          .where('workspace_id', '=', workspaceId)
+          .where('decision_id', '=', decision_id)
+          .executeTakeFirstOrThrow();
+        touched += numUpdatedRows;
+      }
       const channels = await listOpenChannels(change, accountId);
-      if (channels.length === 0) return;
+      if (channels.length === 0) return touched > 0n;
       const told = new Set(
         (await isTold(change, workspaceId).execute()).map(({ decision_id }) => decision_id),
       );
@@ -73,6 +78,7 @@ export function createMessages({ db, clock, rows }: { db: Kysely<Tables>; clock:
           );
       });
       await rows.insert(change, added);
+      return touched > 0n || added.length > 0;
     },
 
     /** In the transaction in which a workspace has told what waits: what is shown of it may be true no longer. */

@@ -6,6 +6,7 @@ import { SvcError } from '../../base/errors.ts';
 import { openPrivate } from '../../base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
+import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
 import { migrateServerDatabase, NEWEST_SCHEMA, readSchemaNumber } from './migrations.ts';
 import { keepStatements } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
@@ -14,9 +15,11 @@ import type { TokenChanges } from './token-changes.ts';
 /** The open database of a linked server, held by this process alone. */
 export interface ServerDatabase {
   db: Kysely<Tables>;
+  /** For writes that many ask for at once. */
+  deferred: DeferredSync;
   /** For people: a file, or the address of PostgreSQL without its password. */
   name: string;
-  /** Resolves when another server has taken the database, after the connection that held it was lost. */
+  /** Resolves when this process may use the database no longer: another server has taken it, or its disk has failed. */
   lost: Promise<SvcError>;
   /** Null for PostgreSQL, whose lock may go to another server: what tokens open is asked at every request then. */
   tokenChanges: TokenChanges | null;
@@ -93,12 +96,17 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     if (!existsSync(copy)) copyFileSync(file, copy);
   }
   // The lock on its folder is held as long as this process lives.
+  const deferred = deferSqliteSync({ db, sqlite });
   return {
     db,
+    deferred,
     name: file,
-    lost: new Promise(() => undefined),
+    lost: deferred.lost,
     tokenChanges,
-    close: () => db.destroy(),
+    async close() {
+      await deferred.close();
+      await db.destroy();
+    },
   };
 }
 
@@ -119,6 +127,7 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
   await sql`SELECT 1`.execute(db);
   return {
     db,
+    deferred: syncAtCommit(db),
     name: held.name,
     lost: held.lost,
     tokenChanges: null,

@@ -411,6 +411,7 @@ export type Machine = Selectable<MachineTable>;
 export type DeviceRequest = Selectable<DeviceRequestTable>;
 export type Change = Selectable<ChangeTable>;
 export type LinkedWorkspace = Selectable<WorkspaceTable>;
+export type WorkspaceEventRow = Selectable<WorkspaceEventTable>;
 export type Command = Selectable<CommandTable>;
 export type Target = Selectable<TargetTable>;
 export type DeliveryRow = Selectable<DeliveryTable>;

@@ -87,13 +87,15 @@ export async function createDeliveries({
     run: sendDue,
   });
 
-  const listOpenTargets = askOncePerAccount((change, account) =>
-    change
-      .selectFrom('targets')
-      .selectAll()
-      .where('account_id', '=', account)
-      .where('is_on', '=', 1)
-      .execute(),
+  const openTargets = db
+    .selectFrom('targets')
+    .selectAll()
+    .where('is_on', '=', 1)
+    .where('account_id', '=', '')
+    .compile();
+  const listOpenTargets = askOncePerAccount(
+    async (change, account) =>
+      (await change.executeQuery<Target>({ ...openTargets, parameters: [1, account] })).rows,
   );
 
   const queueDeliveries: Deliveries['queueDeliveries'] = async (change, origin, events) => {

@@ -6,7 +6,7 @@ import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account
 import { ConfirmPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { SIGN_IN_RULE } from '../people/failures.ts';
-import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, requireAdmin, writeSessionCookie } from './guards.ts';
 
 /** What a page says after a change; the address carries the word, never the sentence. */
@@ -149,7 +149,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
       return renderSignIns(context, asSvcError(thrown).message, 422);
     }
     // All sign-ins are over, this one too; it goes on under a new id.
-    const browser = context.req.header('user-agent') ?? '';
+    const browser = readHeader(context, 'user-agent') ?? '';
     const token = await people.signIn(await people.find(person.name), {
       address: context.get('address'),
       browser,

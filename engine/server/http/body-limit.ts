@@ -1,9 +1,8 @@
-import type { MiddlewareHandler } from 'hono/types';
 import { SvcError, toHttpStatus } from '../../base/errors.ts';
 import { LARGEST_DECISIONS_BYTES, LARGEST_EVENTS_BYTES } from '../../http/link-protocol.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
 import { LARGEST_SIGNED_BYTES } from '../../http/signature.ts';
-import type { ServerEnv } from './context.ts';
+import { readHeader, type ServerContext } from './context.ts';
 
 const LARGEST_FORM_BYTES = 64 * 1024;
 /** What chat services send may quote whole messages. */
@@ -22,24 +21,20 @@ function findLimit(path: string): number {
 }
 
 /** Refuses bodies that are too large by what they declare, and those that declare nothing. */
-export const limitBodies: MiddlewareHandler<ServerEnv> = async (context, next) => {
-  const { path, raw } = context.req;
-  const length = raw.headers.get('content-length');
-  const most = findLimit(path);
+export function limitBody(context: ServerContext): Response | null {
+  const length = readHeader(context, 'content-length');
+  const most = findLimit(context.req.path);
   const error =
-    length !== null && Number(length) > most
+    length !== undefined && Number(length) > most
       ? new SvcError('body_too_large', `the body is larger than ${most / 1024} KB`)
-      : length === null && raw.headers.has('transfer-encoding')
+      : length === undefined && readHeader(context, 'transfer-encoding') !== undefined
         ? new SvcError('body_invalid', 'the body does not say how long it is', {
             hint: 'send it with Content-Length',
           })
         : null;
-  if (error === null) {
-    await next();
-    return;
-  }
+  if (error === null) return null;
   return context.body(JSON.stringify(problemDetails(error)), toHttpStatus(error.code) as 400, {
     'Content-Type': PROBLEM_JSON,
     Connection: 'close',
   });
-};
+}

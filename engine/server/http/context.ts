@@ -68,3 +68,9 @@ export interface ServerEnv {
 }
 
 export type ServerContext = HonoContext<ServerEnv>;
+
+/** A header of a request as Node has read it. Hono would build a native Headers of all of them, which takes as long as a short answer. */
+export function readHeader(context: ServerContext, name: Lowercase<string>): string | undefined {
+  const value = context.env.incoming.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -5,7 +5,7 @@ import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/fro
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
 import { nameKey } from '../people/people.ts';
-import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
 
 /** Pages before sign-in: setting up, signing in and out, invitations. */
@@ -18,7 +18,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
     const person = await people.find(personName);
     const token = await people.signIn(person, {
       address: context.get('address'),
-      browser: context.req.header('user-agent') ?? '',
+      browser: readHeader(context, 'user-agent') ?? '',
     });
     writeSessionCookie(context, origin, token);
   }

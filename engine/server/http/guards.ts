@@ -2,59 +2,33 @@ import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
 import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
-import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { findClientAddress } from './settings.ts';
 
 type Guard = MiddlewareHandler<ServerEnv>;
 
-const PAGE_POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/** Headers of every answer. `Referrer-Policy: no-referrer` would make Chromium send our own forms with `Origin: null`. */
-export const listSecurityHeaders = (origin: string): Record<string, string> => ({
-  'Content-Security-Policy': PAGE_POLICY,
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
-  ...(origin.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
-});
-
-/**
- * Notes them before the answer is made: one that is changed afterwards has to be built as a native Response. What an answer says
- * of its own caching counts.
- */
-export const addSecurityHeaders = (origin: string): Guard => {
-  const headers = Object.entries(listSecurityHeaders(origin));
-  return async (context, next) => {
-    for (const [name, value] of headers) context.header(name, value);
-    await next();
-  };
-};
+/** What refuses a request before any route sees it; null for one that may go on. */
+type Check = (context: ServerContext) => Response | Promise<Response> | null;
 
 /** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
-export const checkHost = (origin: string): Guard => {
+export const checkHost = (origin: string): Check => {
   const { host } = new URL(origin);
-  return async (context, next) => {
-    if (context.req.header('host')?.toLowerCase() !== host)
-      return context.text('this server has another name\n', 421);
-    await next();
-  };
+  return (context) =>
+    readHeader(context, 'host')?.toLowerCase() === host
+      ? null
+      : context.text('this server has another name\n', 421);
 };
 
 /** An address with a NUL in it leads nowhere: PostgreSQL takes none in a text. */
-export const refuseNul: Guard = async (context, next) => {
-  if (context.req.url.includes('%00')) return context.notFound();
-  await next();
-};
+export const refuseNul: Check = (context) => (context.req.url.includes('%00') ? context.notFound() : null);
 
-/** Notes the client's address. */
-export const findAddress =
-  ({ isTrustedProxy }: ServerParts): Guard =>
-  async (context, next) => {
-    const peer = context.env.incoming.socket.remoteAddress ?? '';
-    context.set('address', findClientAddress(peer, context.req.header('x-forwarded-for'), isTrustedProxy));
-    await next();
-  };
+/** The client's address, behind trusted proxies. */
+export const findAddress = (context: ServerContext, { isTrustedProxy }: ServerParts): string =>
+  findClientAddress(
+    context.env.incoming.socket.remoteAddress ?? '',
+    readHeader(context, 'x-forwarded-for'),
+    isTrustedProxy,
+  );
 
 /**
  * What a browser sends with a cookie comes from our own pages: `Sec-Fetch-Site: same-origin`, or an `Origin` that is ours,
@@ -65,8 +39,8 @@ export const checkSameOrigin =
   async (context, next) => {
     const { method } = context.req;
     if (method !== 'GET' && method !== 'HEAD') {
-      const site = context.req.header('sec-fetch-site');
-      const isOurs = site === undefined ? context.req.header('origin') === origin : site === 'same-origin';
+      const site = readHeader(context, 'sec-fetch-site');
+      const isOurs = site === undefined ? readHeader(context, 'origin') === origin : site === 'same-origin';
       if (!isOurs) return context.text('this did not come from a page of this server\n', 403);
     }
     await next();

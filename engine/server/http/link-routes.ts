@@ -16,7 +16,7 @@ import {
 import { telemetryDay } from '../../http/telemetry-day.ts';
 import type { LinkedWorkspace } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
-import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 
 /** Requests of one token: so many at once, and so many a second from then on. */
@@ -49,7 +49,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.onError(answerProblems(log, 'Bearer'));
 
   function readToken(context: ServerContext): string {
-    const given = context.req.header(PROTOCOL_HEADER);
+    const given = readHeader(context, PROTOCOL_HEADER);
     const version = /^\d{1,4}$/.test(given ?? '') ? Number(given) : null;
     if (version !== LINK_PROTOCOL) {
       const older =
@@ -62,7 +62,7 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
         },
       );
     }
-    const token = /^Bearer (\S{1,200})$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    const token = /^Bearer (\S{1,200})$/i.exec(readHeader(context, 'authorization') ?? '')?.[1];
     if (token === undefined) throw new SvcError('token_invalid', 'a bearer token is needed');
     if (!mayAsk(hashToken(token)))
       throw new SvcError('limit_reached', `more than ${PER_SECOND} requests a second`, {

@@ -6,7 +6,7 @@ import { DeviceAnswerPage, DeviceCodePage } from '../pages/device.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE } from '../people/failures.ts';
 import { normalizeTypedCode } from '../people/first-run.ts';
-import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
+import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, requireSignedIn } from './guards.ts';
 
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -122,7 +122,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
 
   /** The parameters of a form, each of which may be there once (RFC 6749, section 3.2); a text says what is wrong. */
   async function readParameters(context: ServerContext): Promise<Map<string, string> | string> {
-    const type = context.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+    const type = readHeader(context, 'content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/x-www-form-urlencoded')
       return 'the body has to be application/x-www-form-urlencoded';
     const found = new Map<string, string>();
@@ -193,7 +193,7 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
   });
 
   routes.get('/v1/machine', async (context) => {
-    const token = /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    const token = /^Bearer (\S+)$/i.exec(readHeader(context, 'authorization') ?? '')?.[1];
     const found = token === undefined ? null : await machines.findByToken(token);
     if (found === null) {
       context.header('WWW-Authenticate', 'Bearer');

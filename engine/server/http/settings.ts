@@ -115,7 +115,8 @@ export function findClientAddress(
   isTrustedProxy: (address: string) => boolean,
 ): string {
   let address = peer.replace(/^::ffff:/, '');
-  for (const hop of (forwarded ?? '').split(',').reverse()) {
+  if (forwarded === undefined) return address;
+  for (const hop of forwarded.split(',').reverse()) {
     if (!isTrustedProxy(address)) return address;
     const next = hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
     if (isIP(next) === 0) return address;

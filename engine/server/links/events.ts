@@ -1,11 +1,12 @@
-import type { Kysely } from 'kysely';
+import type { CompiledQuery, Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { LinkEvent } from '../../http/link-protocol.ts';
 import type { OutboundEvent } from '../../notify/sending/index.ts';
 import type { Chats } from '../chats/index.ts';
+import type { DeferredSync } from '../database/deferred-sync.ts';
 import { createGroupWrites } from '../database/group-writes.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
-import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+import type { LinkedWorkspace, Tables, WorkspaceEventRow } from '../database/tables.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { LinkedEvent } from '../deliveries/linked-event.ts';
 import type { Teller } from './workspaces.ts';
@@ -21,6 +22,14 @@ const ROWS_AT_ONCE = 500;
 interface Call {
   workspace: Teller;
   events: readonly LinkEvent[];
+}
+
+/** What of a call was new. */
+interface Kept {
+  events: number;
+  /** Whether there is something to send now. */
+  toTargets: boolean;
+  toChats: boolean;
 }
 
 /** What workspaces have told. */
@@ -60,12 +69,14 @@ function toEnvelope(
 
 export function createWorkspaceEvents({
   db,
+  deferred: { transact, sync },
   clock,
   deliveries,
   chats,
   origin,
 }: {
   db: Kysely<Tables>;
+  deferred: DeferredSync;
   clock: Clock;
   /** What follows from an event: what targets and chats of the account get of it. */
   deliveries: Pick<Deliveries, 'queueDeliveries' | 'wake'>;
@@ -75,8 +86,24 @@ export function createWorkspaceEvents({
 }): WorkspaceEvents {
   let purgedAt = 0;
 
-  /** Keeps what several workspaces tell, in one transaction; how many were new of each. */
-  async function keep(calls: readonly Call[]): Promise<number[]> {
+  /** By how many rows it takes: building a statement takes longer than running it. */
+  const inserts = new Map<number, CompiledQuery<Pick<WorkspaceEventRow, 'workspace_id' | 'id'>>>();
+  function insertNew(rows: readonly WorkspaceEventRow[]) {
+    const known = inserts.get(rows.length);
+    if (known !== undefined) return { ...known, parameters: rows.flatMap((row) => Object.values(row)) };
+    const compiled = db
+      .insertInto('workspace_events')
+      .values(rows)
+      // A known id was told before, by a call whose answer was lost.
+      .onConflict((same) => same.doNothing())
+      .returning(['workspace_id', 'id'])
+      .compile();
+    inserts.set(rows.length, compiled);
+    return compiled;
+  }
+
+  /** Keeps what several workspaces tell, in one transaction. */
+  async function keep(calls: readonly Call[]): Promise<Kept[]> {
     const now = clock.now();
     const isPurgeDue = now - purgedAt > PURGE_EVERY_MS;
     const told = calls.flatMap(({ workspace, events }) =>
@@ -87,50 +114,49 @@ export function createWorkspaceEvents({
         body: JSON.stringify(event),
       })),
     );
-    let queued = 0;
-    const counts = await db.transaction().execute(async (change) => {
+    const kept = await transact(async (change) => {
       const fresh = new Set<string>();
       for (let at = 0; at < told.length; at += ROWS_AT_ONCE) {
-        const kept = await change
-          .insertInto('workspace_events')
-          .values(told.slice(at, at + ROWS_AT_ONCE))
-          // A known id was told before, by a call whose answer was lost.
-          .onConflict((same) => same.doNothing())
-          .returning(['workspace_id', 'id'])
-          .execute();
-        for (const { workspace_id, id } of kept) fresh.add(`${workspace_id} ${id}`);
+        const { rows } = await change.executeQuery(insertNew(told.slice(at, at + ROWS_AT_ONCE)));
+        for (const { workspace_id, id } of rows) fresh.add(`${workspace_id} ${id}`);
       }
-      const counted: number[] = [];
+      const all: Kept[] = [];
       for (const { workspace, events } of calls) {
-        const kept = events.filter(({ id }) => fresh.delete(`${workspace.id} ${id}`));
-        counted.push(kept.length);
-        if (kept.length === 0) continue;
+        const added = events.filter(({ id }) => fresh.delete(`${workspace.id} ${id}`));
+        if (added.length === 0) {
+          all.push({ events: 0, toTargets: false, toChats: false });
+          continue;
+        }
         const from = {
           workspaceId: workspace.id,
           workspaceName: workspace.name,
           accountId: workspace.account_id,
         };
-        const news = kept.map((event) => toEnvelope(event, workspace, origin));
-        queued += await deliveries.queueDeliveries(change, from, news);
-        await chats.queue(change, from, news);
+        const news = added.map((event) => toEnvelope(event, workspace, origin));
+        all.push({
+          events: added.length,
+          toTargets: (await deliveries.queueDeliveries(change, from, news)) > 0,
+          toChats: await chats.queue(change, from, news),
+        });
       }
       if (isPurgeDue)
         await change
           .deleteFrom('workspace_events')
           .where('at', '<', now - KEPT_MS)
           .execute();
-      return counted;
+      return all;
     });
     if (isPurgeDue) purgedAt = now;
-    if (queued > 0) deliveries.wake();
-    if (counts.some((count) => count > 0)) chats.wake();
-    return counts;
+    return kept;
   }
-  const addTogether = createGroupWrites(keep);
+  const addTogether = createGroupWrites({ write: keep, sync });
 
   return {
-    add(workspace, events) {
-      return addTogether({ workspace, events });
+    async add(workspace, events) {
+      const kept = await addTogether({ workspace, events });
+      if (kept.toTargets) deliveries.wake();
+      if (kept.toChats) chats.wake();
+      return kept.events;
     },
     async list(workspace, wish = {}) {
       const query = db.selectFrom('workspace_events').selectAll().where('workspace_id', '=', workspace);
