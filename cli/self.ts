@@ -1,23 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { agentPrograms, locateProgram } from '../engine/index.ts';
+import { HOST_OPTIONS } from './host-options.ts';
 
 /** The built program, for starting itself. */
 export const SVC = locateProgram('svc');
 
 /** Program and arguments that run this program again. */
 export const getSvcCommand = (): string[] => [process.execPath, SVC];
-
-/**
- * What Node is given for a program that hosts an engine. Left to itself V8 lets half of the young generation grow to 32 MB
- * under load, keeps three times that, and first looks through the old one when that is large; an idle engine gives none of
- * it back. With these an engine that needs 20 MB keeps little more; what is left after a load it collects when it is idle.
- */
-export const HOST_OPTIONS: readonly string[] = [
-  '--max-semi-space-size=4',
-  '--initial-old-space-size=32',
-  '--heap-growing-percent=50',
-  '--expose-gc',
-];
 
 /** The program that hosts an engine in the background: this one. */
 export const getDaemonCommand = (): string[] => {

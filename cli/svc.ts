@@ -17,6 +17,8 @@ if (major < 22 || (major === 22 && minor < 22)) {
       () => undefined,
     );
   } else {
+    if (words[0] === 'server' && words[1] === 'serve')
+      (await import('./host-options.ts')).continueWithHostOptions();
     await runMain();
   }
 }

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
 import { type Command, type Context, defineCommand, type FlagTable } from '../command.ts';
@@ -47,7 +45,6 @@ const serve = defineCommand({
   ],
   async run(context) {
     const { openOutputLog, readServerSettings, startServer } = await linkedServer();
-    exposeCollector();
     const { data, ...flags } = context.flags;
     const settings = readServerSettings(flags);
     const folder = openServerFolder(data, context);
@@ -75,12 +72,6 @@ const serve = defineCommand({
     return 0;
   },
 });
-
-/** Lets the server give memory back when it is idle; a program that Node was told so at its start has it already. */
-function exposeCollector(): void {
-  setFlagsFromString('--expose-gc');
-  globalThis.gc ??= runInNewContext('gc') as NodeJS.GCFunction;
-}
 
 interface PersonAnswer {
   name: string;

@@ -1,4 +1,4 @@
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { trimAllocator } from './trim-allocator.ts';
 
 export interface IdleMemoryDeps {
@@ -14,13 +14,22 @@ const IDLE_SHARE = 0.05;
 /** Something has to have grown by this factor since the last time. */
 const GROWN = 1.25;
 
+/** What is held beyond the young generation, which grows and shrinks with every few requests. */
+function measure(): { heap: number; resident: number } {
+  let heap = 0;
+  let young = 0;
+  for (const { space_name, physical_space_size } of getHeapSpaceStatistics())
+    if (space_name === 'new_space') young = physical_space_size;
+    else heap += physical_space_size;
+  return { heap, resident: process.memoryUsage.rss() - young };
+}
+
 /**
  * Gives memory back after a load: V8 collects when something is allocated, and the C library keeps what was freed, so an idle
  * process would keep what its busiest minute took. It is done once for each load, and takes some tens of milliseconds.
  */
 export function releaseIdleMemory({ collect, intervalMs = INTERVAL_MS }: IdleMemoryDeps): { close(): void } {
   if (collect === undefined) return { close: () => undefined };
-  const measure = () => ({ heap: getHeapStatistics().total_heap_size, resident: process.memoryUsage.rss() });
   let kept = measure();
   let before = process.cpuUsage();
   const timer = setInterval(() => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { HOST_OPTIONS } from '../../cli/self.ts';
+import { HOST_OPTIONS } from '../../cli/host-options.ts';
 import { type Figure, figure, median } from './figure.ts';
 import type { Load, LoadResult } from './receiver-child.ts';
 import { reply } from './reply.ts';

@@ -45,6 +45,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     const refused = limitBody(context);
     if (refused === null) await next();
     else context.res = refused;
+    if (context.get('isUneventful')) return;
     const { method, path } = context.req;
     // Addresses that open something are in no log.
     const shown = path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');

@@ -64,6 +64,8 @@ export interface ServerEnv {
     /** Of the client, behind trusted proxies. */
     address: string;
     signedIn: SignedIn;
+    /** Nothing has happened that anybody would look for in the log. */
+    isUneventful: boolean;
   };
 }
 

@@ -148,31 +148,35 @@ export function linkRoutes(parts: ServerParts): Hono<ServerEnv> {
   const readNumber = (text: string | undefined, most: number): number =>
     /^\d{1,15}$/.test(text ?? '') ? Math.min(most, Number(text)) : 0;
   routes.get('/commands', async (context) => {
-    const workspace = await readWorkspace(context);
+    const { id } = await workspaces.findTeller(readToken(context));
     const after = readNumber(context.req.query('after'), Number.MAX_SAFE_INTEGER);
     const ends = clock.monotonic() + 1000 * readNumber(context.req.query('wait'), LONGEST_POLL_S);
     const instance = context.req.query('instance')?.slice(0, 64) ?? '';
-    const poll = polls.open(workspace.id, instance, context.req.raw.signal);
+    const poll = polls.open(id, instance, context.req.raw.signal);
     if (poll === null)
       throw new SvcError('limit_reached', 'too many workspaces wait here', { data: { retry_after_s: 2 } });
-    const answer = (found: CommandsAnswer['commands']) =>
-      context.json({
+    const answer = (found: CommandsAnswer['commands']) => {
+      context.set('isUneventful', found.length === 0);
+      return context.json({
         commands: found,
         contested: poll.isContested(),
         server_time: serverTime(),
       } satisfies CommandsAnswer);
+    };
     try {
-      for (;;) {
-        const found = poll.isContested() ? [] : await commands.listWaiting(workspace.id, after);
+      for (let mayHaveNews = true; ; ) {
+        const isContested = poll.isContested();
+        const found = isContested || !mayHaveNews ? [] : await commands.listWaiting(id, after);
         if (found.length > 0) return answer(found);
         const left = ends - clock.monotonic();
         if (left <= 0) return answer([]);
         // What is contested now is looked at again when it may be over.
-        const why = await poll.wait(Math.min(left, poll.isContested() ? 5000 : left));
+        const why = await poll.wait(Math.min(left, isContested ? 5000 : left));
         if (why === 'displaced')
           throw new SvcError('displaced', 'another engine polls with the token of this workspace');
         if (why === 'revoked') throw new SvcError('revoked', 'this workspace was unlinked');
         if (why === 'closing' || why === 'gone') return answer([]);
+        mayHaveNews = why === 'news' || isContested;
       }
     } finally {
       poll.close();
