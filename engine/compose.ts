@@ -361,6 +361,8 @@ export async function openEngine(options: OpenOptions) {
       goneTold();
     }
     closing(whenGone(storage, () => void leave()));
+    // Read while other things are waited for.
+    const leaseRead = rooms.leases.start();
     board.start();
     rooms.link.applySettings();
     rooms.memory.start();
@@ -370,7 +372,7 @@ export async function openEngine(options: OpenOptions) {
     const live = new Set(sessions.listLive().map(({ sessionId }) => sessions.private(sessionId).runId));
     await processes.endUnknownRuns((runId) => live.has(runId));
     await rooms.gateway.start();
-    await rooms.leases.start();
+    await leaseRead;
     await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();

@@ -15,7 +15,7 @@ import {
   timeAnswer,
 } from '../http/link-protocol.ts';
 import type { WaitingEvent } from './rows.ts';
-import { nothing, type ServerCalls } from './server-calls.ts';
+import { FIRST_CALL_MS, nothing, type ServerCalls } from './server-calls.ts';
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
 /** A displaced engine looks again so often, ms: while two alternate, neither is given a command. */
@@ -298,7 +298,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     }
   }
 
-  const polling = poll();
+  const polling = pause(FIRST_CALL_MS).then(poll);
 
   return {
     standing: () => standing,

@@ -10,6 +10,7 @@ import { type LeaseClaims, readEntitlements, verifyLease } from '../base/lease.t
 import type { Log } from '../base/log.ts';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { deriveLeaseKey, SHORTEST_ROOT_SECRET } from '../base/root-key.ts';
+import { FIRST_CALL_MS } from './server-calls.ts';
 
 // The lease of a workspace: fetched every six hours, kept in a file, and judged by a clock that the server has corrected. It is
 // an operator's rule for machines that cooperate; whoever owns the machine can change the program.
@@ -83,6 +84,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       : `SVC_LEASE_SECRET has fewer than ${SHORTEST_ROOT_SECRET} bytes`;
   let failures = 0;
   let renewing: Promise<void> | null = null;
+  let first: NodeJS.Timeout | undefined;
 
   const expectedOf = ({ server, workspaceId, leaseKey }: LeaseLink) => ({
     publicKey: ownKey?.publicKey ?? leaseKey,
@@ -216,7 +218,7 @@ export function createLeases(deps: LeasesDeps): Leases {
   return {
     async start() {
       await readKept();
-      if (deps.link() !== null) void renew();
+      if (deps.link() !== null) first = setTimeout(() => void renew(), FIRST_CALL_MS).unref();
     },
     view,
     async refresh() {
@@ -232,6 +234,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     },
     async close() {
       closing.abort();
+      clearTimeout(first);
       timer.close();
       await renewing;
     },

@@ -4,6 +4,8 @@ import { isErrorCode, SvcError } from '../base/errors.ts';
 import { toPrintable } from '../base/text.ts';
 import { LARGEST_ANSWER_BYTES, LINK_PROTOCOL, PROTOCOL_HEADER } from '../http/link-protocol.ts';
 
+/** Whoever started the engine is answered before it loads what calls the server, ms. */
+export const FIRST_CALL_MS = 150;
 const PATIENCE_MS = 15_000;
 /** A connection that nobody uses is closed after this time, ms. */
 const IDLE_MS = 30_000;
