@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
+import { HOST_OPTIONS } from '../../cli/host-options.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { fillLists } from '../support/long-lists.ts';
 import { findPostgres, startPostgres } from '../support/postgres.ts';
@@ -257,6 +258,8 @@ function cpuMs(of: ChildProcess): number {
 const child = (program: string, env: NodeJS.ProcessEnv = {}): ChildProcess =>
   fork(fileURLToPath(new URL('./server-child.js', import.meta.url)), [program], {
     stdio: 'inherit',
+    // Those that `svc server serve` continues with.
+    execArgv: program === 'server' ? [...HOST_OPTIONS] : [],
     env: { ...process.env, DATABASE_URL: undefined, ...env },
   });
 
