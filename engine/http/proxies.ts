@@ -1,6 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { SvcError } from '../base/errors.ts';
-import { isLoopback } from '../base/values/address.ts';
+import { isAddressOf, isLoopback, parseNetwork } from '../base/values/address.ts';
 
 /** The proxies through which other machines are reached; '' for none. */
 export interface ProxySettings {
@@ -31,27 +31,15 @@ export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether an address is the named one, or within the named network such as 10.0.0.0/8. */
-function isWithin(address: string, range: string): boolean {
-  const [network = '', length] = range.split('/');
-  const version = isIP(address);
-  // A zone, which is valid in an address, is none of a network.
-  if (isIP(network) !== version || network.includes('%')) return false;
-  const longest = version === 6 ? 128 : 32;
-  const bits = length === undefined ? longest : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
-  if (!(bits <= longest)) return false;
-  const family = version === 6 ? 'ipv6' : 'ipv4';
-  const list = new BlockList();
-  list.addSubnet(network, bits, family);
-  return list.check(address, family);
-}
-
 /** Whether an entry of `NO_PROXY` names a host: by its name, one above it, its address, its network or `*`, and by the port where it has one. */
 function namesHost(entry: string, host: string, port: string): boolean {
   const [, named = entry, only] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (only !== undefined && Number(only) !== Number(port)) return false;
   if (named === '*') return true;
-  if (isIP(host) !== 0) return isWithin(host, withoutBrackets(named));
+  if (isIP(host) !== 0) {
+    const network = parseNetwork(withoutBrackets(named));
+    return network !== null && isAddressOf(network, host);
+  }
   const name = named.replace(/^\*?\./, '').replace(/\.$/, '');
   return host.endsWith(`.${name}`) || (host === name && !named.startsWith('*'));
 }

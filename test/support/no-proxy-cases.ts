@@ -78,7 +78,7 @@ const NO_PROXY_CASES: readonly NoProxyCase[] = [
       '0.2.7',
       '.2.7',
       '*.2.7',
-      '::/0',
+      'fd00::/8',
     ],
   },
   {
