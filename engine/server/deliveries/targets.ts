@@ -11,6 +11,7 @@ import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';
 import { makeServerId } from '../secrets.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-workspaces.ts';
 
 /** After a new secret was made, the one before signs as well for so long. */
 export const OVERLAP_MS = 24 * 3600_000;
@@ -25,8 +26,7 @@ export interface TargetWish {
   /** Empty keeps the one that is saved. */
   url: string;
   events: readonly string[];
-  /** Ids of workspaces of the account; null means all of them. */
-  workspaces: readonly string[] | null;
+  workspaces: WorkspaceWish;
 }
 
 export interface Targets {
@@ -41,6 +41,12 @@ export interface Targets {
     actor: string,
   ): Promise<{ target: Target; secret: string }>;
   change(target: Target, wish: TargetWish, actor: string): Promise<void>;
+  /** Adds workspaces to those that it is for and leaves others out. Throws `fields_invalid`, `conflict`. */
+  changeWorkspaces(
+    target: Target,
+    wish: { add: readonly string[]; leave: readonly string[] },
+    actor: string,
+  ): Promise<void>;
   switch(target: Target, isOn: boolean, actor: string): Promise<void>;
   remove(target: Target, actor: string): Promise<void>;
   /** A new secret, told this once; the old one signs as well for a day. */
@@ -89,8 +95,6 @@ function readNameAndEvents({ name, events }: TargetWish) {
 
 export const readEvents = (target: Pick<Target, 'events'>): OutboundEvent[] =>
   JSON.parse(target.events) as OutboundEvent[];
-export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
-  JSON.parse(target.workspaces) as string[] | null;
 
 export function createTargets({
   db,
@@ -120,16 +124,6 @@ export function createTargets({
       kind === 'webhook' ? `the plan ${plan} has no hosted webhooks` : `the add-on ${kind} is off`,
       { hint: 'whoever runs the server switches it on' },
     );
-  }
-
-  /** Throws `fields_invalid` for a workspace that the account does not have. */
-  async function readChosen({ workspaces }: TargetWish, account: string): Promise<string> {
-    if (workspaces === null) return 'null';
-    const own = await db.selectFrom('workspaces').select('id').where('account_id', '=', account).execute();
-    const chosen = own.map(({ id }) => id).filter((id) => workspaces.includes(id));
-    if (chosen.length !== new Set(workspaces).size)
-      throw invalid('workspaces', 'choose workspaces of the list');
-    return JSON.stringify(chosen);
   }
 
   const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
@@ -166,7 +160,8 @@ export function createTargets({
       if (!TARGET_KINDS.includes(kind)) throw invalid('kind', 'no such kind of target');
       await requireCapability(kind, account);
       const url = readUrl(wish.url);
-      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, account) };
+      const workspaces = await readWorkspaceWish(db, wish.workspaces, { account });
+      const read = { ...readNameAndEvents(wish), workspaces };
       await guard.check(url);
       const id = makeServerId('t');
       const secret = makeSecret();
@@ -208,7 +203,13 @@ export function createTargets({
       return { target, secret };
     },
     async change(target, wish, actor) {
-      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, target.account_id) };
+      const chosen = { account: target.account_id, before: target };
+      const workspaces = await readWorkspaceWish(db, wish.workspaces, chosen);
+      const read = {
+        ...readNameAndEvents(wish),
+        // Another admin may be choosing others.
+        ...(workspaces === target.workspaces ? {} : { workspaces }),
+      };
       const url = wish.url.trim() === '' ? null : readUrl(wish.url);
       if (url !== null) await guard.check(url);
       await db
@@ -222,6 +223,10 @@ export function createTargets({
         .where('id', '=', target.id)
         .execute();
       await record(url === null ? 'target changed' : 'target changed, with its address', target, actor);
+    },
+    async changeWorkspaces(target, wish, actor) {
+      await changeChosen(db, target, wish);
+      await record('target changed', target, actor);
     },
     async switch(target, isOn, actor) {
       await db

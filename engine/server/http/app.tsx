@@ -27,6 +27,7 @@ import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
 import { settingsRoutes } from './settings-routes.tsx';
 import { signedRoutes } from './signed-routes.ts';
+import { targetWorkspacesRoutes } from './target-workspaces-routes.tsx';
 import { usageRoutes } from './usage-routes.tsx';
 
 /** Programs ask these, and are answered with problem details instead of pages. */
@@ -76,6 +77,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.use('/app/*', requireSignedIn(parts));
   app.route('/app', decisionRoutes(parts));
   app.route('/app', settingsRoutes(parts));
+  app.route('/app', targetWorkspacesRoutes(parts));
   app.route('/app', chatRoutes(parts));
   app.route('/app', accountRoutes(parts));
   app.route('/app', usageRoutes(parts));

@@ -1,5 +1,6 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
+import { asSvcError, toHttpStatus } from '../../base/errors.ts';
 import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
@@ -153,3 +154,12 @@ export const readPageWish = (context: ServerContext): PageWish => ({
 /** A page of this server to go to, from outside; `/app` for anything else. */
 export const readNextPage = (text: string): string =>
   /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length < 500 ? text : '/app';
+
+/** What was refused, in words and as a status; faults of our own go on. */
+export function readRefusal(thrown: unknown): { error: string; status: 403 | 409 | 422 } {
+  const { code, message, hint } = asSvcError(thrown);
+  const status = toHttpStatus(code);
+  if (status >= 500) throw thrown;
+  const error = hint === undefined ? message : `${message}: ${String(hint)}`;
+  return { error, status: status === 403 || status === 409 ? status : 422 };
+}

@@ -10,7 +10,8 @@ import {
 } from '../../http/signature.ts';
 import { createFailures, refuseSignature } from '../../http/signature-failures.ts';
 import type { LinkedWorkspace, Target } from '../database/tables.ts';
-import { capabilityOf, readWorkspaces } from '../deliveries/targets.ts';
+import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
+import { capabilityOf } from '../deliveries/targets.ts';
 import {
   checkOutcome,
   describeStanding,

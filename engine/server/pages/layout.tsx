@@ -205,6 +205,33 @@ export const WhosePassword = ({ name, label = 'Name' }: { name: string; label?: 
   </>
 );
 
+/** A box or a button beside what it chooses. */
+export const Choice = ({
+  type,
+  name,
+  value,
+  isChosen,
+  about,
+  children,
+}: {
+  type: 'checkbox' | 'radio';
+  name: string;
+  value: string;
+  isChosen: boolean;
+  about?: string;
+  children?: Child;
+}) => (
+  <label class="choice">
+    <input type={type} name={name} value={value} {...(isChosen ? { checked: true } : {})} /> {children}
+    {about ? (
+      <>
+        {' '}
+        <span class="dim">{about}</span>
+      </>
+    ) : null}
+  </label>
+);
+
 /** Boxes of which any number may be ticked; the form has them as `name[]`. */
 export function Choices({
   name,
@@ -225,15 +252,15 @@ export function Choices({
       <legend>{label}</legend>
       {hint ? <p class="dim">{hint}</p> : null}
       {choices.map(([value, about, called = value]) => (
-        <label class="choice">
-          <input
-            type="checkbox"
-            name={`${name}[]`}
-            value={value}
-            {...(chosen.includes(value) ? { checked: true } : {})}
-          />{' '}
-          {called} <span class="dim">{about}</span>
-        </label>
+        <Choice
+          type="checkbox"
+          name={`${name}[]`}
+          value={value}
+          isChosen={chosen.includes(value)}
+          about={about}
+        >
+          {called}
+        </Choice>
       ))}
     </fieldset>
   );
