@@ -236,22 +236,19 @@ export const Choice = ({
 export function Choices({
   name,
   label,
-  hint,
   choices,
   chosen,
 }: {
   name: string;
   label: string;
-  hint?: string;
-  /** Values, what they mean, and how they are called where that is not the value. */
-  choices: readonly (readonly [value: string, about: string, name?: string])[];
+  /** Values and what they mean. */
+  choices: readonly (readonly [value: string, about: string])[];
   chosen: readonly string[];
 }) {
   return (
     <fieldset>
       <legend>{label}</legend>
-      {hint ? <p class="dim">{hint}</p> : null}
-      {choices.map(([value, about, called = value]) => (
+      {choices.map(([value, about]) => (
         <Choice
           type="checkbox"
           name={`${name}[]`}
@@ -259,7 +256,7 @@ export function Choices({
           isChosen={chosen.includes(value)}
           about={about}
         >
-          {called}
+          {value}
         </Choice>
       ))}
     </fieldset>

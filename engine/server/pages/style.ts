@@ -31,6 +31,7 @@ input, select { display: block; font: inherit; color: inherit; background: var(-
 input[type='checkbox'], input[type='radio'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }
 legend { font-weight: 600; padding: 0 0.3rem; }
+fieldset .below { margin-left: 1.6rem; }
 .choice { font-weight: 400; margin: 0.3rem 0; padding: 0.2rem 0; }
 pre { border: 1px solid var(--line); border-radius: 0.3rem; background: var(--soft); padding: 0.75rem 1rem; overflow-x: auto; white-space: pre-wrap; }
 details { margin: 0.5rem 0; }

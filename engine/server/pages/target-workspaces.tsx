@@ -5,7 +5,7 @@ import type { Target } from '../database/tables.ts';
 import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
 import type { ListedWorkspace } from '../links/workspace-lists.ts';
 import type { SignedIn } from '../people/people.ts';
-import { Choice, Choices, Field, Notice, Page } from './layout.tsx';
+import { Choice, Field, Notice, Page } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
 
 /** The workspaces of an account as the form of a target has them. */
@@ -16,8 +16,20 @@ export interface OfferedWorkspaces {
   named: readonly ListedWorkspace[];
 }
 
-const asChoice = ({ id, name, machine }: ListedWorkspace) =>
-  [id, `on ${machine ?? 'a machine that is logged out'}`, name] as const;
+function WorkspaceChoice({
+  workspace: { id, name, machine },
+  chosen,
+}: {
+  workspace: ListedWorkspace;
+  chosen: readonly string[];
+}) {
+  const about = `on ${machine ?? 'a machine that is logged out'}`;
+  return (
+    <Choice type="checkbox" name="workspaces[]" value={id} isChosen={chosen.includes(id)} about={about}>
+      {name}
+    </Choice>
+  );
+}
 
 /** Whose events a target gets, in its form. */
 export function WorkspaceFields({
@@ -29,37 +41,34 @@ export function WorkspaceFields({
 }) {
   if (offered?.length === 0 && scope === 'all') return null;
   return (
-    <>
-      <fieldset>
-        <legend>Workspaces</legend>
-        <Choice type="radio" name="scope" value="all" isChosen={scope === 'all'} about="later ones too">
-          all of the account
+    <fieldset>
+      <legend>Workspaces</legend>
+      <Choice type="radio" name="scope" value="all" isChosen={scope === 'all'} about="later ones too">
+        all of the account
+      </Choice>
+      {offered === null ? (
+        <Choice
+          type="radio"
+          name="scope"
+          value="listed"
+          isChosen={scope !== 'all'}
+          about="on a page of their own, which this one leads to"
+        >
+          only those that are chosen
         </Choice>
-        {offered === null ? (
-          <Choice
-            type="radio"
-            name="scope"
-            value="listed"
-            isChosen={scope !== 'all'}
-            about="on a page of their own, which this one leads to"
-          >
-            only those that are chosen
-          </Choice>
-        ) : (
+      ) : (
+        <>
           <Choice type="radio" name="scope" value="ticked" isChosen={scope !== 'all'}>
             only those ticked here
           </Choice>
-        )}
-      </fieldset>
-      {offered === null || offered.length === 0 ? null : (
-        <Choices
-          name="workspaces"
-          label="Only of these workspaces"
-          choices={offered.map(asChoice)}
-          chosen={ticked}
-        />
+          <div class="below">
+            {offered.map((workspace) => (
+              <WorkspaceChoice workspace={workspace} chosen={ticked} />
+            ))}
+          </div>
+        </>
       )}
-    </>
+    </fieldset>
   );
 }
 
@@ -140,17 +149,15 @@ export function TargetWorkspacesPage({
           {workspaces.rows.map(({ id }) => (
             <input type="hidden" name="shown[]" value={id} />
           ))}
-          <Choices
-            name="workspaces"
-            label="Workspaces"
-            hint={
-              workspaces.previous === null && workspaces.next === null
-                ? ''
-                : 'Save before you go on: each page is saved by itself'
-            }
-            choices={workspaces.rows.map(asChoice)}
-            chosen={chosen ?? []}
-          />
+          <fieldset>
+            <legend>Workspaces</legend>
+            {workspaces.previous === null && workspaces.next === null ? null : (
+              <p class="dim">Save before you go on: each page is saved by itself</p>
+            )}
+            {workspaces.rows.map((workspace) => (
+              <WorkspaceChoice workspace={workspace} chosen={chosen ?? []} />
+            ))}
+          </fieldset>
           <div class="row">
             <button type="submit" name="what" value="shown">
               Save
