@@ -19,7 +19,7 @@ import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
 import { answerUnreadable, guardEarlyAnswers } from './http/early-answers.ts';
 import { listSecurityHeaders } from './http/guards.ts';
-import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts';
+import { type ServerSettings, SLACK_API } from './http/settings.ts';
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
@@ -85,8 +85,8 @@ interface OpenParts {
 }
 
 /** How the server is reached, and what it may reach. */
-interface Reach
-  extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'telegramApi' | 'slackApi'> {
+interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'slackApi'> {
+  telegramApi: ServerSettings['telegramApi'] | null;
   origin: string;
 }
 
@@ -245,7 +245,7 @@ export async function administerClosed(
     origin,
     isTrustedProxy: () => false,
     isAllowedTarget: () => false,
-    telegramApi: TELEGRAM_API,
+    telegramApi: null,
     slackApi: SLACK_API,
   });
   try {
