@@ -4,7 +4,7 @@ import { asSvcError } from '../../base/errors.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
-import { nameKey } from '../people/people.ts';
+import { nameKey } from '../people/names.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
 
