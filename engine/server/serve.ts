@@ -26,6 +26,7 @@ import { createWorkspaceEvents } from './links/events.ts';
 import type { DecisionFollower } from './links/follower.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createStopWorkspaces } from './links/stop-workspaces.ts';
 import { createUsage } from './links/usage.ts';
 import { createUsedSignatures } from './links/used-signatures.ts';
 import { createWorkspaces } from './links/workspaces.ts';
@@ -121,14 +122,20 @@ async function openParts(
         chats.wake();
       },
     });
-    const people = createPeople({ db, clock, changes, passwords, plans });
+    // What follows from these in chats is made after them, since chats ask them.
+    const follower: DecisionFollower = {
+      followDecisions: (...given) => chats.followDecisions(...given),
+      wake: () => chats.wake(),
+    };
+    const polls = createPolls(clock);
+    const stopWorkspaces = createStopWorkspaces({ follower, polls });
+    const people = createPeople({ db, clock, changes, passwords, plans, stopWorkspaces });
     const firstRun = createFirstRun({
       db,
       people,
       folder,
       tell: (code, file) => tellSetupCode?.(code, file),
     });
-    const polls = createPolls(clock);
     const commands = createCommands({
       db,
       clock,
@@ -138,11 +145,6 @@ async function openParts(
     });
     const failures = createFailureCounter({ db, clock });
     const sealer = createSealer(secret.deriveKey(SEALING));
-    // What follows from these in chats is made after them, since chats ask them.
-    const follower: DecisionFollower = {
-      followDecisions: (...given) => chats.followDecisions(...given),
-      wake: () => chats.wake(),
-    };
     const pending = createPendingDecisions({ db, follower });
     const workspaces = createWorkspaces({
       db,
@@ -179,7 +181,7 @@ async function openParts(
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
     const signatures = createUsedSignatures({ db, clock });
-    const retention = createServerRetention({ db, clock, log, signatures });
+    const retention = createServerRetention({ db, clock, log, failures, signatures });
     const parts: ServerParts = {
       db,
       clock,
@@ -190,7 +192,7 @@ async function openParts(
       changes,
       failures,
       devices: createDeviceRequests({ db, clock, changes }),
-      machines: createMachines({ db, clock, changes }),
+      machines: createMachines({ db, clock, changes, stopWorkspaces }),
       workspaces,
       events: createWorkspaceEvents({ db, clock, deliveries, chats, origin }),
       pending,

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
 import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
 import { isShortLived, type TargetWish } from '../deliveries/targets.ts';
 import { DeliveriesPage } from '../pages/deliveries.tsx';
@@ -9,6 +8,7 @@ import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
 import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, readPageWish, requireAdmin } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -64,15 +64,6 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
 
-  /** What was refused, in words and as a status; faults of our own go on. */
-  function readRefusal(thrown: unknown): { error: string; status: 403 | 409 | 422 } {
-    const { code, message, hint } = asSvcError(thrown);
-    const status = toHttpStatus(code);
-    if (status >= 500) throw thrown;
-    const error = hint === undefined ? message : `${message}: ${String(hint)}`;
-    return { error, status: status === 403 || status === 409 ? status : 422 };
-  }
-
   routes.get('/settings/new', requireAdmin, async (context) => {
     const kind = readKind(context.req.query('kind') ?? '');
     if (kind === null) return context.notFound();
@@ -113,7 +104,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     context: ServerContext,
     target: Target,
     facts: Shown = {},
-    status: 200 | 403 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     return context.html(

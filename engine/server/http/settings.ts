@@ -97,29 +97,14 @@ function readPublicUrl(text: string): URL {
 function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
+    // What is left out, as in 10.0.0.1/, is not taken for 0, which means every address.
+    const [, address = '', bits] = /^([^/%]*)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
     const version = isIP(address);
     const most = version === 6 ? 128 : 32;
     const prefix = bits === undefined ? most : Number(bits);
-    if (version === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > most)
+    if (version === 0 || prefix > most)
       throw usage(`${JSON.stringify(range)} is no range of addresses`, 'a range looks like 10.0.0.0/8');
     list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4');
   }
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** The client behind proxies: the last address of `X-Forwarded-For` that is no trusted proxy; the peer's own where that is none. */
-export function findClientAddress(
-  peer: string,
-  forwarded: string | undefined,
-  isTrustedProxy: (address: string) => boolean,
-): string {
-  let address = peer.replace(/^::ffff:/, '');
-  for (const hop of (forwarded ?? '').split(',').reverse()) {
-    if (!isTrustedProxy(address)) return address;
-    const next = hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
-    if (isIP(next) === 0) return address;
-    address = next;
-  }
-  return address;
 }

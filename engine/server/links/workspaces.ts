@@ -6,6 +6,7 @@ import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
 import { readWorkspaces } from '../deliveries/targets.ts';
 import type { ChangeLog } from '../people/changes.ts';
@@ -125,8 +126,8 @@ export function createWorkspaces({
       .selectAll('workspaces')
       .select('machines.name as machine')
       .where('workspaces.account_id', '=', account);
-  const linkedOf = (account: string) =>
-    db
+  const linkedOf = (account: string, from: Kysely<Tables> = db) =>
+    from
       .selectFrom('workspaces')
       .select(({ fn }) => fn.countAll().as('count'))
       .where('account_id', '=', account)
@@ -157,8 +158,6 @@ export function createWorkspaces({
       return found ?? null;
     },
     async link({ key, name, version }, { machine, person }) {
-      const others = await linkedOf(machine.account_id).where('key', '!=', key).executeTakeFirstOrThrow();
-      await plans.requireRoom(machine.account_id, 'workspaces', Number(others.count));
       const { token, hash } = makeToken('svcw_');
       const now = clock.now();
       const facts = {
@@ -170,21 +169,29 @@ export function createWorkspaces({
         last_seen_at: now,
         revoked_at: null,
       };
-      const workspace = await db
-        .insertInto('workspaces')
-        .values({
-          id: makeServerId('w'),
-          account_id: machine.account_id,
-          key,
-          created_at: now,
-          command_seq: 0,
-          channels: '',
-          more_decisions: 0,
-          ...facts,
-        })
-        .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const row = {
+        id: makeServerId('w'),
+        account_id: machine.account_id,
+        key,
+        created_at: now,
+        command_seq: 0,
+        channels: '',
+        more_decisions: 0,
+        ...facts,
+      };
+      const workspace = await db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        const others = await linkedOf(row.account_id, change)
+          .where('key', '!=', key)
+          .executeTakeFirstOrThrow();
+        await plans.requireRoom(change, row.account_id, 'workspaces', Number(others.count));
+        return change
+          .insertInto('workspaces')
+          .values(row)
+          .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      });
       await changes.record({
         account: machine.account_id,
         actor: person.name,

@@ -1,20 +1,27 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { CHANNELS } from '../../base/channels.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { retryDeadlocks } from '../database/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
-import { createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
 
 /** How long an address that invites somebody, or lets them set a new password, opens. */
 export const INVITATION_MS = 72 * 3600_000;
 /** How long a browser stays signed in: without a request, and at most. */
 const IDLE_MS = 7 * 24 * 3600_000;
 const LONGEST_MS = 30 * 24 * 3600_000;
+
+/** The channels by which somebody asks in their own name. */
+const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
 
@@ -86,20 +93,35 @@ export function createPeople({
   changes,
   passwords,
   plans,
+  stopWorkspaces,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   passwords: Passwords;
   plans: Pick<Plans, 'requireRoom'>;
+  stopWorkspaces: StopWorkspaces;
 }): People {
   const lists = createPeopleLists(db);
   const accountById = (id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id);
 
-  /** Removing or demoting is refused where nobody would be left who can undo it. */
-  async function checkSomebodyStays({ id, account_id, role, is_operator }: Person): Promise<void> {
-    const others = db.selectFrom('people').select('id').where('id', '!=', id);
-    if (is_operator === 1 && !(await others.where('is_operator', '=', 1).executeTakeFirst()))
+  /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
+  async function checkSomebodyStays(
+    change: Transaction<Tables>,
+    person: string,
+    what: 'removed' | 'demoted',
+  ): Promise<void> {
+    const { id, account_id, role, is_operator } = await change
+      .selectFrom('people')
+      .selectAll()
+      .where('id', '=', person)
+      .executeTakeFirstOrThrow();
+    const others = change.selectFrom('people').select('id').where('id', '!=', id);
+    if (
+      what === 'removed' &&
+      is_operator === 1 &&
+      !(await others.where('is_operator', '=', 1).executeTakeFirst())
+    )
       throw new SvcError('conflict', 'the last operator stays', { hint: 'make another operator first' });
     const admins = others.where('account_id', '=', account_id).where('role', '=', 'admin');
     if (role === 'admin' && !(await admins.executeTakeFirst()))
@@ -115,11 +137,14 @@ export function createPeople({
     return Number((await ended.executeTakeFirst()).numDeletedRows);
   };
 
-  const setPassword: People['setPassword'] = async (person, password) => {
-    const stored = await passwords.store(password);
-    await db.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
-    await endSessions(person.id, { allBut: null });
-  };
+  /** Changes who is there, one after the other. */
+  const changeInTurn = <T>(work: (change: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    retryDeadlocks(() =>
+      db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        return work(change);
+      }),
+    );
 
   return {
     ...lists,
@@ -164,21 +189,25 @@ export function createPeople({
     },
     async removeAccount(name, actor) {
       const account = await this.findAccount(name);
-      const operators = await db
-        .selectFrom('people')
-        .select('id')
-        .where('account_id', '!=', account.id)
-        .where('is_operator', '=', 1)
-        .executeTakeFirst();
-      if (operators === undefined)
-        throw new SvcError('conflict', 'the account of the last operator stays', {
-          hint: 'make an operator in another account first',
-        });
-      await retryDeadlocks(() => db.deleteFrom('accounts').where('id', '=', account.id).execute());
+      const finish = await changeInTurn(async (change) => {
+        const operator = await change
+          .selectFrom('people')
+          .select('id')
+          .where('account_id', '!=', account.id)
+          .where('is_operator', '=', 1)
+          .executeTakeFirst();
+        if (operator === undefined)
+          throw new SvcError('conflict', 'the account of the last operator stays', {
+            hint: 'make an operator in another account first',
+          });
+        const ending = await stopWorkspaces(change, account.id, 'all');
+        await change.deleteFrom('accounts').where('id', '=', account.id).execute();
+        return ending;
+      });
+      finish();
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
     },
     async add({ name, account, role, isOperator, password }, actor) {
-      await plans.requireRoom(account, 'people', await lists.count(account));
       const row: Person = {
         id: makeServerId('p'),
         account_id: account,
@@ -189,12 +218,15 @@ export function createPeople({
         password: password === null ? null : await passwords.store(password),
         created_at: clock.now(),
       };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('people')
-        .values(row)
-        .onConflict((same) => same.column('name_key').doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      await changeInTurn(async (change) => {
+        await plans.requireRoom(change, account, 'people', await countPeople(change, account));
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('people')
+          .values(row)
+          .onConflict((same) => same.column('name_key').doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      });
       await changes.record({ account, actor, what: 'person added', detail: `${row.name}, ${role}` });
       return row;
     },
@@ -218,8 +250,14 @@ export function createPeople({
       return found ?? null;
     },
     async remove(person, actor) {
-      await checkSomebodyStays(person);
-      await retryDeadlocks(() => db.deleteFrom('people').where('id', '=', person.id).execute());
+      const finish = await changeInTurn(async (change) => {
+        await checkSomebodyStays(change, person.id, 'removed');
+        await change.deleteFrom('people').where('id', '=', person.id).execute();
+        const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
+        await withdrawWishes(change, asker, clock.now());
+        return stopWorkspaces(change, person.account_id, 'logged out');
+      });
+      finish();
       await changes.record({
         account: person.account_id,
         actor,
@@ -228,9 +266,16 @@ export function createPeople({
       });
     },
     async setRole(person, role, actor) {
-      if (role !== 'admin') await checkSomebodyStays({ ...person, is_operator: 0 });
-      await db.updateTable('people').set({ role }).where('id', '=', person.id).execute();
-      await endSessions(person.id, { allBut: null });
+      await changeInTurn(async (change) => {
+        if (role !== 'admin') await checkSomebodyStays(change, person.id, 'demoted');
+        await change
+          .updateTable('people')
+          .set({ role })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+      });
       await changes.record({
         account: person.account_id,
         actor,
@@ -293,7 +338,21 @@ export function createPeople({
         await changes.record({ account: person.account_id, actor: person.name, what: 'password set' });
       return person;
     },
-    setPassword,
+    async setPassword(person, password) {
+      const stored = await passwords.store(password);
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('people')
+          .set({ password: stored })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+        // An address for a new password that was made before would undo this one.
+        await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
+      });
+      await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
+    },
     async signIn(person, { address, browser }) {
       const { token, hash } = makeToken();
       const now = clock.now();
