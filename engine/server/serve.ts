@@ -8,7 +8,8 @@ import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
-import { administer, findAdminSocket, METRICS_TOKEN_KEY } from './administer.ts';
+import { findAdminSocket } from './admin-socket.ts';
+import { administer, METRICS_TOKEN_KEY } from './administer.ts';
 import { answerAdmin } from './answer-admin.ts';
 import { createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
@@ -236,22 +237,34 @@ async function openParts(
   }
 }
 
-/** Does one thing that a command asks for on a folder on which no server runs. */
+/** Where the database keeps how people reached the server last. */
+const ORIGIN_KEY = 'origin';
+
+/**
+ * Does one thing that a command asks for on a folder on which no server runs. What it says of addresses is as the server was
+ * reached last; where none has run yet, that is guessed.
+ */
 export async function administerClosed(
   options: ServerOptions,
-  origin: string,
+  guess: string,
   verb: string,
   input: unknown,
-): Promise<unknown> {
+): Promise<{ result: unknown; isGuessed: boolean }> {
   const { parts, close } = await openParts(options, {
-    origin,
+    origin: guess,
     isTrustedProxy: () => false,
     isAllowedTarget: () => false,
     telegramApi: TELEGRAM_API,
     slackApi: SLACK_API,
   });
   try {
-    return await administer(parts, verb, input);
+    const kept = await parts.db
+      .selectFrom('meta')
+      .select('value')
+      .where('key', '=', ORIGIN_KEY)
+      .executeTakeFirst();
+    const result = await administer({ ...parts, origin: kept?.value ?? guess }, verb, input);
+    return { result, isGuessed: kept === undefined };
   } finally {
     await close();
   }
@@ -286,6 +299,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
     await listenOn(admin, { path: socket });
+    await parts.db
+      .insertInto('meta')
+      .values({ key: ORIGIN_KEY, value: origin })
+      .onConflict((same) => same.column('key').doUpdateSet({ value: origin }))
+      .execute();
     await parts.firstRun.offer();
   } catch (error) {
     server.close();
