@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { AccountCapability, AddonName } from '../../base/capabilities.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { shownAddress } from '../../base/shown-address.ts';
 import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/sending/index.ts';
 import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';
@@ -126,6 +128,10 @@ export function createTargets({
     );
   }
 
+  /** What its tool has asked for with its secret and nobody has answered. */
+  const withdrawWishesOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
+    withdrawWishes(change, { account: account_id, person: slot, channels: ['automation'] }, clock.now());
+
   const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
     changes.record({ account: account_id, actor, what, detail: `${name} (${kind})` });
 
@@ -182,23 +188,19 @@ export function createTargets({
         failing_since: null,
         created_at: clock.now(),
       };
-      const { count } = await db
-        .selectFrom('targets')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('account_id', '=', account)
-        .where('kind', '=', 'webhook')
-        .executeTakeFirstOrThrow();
-      if (kind === 'webhook' && Number(count) >= MOST_WEBHOOKS)
-        throw new SvcError('conflict', `an account has at most ${MOST_WEBHOOKS} hosted webhooks`);
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('targets')
-        .values(target)
-        .onConflict((same) => same.columns(['account_id', 'slot']).doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0)
-        throw new SvcError('conflict', `the account has a catch URL of ${kind} already`, {
-          hint: 'change that one',
-        });
+      await db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        if (kind === 'webhook') await requireRoom(change, account);
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('targets')
+          .values(target)
+          .onConflict((same) => same.columns(['account_id', 'slot']).doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0)
+          throw new SvcError('conflict', `the account has a catch URL of ${kind} already`, {
+            hint: 'change that one',
+          });
+      });
       await record('target added', target, actor);
       return { target, secret };
     },
@@ -229,16 +231,22 @@ export function createTargets({
       await record('target changed', target, actor);
     },
     async switch(target, isOn, actor) {
-      await db
-        .updateTable('targets')
-        .set({ is_on: isOn ? 1 : 0 })
-        .where('id', '=', target.id)
-        .execute();
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('targets')
+          .set({ is_on: isOn ? 1 : 0 })
+          .where('id', '=', target.id)
+          .execute();
+        if (!isOn) await withdrawWishesOf(change, target);
+      });
       await record(isOn ? 'target switched on' : 'target switched off', target, actor);
       wake();
     },
     async remove(target, actor) {
-      await db.deleteFrom('targets').where('id', '=', target.id).execute();
+      await db.transaction().execute(async (change) => {
+        await change.deleteFrom('targets').where('id', '=', target.id).execute();
+        await withdrawWishesOf(change, target);
+      });
       await record('target removed', target, actor);
     },
     async rotateSecret(target, actor) {
@@ -286,4 +294,16 @@ export function createTargets({
       };
     },
   };
+}
+
+/** Throws `conflict` where an account has as many hosted webhooks as it may have. */
+async function requireRoom(change: Transaction<Tables>, account: string): Promise<void> {
+  const { count } = await change
+    .selectFrom('targets')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('account_id', '=', account)
+    .where('kind', '=', 'webhook')
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= MOST_WEBHOOKS)
+    throw new SvcError('conflict', `an account has at most ${MOST_WEBHOOKS} hosted webhooks`);
 }

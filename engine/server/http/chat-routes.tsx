@@ -7,7 +7,8 @@ import type { ChatChannel } from '../database/tables.ts';
 import { ChannelPage, ChatsPage } from '../pages/chats.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, readFormLists, readRefusal, requireAdmin } from './guards.ts';
+import { readForm, readFormLists, requireAdmin } from './guards.ts';
+import { readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',

@@ -1,10 +1,10 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
+import { findClientAddress } from './client-address.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { findClientAddress } from './settings.ts';
 
 type Guard = MiddlewareHandler<ServerEnv>;
 
@@ -35,8 +35,10 @@ export const addSecurityHeaders = (origin: string): Guard => {
 /** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
 export const checkHost = (origin: string): Guard => {
   const { host } = new URL(origin);
+  /** A target with a whole address names the host instead of the header (RFC 9112, section 3.2.2). */
+  const isOther = (target = ''): boolean => !target.startsWith('/') && URL.parse(target)?.host !== host;
   return async (context, next) => {
-    if (context.req.header('host')?.toLowerCase() !== host)
+    if (context.req.header('host')?.toLowerCase() !== host || isOther(context.env.incoming.url))
       return context.text('this server has another name\n', 421);
     await next();
   };
@@ -129,15 +131,24 @@ export const requireAdmin: Guard = async (context, next) => {
 /** What a browser sends of a text; nobody types a NUL, and PostgreSQL takes none. */
 const readText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '');
 
+/** Throws `body_invalid` for what no browser sends, such as parts without a boundary. */
+async function parseForm(context: ServerContext): Promise<Record<string, unknown>> {
+  try {
+    return await context.req.parseBody({ all: true });
+  } catch (cause) {
+    throw new SvcError('body_invalid', 'the form cannot be read', { cause });
+  }
+}
+
 /** A field of a form: its last value, as text. */
 export async function readForm(context: ServerContext): Promise<(name: string) => string> {
-  const body = await context.req.parseBody();
-  return (name) => readText(body[name]);
+  const field = await readFormLists(context);
+  return (name) => field(name).at(-1) ?? '';
 }
 
 /** All values of each field of a form, as text. */
 export async function readFormLists(context: ServerContext): Promise<(name: string) => string[]> {
-  const body = await context.req.parseBody({ all: true });
+  const body = await parseForm(context);
   return (name) =>
     [body[name] ?? []]
       .flat()
@@ -154,12 +165,3 @@ export const readPageWish = (context: ServerContext): PageWish => ({
 /** A page of this server to go to, from outside; `/app` for anything else. */
 export const readNextPage = (text: string): string =>
   /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length < 500 ? text : '/app';
-
-/** What was refused, in words and as a status; faults of our own go on. */
-export function readRefusal(thrown: unknown): { error: string; status: 403 | 409 | 422 } {
-  const { code, message, hint } = asSvcError(thrown);
-  const status = toHttpStatus(code);
-  if (status >= 500) throw thrown;
-  const error = hint === undefined ? message : `${message}: ${String(hint)}`;
-  return { error, status: status === 403 || status === 409 ? status : 422 };
-}

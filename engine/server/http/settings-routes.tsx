@@ -9,7 +9,8 @@ import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
 import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { OfferedWorkspaces } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readFormLists, readPageWish, readRefusal, requireAdmin } from './guards.ts';
+import { readFormLists, readPageWish, requireAdmin } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -125,7 +126,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     context: ServerContext,
     target: Target,
     facts: Shown = {},
-    status: 200 | 403 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     return context.html(

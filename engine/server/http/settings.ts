@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
 import { isAddressOf, parseNetwork } from '../../base/values/address.ts';
 
@@ -103,20 +102,4 @@ function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean
     return network;
   });
   return (address) => networks.some((network) => isAddressOf(network, address));
-}
-
-/** The client behind proxies: the last address of `X-Forwarded-For` that is no trusted proxy; the peer's own where that is none. */
-export function findClientAddress(
-  peer: string,
-  forwarded: string | undefined,
-  isTrustedProxy: (address: string) => boolean,
-): string {
-  let address = peer.replace(/^::ffff:/, '');
-  for (const hop of (forwarded ?? '').split(',').reverse()) {
-    if (!isTrustedProxy(address)) return address;
-    const next = hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
-    if (isIP(next) === 0) return address;
-    address = next;
-  }
-  return address;
 }

@@ -20,6 +20,7 @@ import {
   requireDecidable,
   type Standing,
 } from '../links/signed-decisions.ts';
+import { networkOf } from './client-address.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 
@@ -91,7 +92,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     const signer = await findSigner(context.req.param('workspace') ?? '', (secrets) =>
       createVerifier(secrets)(SCHEME, headers, timestamp, body),
     );
-    if (signer === null) throw refuseSignature(failures, context.get('address'));
+    if (signer === null) throw refuseSignature(failures, networkOf(context.get('address')));
     await checkTarget(signer.target, signer.workspace);
     return { ...signer, signedAt: Number(timestamp) * 1000, body };
   }

@@ -6,7 +6,8 @@ import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { WorkspaceFilter } from '../links/workspace-lists.ts';
 import { TargetWorkspacesPage, type WorkspaceSearch } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readFormLists, readRefusal, requireAdmin } from './guards.ts';
+import { readFormLists, requireAdmin } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 const LONGEST_SEARCH = 200;
 
@@ -36,7 +37,7 @@ export function targetWorkspacesRoutes({ targets, workspaces }: ServerParts): Ho
     target: Target,
     { find, isChosenOnly, wish, query }: Place,
     { said = null, error = null }: { said?: string | null; error?: string | null } = {},
-    status: 200 | 403 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const filter: WorkspaceFilter = {
       find,

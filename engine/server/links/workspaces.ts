@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.ts';
 import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { ChangeLog } from '../people/changes.ts';
@@ -126,14 +127,6 @@ export function createWorkspaces({
       return found ?? null;
     },
     async link({ key, name, version }, { machine, person }) {
-      const others = await db
-        .selectFrom('workspaces')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('account_id', '=', machine.account_id)
-        .where('revoked_at', 'is', null)
-        .where('key', '!=', key)
-        .executeTakeFirstOrThrow();
-      await plans.requireRoom(machine.account_id, 'workspaces', Number(others.count));
       const { token, hash } = makeToken('svcw_');
       const now = clock.now();
       const facts = {
@@ -145,21 +138,33 @@ export function createWorkspaces({
         last_seen_at: now,
         revoked_at: null,
       };
-      const workspace = await db
-        .insertInto('workspaces')
-        .values({
-          id: makeServerId('w'),
-          account_id: machine.account_id,
-          key,
-          created_at: now,
-          command_seq: 0,
-          channels: '',
-          more_decisions: 0,
-          ...facts,
-        })
-        .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const row = {
+        id: makeServerId('w'),
+        account_id: machine.account_id,
+        key,
+        created_at: now,
+        command_seq: 0,
+        channels: '',
+        more_decisions: 0,
+        ...facts,
+      };
+      const workspace = await db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        const others = await change
+          .selectFrom('workspaces')
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where('account_id', '=', row.account_id)
+          .where('revoked_at', 'is', null)
+          .where('key', '!=', key)
+          .executeTakeFirstOrThrow();
+        await plans.requireRoom(change, row.account_id, 'workspaces', Number(others.count));
+        return change
+          .insertInto('workspaces')
+          .values(row)
+          .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      });
       await changes.record({
         account: machine.account_id,
         actor: person.name,

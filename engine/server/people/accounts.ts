@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { retryDeadlocks } from '../database/errors.ts';
 import type { Account, Tables } from '../database/tables.ts';
+import { changeInTurn } from '../database/take-turn.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import { makeServerId } from '../secrets.ts';
 import type { ChangeLog } from './changes.ts';
 import { checkName, takenError } from './names.ts';
@@ -22,10 +23,12 @@ export function createAccounts({
   db,
   clock,
   changes,
+  stopWorkspaces,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
+  stopWorkspaces: StopWorkspaces;
 }): Accounts {
   const findAccount: Accounts['findAccount'] = async (name) => {
     const account = await db
@@ -63,17 +66,22 @@ export function createAccounts({
     findAccount,
     async removeAccount(name, actor) {
       const account = await findAccount(name);
-      const operators = await db
-        .selectFrom('people')
-        .select('id')
-        .where('account_id', '!=', account.id)
-        .where('is_operator', '=', 1)
-        .executeTakeFirst();
-      if (operators === undefined)
-        throw new SvcError('conflict', 'the account of the last operator stays', {
-          hint: 'make an operator in another account first',
-        });
-      await retryDeadlocks(() => db.deleteFrom('accounts').where('id', '=', account.id).execute());
+      const finish = await changeInTurn(db, async (change) => {
+        const operator = await change
+          .selectFrom('people')
+          .select('id')
+          .where('account_id', '!=', account.id)
+          .where('is_operator', '=', 1)
+          .executeTakeFirst();
+        if (operator === undefined)
+          throw new SvcError('conflict', 'the account of the last operator stays', {
+            hint: 'make an operator in another account first',
+          });
+        const ending = await stopWorkspaces(change, account.id, 'all');
+        await change.deleteFrom('accounts').where('id', '=', account.id).execute();
+        return ending;
+      });
+      finish();
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
     },
   };

@@ -1,8 +1,11 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { CHANNELS } from '../../base/channels.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { retryDeadlocks } from '../database/errors.ts';
 import type { Person, Role, Tables } from '../database/tables.ts';
+import { changeInTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
@@ -10,10 +13,13 @@ import type { ChangeLog } from './changes.ts';
 import { createInvitations, type Invitations } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
-import { createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
 import { createSignIns, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
+
+/** The channels by which somebody asks in their own name. */
+const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
 
 export interface NewPerson {
   name: string;
@@ -44,20 +50,32 @@ export function createPeople({
   changes,
   passwords,
   plans,
+  stopWorkspaces,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   passwords: Passwords;
   plans: Pick<Plans, 'requireRoom'>;
+  stopWorkspaces: StopWorkspaces;
 }): People {
-  const lists = createPeopleLists(db);
-  const signIns = createSignIns({ db, clock, changes });
-
-  /** Removing or demoting is refused where nobody would be left who can undo it. */
-  async function checkSomebodyStays({ id, account_id, role, is_operator }: Person): Promise<void> {
-    const others = db.selectFrom('people').select('id').where('id', '!=', id);
-    if (is_operator === 1 && !(await others.where('is_operator', '=', 1).executeTakeFirst()))
+  /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
+  async function checkSomebodyStays(
+    change: Transaction<Tables>,
+    person: string,
+    what: 'removed' | 'demoted',
+  ): Promise<void> {
+    const { id, account_id, role, is_operator } = await change
+      .selectFrom('people')
+      .selectAll()
+      .where('id', '=', person)
+      .executeTakeFirstOrThrow();
+    const others = change.selectFrom('people').select('id').where('id', '!=', id);
+    if (
+      what === 'removed' &&
+      is_operator === 1 &&
+      !(await others.where('is_operator', '=', 1).executeTakeFirst())
+    )
       throw new SvcError('conflict', 'the last operator stays', { hint: 'make another operator first' });
     const admins = others.where('account_id', '=', account_id).where('role', '=', 'admin');
     if (role === 'admin' && !(await admins.executeTakeFirst()))
@@ -67,10 +85,10 @@ export function createPeople({
   }
 
   return {
-    ...lists,
-    ...createAccounts({ db, clock, changes }),
+    ...createPeopleLists(db),
+    ...createAccounts({ db, clock, changes, stopWorkspaces }),
     ...createInvitations({ db, clock, changes, passwords }),
-    ...signIns,
+    ...createSignIns({ db, clock, changes }),
     async countOperators() {
       const { count } = await db
         .selectFrom('people')
@@ -80,7 +98,6 @@ export function createPeople({
       return Number(count);
     },
     async add({ name, account, role, isOperator, password }, actor) {
-      await plans.requireRoom(account, 'people', await lists.count(account));
       const row: Person = {
         id: makeServerId('p'),
         account_id: account,
@@ -91,12 +108,15 @@ export function createPeople({
         password: password === null ? null : await passwords.store(password),
         created_at: clock.now(),
       };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('people')
-        .values(row)
-        .onConflict((same) => same.column('name_key').doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      await changeInTurn(db, async (change) => {
+        await plans.requireRoom(change, account, 'people', await countPeople(change, account));
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('people')
+          .values(row)
+          .onConflict((same) => same.column('name_key').doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      });
       await changes.record({ account, actor, what: 'person added', detail: `${row.name}, ${role}` });
       return row;
     },
@@ -120,8 +140,14 @@ export function createPeople({
       return found ?? null;
     },
     async remove(person, actor) {
-      await checkSomebodyStays(person);
-      await retryDeadlocks(() => db.deleteFrom('people').where('id', '=', person.id).execute());
+      const finish = await changeInTurn(db, async (change) => {
+        await checkSomebodyStays(change, person.id, 'removed');
+        await change.deleteFrom('people').where('id', '=', person.id).execute();
+        const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
+        await withdrawWishes(change, asker, clock.now());
+        return stopWorkspaces(change, person.account_id, 'logged out');
+      });
+      finish();
       await changes.record({
         account: person.account_id,
         actor,
@@ -130,9 +156,16 @@ export function createPeople({
       });
     },
     async setRole(person, role, actor) {
-      if (role !== 'admin') await checkSomebodyStays({ ...person, is_operator: 0 });
-      await db.updateTable('people').set({ role }).where('id', '=', person.id).execute();
-      await signIns.endSessions(person.id, { allBut: null });
+      await changeInTurn(db, async (change) => {
+        if (role !== 'admin') await checkSomebodyStays(change, person.id, 'demoted');
+        await change
+          .updateTable('people')
+          .set({ role })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+      });
       await changes.record({
         account: person.account_id,
         actor,
@@ -142,8 +175,18 @@ export function createPeople({
     },
     async setPassword(person, password) {
       const stored = await passwords.store(password);
-      await db.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
-      await signIns.endSessions(person.id, { allBut: null });
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('people')
+          .set({ password: stored })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+        // An address for a new password that was made before would undo this one.
+        await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
+      });
+      await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
     },
   };
 }

@@ -121,6 +121,7 @@ describe('the headers that guard browsers', () => {
       ['GET /app HTTP/1.1\r\nHost: [::\r\n\r\n', 400],
       ['GET http://[:: HTTP/1.1\r\nHost: svc.example.org\r\n\r\n', 400],
       ['GET /app HTTP/1.1\r\n\r\n', 400],
+      ['GET https://evil.example/app HTTP/1.1\r\nHost: svc.example.org\r\n\r\n', 421],
       ['nonsense\r\n\r\n', 400],
       [`GET /app HTTP/1.1\r\nHost: svc.example.org\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
       [

@@ -118,6 +118,21 @@ onBothDatabases((start) => {
     }
   });
 
+  it('says so of a form that cannot be read, which is no fault of its own', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      for (const path of ['/sign-in', '/app/people', '/app/settings/targets']) {
+        const answer = await ann.post(path, { name: 'bob' }, { 'content-type': 'multipart/form-data' });
+        assert.equal(answer.status, 400, path);
+        assert.match(answer.text, /The form cannot be read/);
+      }
+      assert.doesNotMatch(server.log.join(''), /"level":50/);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('sends every page with its policy and no script', async () => {
     const server = await start();
     try {
