@@ -357,7 +357,10 @@ function keysPage() {
   const rows = KEY_GROUPS.flatMap((group) =>
     KEYMAP.filter((each) => each.group === group).map((each) => [
       group,
-      (each.confirm === undefined ? each.keys.map(formatKey) : formatBindingKeys(each).split(', '))
+      (each.confirm === undefined || each.asksOnlyOnLoss
+        ? each.keys.map(formatKey)
+        : formatBindingKeys(each).split(', ')
+      )
         .map(code)
         .join(' '),
       each.about,

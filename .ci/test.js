@@ -98,6 +98,7 @@ const APART = [
   'engine/server/keeping',
   'engine/server/links/tokens',
   'engine/server/login',
+  'engine/server/meanwhile',
   'engine/server/older-schemas',
   'engine/server/people',
   'engine/server/signed-routes',

@@ -155,7 +155,7 @@ function changeLink(state: State, change: Partial<Link>): State {
   const next = { ...state, link: { ...state.link, ...change } };
   if (change.phase !== 'lost') return next;
   const idle = { ...next, busy: [] };
-  return state.armed === null
+  return state.armed === null || findBindingById(state.armed.binding)?.asksOnlyOnLoss === true
     ? idle
     : withdraw(idle, `${state.armed.subject.id}: nothing was done, the engine is away`);
 }

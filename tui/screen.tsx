@@ -52,14 +52,11 @@ export function Screen({
   const layout = getLayout(state);
   const { columns, rows } = state.size;
   if (layout.kind === 'too-small') {
-    return (
-      <Text>
-        {`svc needs ${SMALLEST.columns}x${SMALLEST.rows}, this is ${columns}x${rows}. q quits.`.slice(
-          0,
-          columns * rows,
-        )}
-      </Text>
-    );
+    const text =
+      state.armed?.subject.kind === 'program'
+        ? `${state.armed.question} ${state.armed.answers.map(({ key, label }) => `${key} ${label}`).join(' ')}`
+        : `svc needs ${SMALLEST.columns}x${SMALLEST.rows}, this is ${columns}x${rows}. q quits.`;
+    return <Text>{text.slice(0, columns * rows)}</Text>;
   }
   const head = [
     all === null ? renderHeaderLine(state) : renderAllHeaderLine(all),

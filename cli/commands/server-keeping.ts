@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { linkedServer, SvcError } from '../../engine/index.ts';
 import { askForPassword } from '../ask-password.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { administerServer, DATA_FLAG, openServerFolder } from './server-folder.ts';
+import { administerServer, DATA_FLAG, findServerFolder, openServerFolder } from './server-folder.ts';
 
 const exportCommand = defineCommand({
   name: 'server export',
@@ -60,8 +60,9 @@ const rotateKey = defineCommand({
       throw new SvcError('usage', 'a secret is not given as an argument', {
         hint: 'svc server rotate-key --secret - reads it',
       });
+    const folder = findServerFolder(data, context);
     const given = secret === undefined ? null : await askForPassword(context, 'new secret:');
-    const done = await rotateServerKey({ folder: openServerFolder(data, context), env: context.env }, given);
+    const done = await rotateServerKey({ folder, env: context.env }, given);
     context.result(
       done,
       ({ values, file }) =>

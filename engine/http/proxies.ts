@@ -1,11 +1,12 @@
+import { isIP } from 'node:net';
 import { SvcError } from '../base/errors.ts';
-import { isLoopback } from '../base/values/address.ts';
+import { isAddressOf, isLoopback, parseNetwork } from '../base/values/address.ts';
 
 /** The proxies through which other machines are reached; '' for none. */
 export interface ProxySettings {
   http: string;
   https: string;
-  /** Hosts that are reached without one, as in `NO_PROXY`. */
+  /** Hosts and networks that are reached without one, as in `NO_PROXY`. */
   except: string;
 }
 
@@ -30,25 +31,36 @@ export function readProxies(env: NodeJS.ProcessEnv): ProxySettings {
 
 const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
-/** Whether an entry of `NO_PROXY` names a host: by its name, one above it, its address or `*`, and by the port where it has one. */
+/** Whether an entry of `NO_PROXY` names a host: by its name, one above it, its address, its network or `*`, and by the port where it has one. */
 function namesHost(entry: string, host: string, port: string): boolean {
   const [, named = entry, only] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
   if (only !== undefined && Number(only) !== Number(port)) return false;
   if (named === '*') return true;
-  const name = withoutBrackets(named)
-    .replace(/^\*?\./, '')
-    .replace(/\.$/, '');
+  if (isIP(host) !== 0) {
+    const network = parseNetwork(withoutBrackets(named));
+    return network !== null && isAddressOf(network, host);
+  }
+  const name = named.replace(/^\*?\./, '').replace(/\.$/, '');
   return host.endsWith(`.${name}`) || (host === name && !named.startsWith('*'));
 }
 
-/** The proxy through which an address is reached; null for none, as for whatever is on this machine. */
+/**
+ * The proxy through which an address is reached; null for none, as for whatever is on this machine. Throws `config_invalid` for
+ * one that cannot be used.
+ */
 export function findProxy(url: URL, { http, https, except }: ProxySettings): string | null {
   const host = withoutBrackets(url.hostname.toLowerCase()).replace(/\.$/, '');
-  const proxy = url.protocol === 'https:' ? https || http : http;
+  const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
+  const proxy = isSecure ? https || http : http;
   if (proxy === '' || isLoopback(host)) return null;
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const port = url.port || (isSecure ? '443' : '80');
   const entries = except.toLowerCase().split(/[,\s]+/);
-  return entries.some((entry) => entry !== '' && namesHost(entry, host, port)) ? null : proxy;
+  if (entries.some((entry) => entry !== '' && namesHost(entry, host, port))) return null;
+  if (/^https?:/i.test(proxy)) return proxy;
+  throw new SvcError(
+    'config_invalid',
+    'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
+  );
 }
 
 /** Whether a proxy has refused to connect, by the error of undici or one that it caused. */

@@ -1,6 +1,5 @@
 import { Agent, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { SvcError } from '../base/errors.ts';
 import { findProxy, readProxies } from '../http/proxies.ts';
 
 /**
@@ -10,12 +9,6 @@ import { findProxy, readProxies } from '../http/proxies.ts';
 export function openSecureAgent(url: URL, options: AgentOptions): Agent {
   const proxy = findProxy(url, readProxies(process.env));
   if (proxy === null) return new Agent(options);
-  // Node goes past what it does not know.
-  if (!/^https?:/i.test(proxy))
-    throw new SvcError(
-      'config_invalid',
-      'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
-    );
   return new TunnelAgent({ ...options, proxyEnv: { https_proxy: proxy } });
 }
 

@@ -1,8 +1,7 @@
-import { request } from 'node:http';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { ADDONS, PLANS } from '../base/capabilities.ts';
-import { isErrorCode, SvcError } from '../base/errors.ts';
+import { SvcError } from '../base/errors.ts';
+import { fieldsInvalid } from '../base/fields-invalid.ts';
 import { CHAT_KINDS } from './chats/service.ts';
 import { ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
@@ -12,23 +11,6 @@ import { makeToken } from './secrets.ts';
 // What `svc server person add` and the like do. They go through the running server's socket, which only its user can open,
 // or open the database themselves when no server runs.
 
-/** The name of the socket in the server's data folder. */
-const SOCKET_NAME = 'server.sock';
-/** The longest path of a socket, bytes: `sun_path` without the zero at its end. */
-const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
-
-/** Where commands reach the server of a folder. Throws `usage` for a folder whose path leaves no room for a socket. */
-export function findAdminSocket(folder: string): string {
-  const path = join(folder, SOCKET_NAME);
-  const bytes = Buffer.byteLength(path);
-  if (bytes > LONGEST_SOCKET_PATH)
-    throw new SvcError(
-      'usage',
-      `the path of the data folder is too long: ${path} has ${bytes} bytes, and a socket's at most ${LONGEST_SOCKET_PATH}`,
-      { hint: 'choose a shorter one with --data' },
-    );
-  return path;
-}
 /** Where the hash of the token for `/metrics` is kept. */
 export const METRICS_TOKEN_KEY = 'metrics_token';
 
@@ -221,52 +203,6 @@ export async function administer(parts: ServerParts, verb: string, input: unknow
   if (!Object.hasOwn(ADMIN_INPUTS, verb)) throw new SvcError('usage', `no such verb: ${verb}`);
   const known = verb as AdminVerb;
   const read = ADMIN_INPUTS[known].safeParse(input);
-  if (!read.success) throw new SvcError('fields_invalid', z.prettifyError(read.error));
+  if (!read.success) throw fieldsInvalid(read.error);
   return (ACTIONS[known] as (parts: ServerParts, input: unknown) => Promise<unknown>)(parts, read.data);
-}
-
-/** Asks the server that runs on the folder; undefined when none does. Throws what it answers. */
-export async function askRunningServer(
-  folder: string,
-  verb: AdminVerb,
-  input: unknown,
-): Promise<{ result: unknown } | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ result: unknown } | undefined>();
-  const asked = request(
-    {
-      socketPath: findAdminSocket(folder),
-      method: 'POST',
-      path: `/${verb}`,
-      // An export of a large database takes its time.
-      timeout: verb === 'export' ? 600_000 : 10_000,
-      agent: false,
-    },
-    (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        text += part;
-      });
-      response.on('error', reject);
-      response.on('end', () => {
-        const body = JSON.parse(text) as { result?: unknown; code?: string; message?: string; hint?: string };
-        if (response.statusCode === 200) resolve({ result: body.result });
-        else
-          reject(
-            new SvcError(
-              isErrorCode(body.code ?? '') ? (body.code as 'usage') : 'internal',
-              body.message ?? 'the server failed',
-              body.hint === undefined ? {} : { hint: body.hint },
-            ),
-          );
-      });
-    },
-  );
-  asked.on('timeout', () => asked.destroy(new Error('the server does not answer')));
-  asked.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined);
-    else reject(error);
-  });
-  asked.end(JSON.stringify(input));
-  return promise;
 }

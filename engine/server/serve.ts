@@ -8,7 +8,8 @@ import { releaseIdleMemory } from '../base/idle-memory.ts';
 import type { Log } from '../base/log.ts';
 import { listenOn } from '../http/listen.ts';
 import { createLimitedServer } from '../http/server.ts';
-import { administer, findAdminSocket, METRICS_TOKEN_KEY } from './administer.ts';
+import { findAdminSocket } from './admin-socket.ts';
+import { administer, METRICS_TOKEN_KEY } from './administer.ts';
 import { answerAdmin } from './answer-admin.ts';
 import { createChats } from './chats/index.ts';
 import { openServerDatabase, readDatabaseUrl } from './database/open.ts';
@@ -18,13 +19,14 @@ import { createTargets } from './deliveries/targets.ts';
 import { addSecurityHeaders, answerUnreadable } from './http/answer-headers.ts';
 import { makeServerApp } from './http/app.tsx';
 import type { ServerParts } from './http/context.ts';
-import { type ServerSettings, SLACK_API, TELEGRAM_API } from './http/settings.ts';
+import { type ServerSettings, SLACK_API } from './http/settings.ts';
 import { createServerRetention } from './keeping/retention.ts';
 import { createCommands } from './links/commands.ts';
 import { createWorkspaceEvents } from './links/events.ts';
 import type { DecisionFollower } from './links/follower.ts';
 import { createPendingDecisions } from './links/pending.ts';
 import { createPolls } from './links/polls.ts';
+import { createStopWorkspaces } from './links/stop-workspaces.ts';
 import { createUsage } from './links/usage.ts';
 import { createUsedSignatures } from './links/used-signatures.ts';
 import { createWorkspaces } from './links/workspaces.ts';
@@ -84,8 +86,8 @@ interface OpenParts {
 }
 
 /** How the server is reached, and what it may reach. */
-interface Reach
-  extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'telegramApi' | 'slackApi'> {
+interface Reach extends Pick<ServerSettings, 'isTrustedProxy' | 'isAllowedTarget' | 'slackApi'> {
+  telegramApi: ServerSettings['telegramApi'] | null;
   origin: string;
 }
 
@@ -120,14 +122,20 @@ async function openParts(
         chats.wake();
       },
     });
-    const people = createPeople({ db, clock, changes, passwords, plans });
+    // What follows from these in chats is made after them, since chats ask them.
+    const follower: DecisionFollower = {
+      followDecisions: (...given) => chats.followDecisions(...given),
+      wake: () => chats.wake(),
+    };
+    const polls = createPolls(clock);
+    const stopWorkspaces = createStopWorkspaces({ follower, polls });
+    const people = createPeople({ db, clock, changes, passwords, plans, stopWorkspaces });
     const firstRun = createFirstRun({
       db,
       people,
       folder,
       tell: (code, file) => tellSetupCode?.(code, file),
     });
-    const polls = createPolls(clock);
     const commands = createCommands({
       db,
       clock,
@@ -137,11 +145,6 @@ async function openParts(
     });
     const failures = createFailureCounter({ db, clock });
     const sealer = createSealer(secret.deriveKey(SEALING));
-    // What follows from these in chats is made after them, since chats ask them.
-    const follower: DecisionFollower = {
-      followDecisions: (...given) => chats.followDecisions(...given),
-      wake: () => chats.wake(),
-    };
     const pending = createPendingDecisions({ db, follower });
     const workspaces = createWorkspaces({
       db,
@@ -178,7 +181,7 @@ async function openParts(
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
     const signatures = createUsedSignatures({ db, clock });
-    const retention = createServerRetention({ db, clock, log, signatures });
+    const retention = createServerRetention({ db, clock, log, failures, signatures });
     const parts: ServerParts = {
       db,
       clock,
@@ -189,7 +192,7 @@ async function openParts(
       changes,
       failures,
       devices: createDeviceRequests({ db, clock, changes }),
-      machines: createMachines({ db, clock, changes }),
+      machines: createMachines({ db, clock, changes, stopWorkspaces }),
       workspaces,
       events: createWorkspaceEvents({ db, deferred, clock, deliveries, chats, origin }),
       pending,
@@ -233,22 +236,34 @@ async function openParts(
   }
 }
 
-/** Does one thing that a command asks for on a folder on which no server runs. */
+/** Where the database keeps how people reached the server last. */
+const ORIGIN_KEY = 'origin';
+
+/**
+ * Does one thing that a command asks for on a folder on which no server runs. What it says of addresses is as the server was
+ * reached last; where none has run yet, that is guessed.
+ */
 export async function administerClosed(
   options: ServerOptions,
-  origin: string,
+  guess: string,
   verb: string,
   input: unknown,
-): Promise<unknown> {
+): Promise<{ result: unknown; isGuessed: boolean }> {
   const { parts, close } = await openParts(options, {
-    origin,
+    origin: guess,
     isTrustedProxy: () => false,
     isAllowedTarget: () => false,
-    telegramApi: TELEGRAM_API,
+    telegramApi: null,
     slackApi: SLACK_API,
   });
   try {
-    return await administer(parts, verb, input);
+    const kept = await parts.db
+      .selectFrom('meta')
+      .select('value')
+      .where('key', '=', ORIGIN_KEY)
+      .executeTakeFirst();
+    const result = await administer({ ...parts, origin: kept?.value ?? guess }, verb, input);
+    return { result, isGuessed: kept === undefined };
   } finally {
     await close();
   }
@@ -283,6 +298,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
     await listenOn(admin, { path: socket });
+    await parts.db
+      .insertInto('meta')
+      .values({ key: ORIGIN_KEY, value: origin })
+      .onConflict((same) => same.column('key').doUpdateSet({ value: origin }))
+      .execute();
     await parts.firstRun.offer();
   } catch (error) {
     server.close();

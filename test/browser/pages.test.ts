@@ -200,6 +200,51 @@ describe('lists of many pages in a browser', withChromium, () => {
   });
 });
 
+describe('the workspaces of a target in a browser', withChromium, () => {
+  let server: TestServer;
+  let browser: Browser;
+  before(async () => {
+    [server, browser] = await Promise.all([startTestServer(), openChromium()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  it('are found and chosen by the keyboard alone, at every width and in both colours', async () => {
+    const { page, context, complaints } = await openPage(browser, server.url);
+    await page.goto(server.url);
+    await typeForm(page, { code: server.codes.at(-1)!, name: 'ann', password: PASSWORD, account: 'home' });
+    const [home] = await server.parts.people.listAccounts();
+    await server.parts.plans.assign(home!, 'team', 'the test');
+    await fillLists(server, home!.id, 101);
+    await page.goto(`${server.url}/app/settings/new?kind=webhook`);
+    await inspectPage(page, 'target-new among many', { isPictured: false });
+    await page.getByRole('radio', { name: 'all of the account' }).focus();
+    await page.keyboard.press('ArrowDown');
+    assert.ok(await page.getByRole('radio', { name: 'only those that are chosen' }).isChecked());
+    await page.getByLabel('Address').fill('https://93.184.215.14/hook');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('link', { name: 'Choose them' }).click();
+    await typeForm(page, { find: 'machine-000' });
+    assert.equal(new URL(page.url()).searchParams.get('find'), 'machine-000');
+    for (const name of ['machine-0001', 'machine-0004']) {
+      await page.getByRole('checkbox', { name }).focus();
+      await page.keyboard.press('Space');
+    }
+    await page.keyboard.press('Enter');
+    assert.equal(await page.getByRole('status').textContent(), 'Saved.');
+    assert.ok(await page.getByText('Events of 2 workspaces go there.').isVisible());
+    assert.equal(await page.getByRole('checkbox', { name: /machine-/, checked: true }).count(), 2);
+    await inspectPage(page, 'target-workspaces');
+    await page.goto(`${server.url}${new URL(page.url()).pathname}`);
+    await page.getByRole('link', { name: 'Next workspaces' }).click();
+    await inspectPage(page, 'the second page of the workspaces of a target', { isPictured: false });
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+});
+
 describe('a decision of a workspace, from a phone', withChromium, () => {
   let linked: LinkedWorkspace;
   let target: Catcher;

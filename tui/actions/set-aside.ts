@@ -1,7 +1,8 @@
+import { formatCount } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { Overlay } from '../state/overlays.ts';
 import { closeStaleAnswer } from './asks.ts';
-import { showMessage, type Transition } from './transition.ts';
+import { type Question, showMessage, type Transition, transitionTo } from './transition.ts';
 
 /** Keeps a form that the engine has not taken, until the person can go on with it. */
 export const setFormAside = (state: State, form: Overlay): State => ({
@@ -22,6 +23,20 @@ export function bringFormBack(before: State, state: State): State {
   const next = { ...state, overlay, setAside, withdrawnAt: isLate ? state.now : state.withdrawnAt };
   // A question that others have answered meanwhile takes no answer any more.
   return closeStaleAnswer(next).overlay === null ? { ...state, setAside } : next;
+}
+
+/** How many forms wait to come back, those of other workspaces too. */
+const countSetAside = ({ setAside, across }: State): number => setAside.length + (across?.setAside ?? 0);
+
+/** Asks before what was written and not sent is left behind. */
+export function askToQuit(state: State): Question | null {
+  const count = countSetAside(state);
+  if (count === 0) return null;
+  return {
+    subject: { kind: 'program', id: 'quit' },
+    text: `Quit and lose what you wrote in ${formatCount(count, 'form')} that could not be sent?`,
+    answers: [{ key: 'y', label: 'quit', run: (now) => transitionTo(now, { do: 'quit' }) }],
+  };
 }
 
 const hasWriting = (overlay: Overlay): boolean => {

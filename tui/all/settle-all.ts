@@ -121,8 +121,14 @@ function collectMessages(all: AllState): AllState {
 /** Tells each workspace what it has to know of the others: how long the lists are decides where its preview is. */
 function tellMembers(all: AllState): AllState {
   const lists = all.isAlone ? null : combineLists(all);
+  const setAside = all.members.reduce((sum, { state }) => sum + state.setAside.length, 0);
   const members = all.members.map((member): Member => {
-    const across: Across = { label: member.label, isActive: member.file === all.active, lists };
+    const across: Across = {
+      label: member.label,
+      isActive: member.file === all.active,
+      lists,
+      setAside: setAside - member.state.setAside.length,
+    };
     if (isSameAcross(member.state.across, across)) return member;
     const change = (state: State): State => ({ ...state, across });
     return { ...member, state: reduceState(member.state, { type: 'replace', change }).state };
@@ -141,6 +147,7 @@ const isSameAcross = (one: Across | null, other: Across): boolean =>
   one !== null &&
   one.isActive === other.isActive &&
   one.label === other.label &&
+  one.setAside === other.setAside &&
   JSON.stringify(one.lists) === JSON.stringify(other.lists);
 
 /** Scrolls each list: by hand as little as possible, else so that the selected row stays where it is on the screen. */

@@ -1,4 +1,5 @@
 import { checkCanCopy, copySelected, openPreferences } from '../actions/preferences.ts';
+import { askToQuit } from '../actions/set-aside.ts';
 import { transitionTo } from '../actions/transition.ts';
 import { checkCanTrust, runTrustCommand } from '../actions/trust.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
@@ -117,8 +118,11 @@ export const PROGRAM_KEYS: readonly Binding[] = [
     group: 'Program',
     keys: ['q', 'ctrl+c'],
     label: 'quit',
-    about: 'leave the dashboard; the engine goes on',
+    about: 'leave the dashboard; the engine goes on. q asks while a form waits to come back',
     offline: true,
+    asksOnlyOnLoss: true,
+    ask: askToQuit,
+    confirm: ['y'],
     run: (state) => transitionTo(state, { do: 'quit' }),
   },
 ];

@@ -15,7 +15,7 @@ export function runBinding(state: State, binding: Binding, at: number): Transiti
   if (isAboutMarks(binding, state)) return openBulkQuestion(state, binding, at);
   const reason = getDisabledReason(binding, state);
   if (reason !== null) return transitionTo(showMessage(state, `${binding.label}: ${reason}`));
-  const acts = binding.ask !== undefined || binding.acts === true;
+  const acts = (binding.ask !== undefined && binding.asksOnlyOnLoss !== true) || binding.acts === true;
   if (acts && at - state.movedAt < SETTLE_MS) {
     return transitionTo(showMessage(state, 'the selection has just moved: look, then press again'));
   }

@@ -38,7 +38,7 @@ export function renderQuestionLines({
   ];
   const cells = answers.reduce((sum, each) => sum + measureCells(each.text), 0);
   // Ids are the same in several workspaces, so a question names its own.
-  const whose = across === null ? '' : `${across.label}: `;
+  const whose = across === null || armed.subject.kind === 'program' ? '' : `${across.label}: `;
   const question = makeDrawable(` ${whose}${armed.question}`);
   if (measureCells(question) + cells <= size.columns) return [[span(question, 'question'), ...answers]];
   const lines = wrapText(question.trim(), size.columns - 2);

@@ -96,9 +96,10 @@ export const formatKey = (key: string): string =>
   })[key] ?? key.replace(/^ctrl\+(.)$/, (_, letter: string) => `C-${letter}`);
 
 /** The keys to type, including the second key that confirms. */
-export const formatBindingKeys = ({ keys, confirm }: Binding): string => {
+export const formatBindingKeys = ({ keys, confirm, asksOnlyOnLoss }: Binding): string => {
   const [first = '', second] = keys.map(formatKey);
-  if (confirm !== undefined) return confirm.map((key) => `${first} ${key}`).join(', ');
+  if (confirm !== undefined && asksOnlyOnLoss !== true)
+    return confirm.map((key) => `${first} ${key}`).join(', ');
   return second === undefined ? first : `${first} ${second}`;
 };
 

@@ -85,6 +85,8 @@ export function getSubjectStamp(data: Data, { kind, id }: Subject): string {
       const message = data.messages.get(id);
       return message === undefined ? '' : `${message.message_id} ${message.acked_at}`;
     }
+    case 'program':
+      return id;
   }
 }
 

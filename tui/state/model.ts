@@ -75,7 +75,7 @@ export interface Armed {
 }
 
 export interface Subject {
-  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory' | 'message';
+  kind: 'task' | 'decision' | 'session' | 'delivery' | 'lock' | 'agent' | 'memory' | 'message' | 'program';
   id: string;
 }
 
@@ -111,6 +111,8 @@ export interface Across {
   isActive: boolean;
   /** The rows of all workspaces in one list; null while this one is shown alone. */
   lists: CombinedLists | null;
+  /** How many forms of the others wait to come back. */
+  setAside: number;
 }
 
 /** How much the lists of all workspaces hold together. */

@@ -54,10 +54,31 @@ function createLoopbackList(): BlockList {
  */
 export function isLoopback(host: string): boolean {
   if (host === '127.0.0.1' || host.toLowerCase() === 'localhost') return true;
-  const version = isIP(host);
-  if (version === 0) return false;
   loopback ??= createLoopbackList();
-  return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+  return isAddressOf(loopback, host);
+}
+
+const NETWORK = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i;
+
+/**
+ * The addresses that a text names: one, or a network such as 10.0.0.0/8. Null for anything else, an address with a zone
+ * included.
+ */
+export function parseNetwork(text: string): BlockList | null {
+  const [, address = '', length] = NETWORK.exec(text) ?? [];
+  const version = isIP(address);
+  const longest = version === 6 ? 128 : 32;
+  const bits = length === undefined ? longest : Number(length);
+  if (version === 0 || bits > longest) return null;
+  const list = new BlockList();
+  list.addSubnet(address, bits, version === 6 ? 'ipv6' : 'ipv4');
+  return list;
+}
+
+/** Whether an address is one of these; false for what is none. */
+export function isAddressOf(networks: BlockList, address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && networks.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** A key that holds an address to listen on. */

@@ -1,9 +1,9 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import { isLoopback } from '../../base/values/address.ts';
-import { isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { SvcError } from '../../base/errors.ts';
+import { findProxy, isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
 
 /** How long an upstream is waited for, ms. */
 export interface UpstreamLimits {
@@ -129,7 +129,6 @@ export function createUpstreams({
   proxies: ProxySettings;
 }): Upstreams {
   const pools = new Map<string, Dispatcher>();
-  const hasProxy = proxies.http !== '' || proxies.https !== '';
 
   function openPool(origin: string): Dispatcher {
     const options = {
@@ -141,18 +140,15 @@ export function createUpstreams({
       bodyTimeout: 0,
       connect: { timeout: connectMs, lookup: lookupSafely as never },
     };
-    const host = new URL(origin).hostname.replace(/^\[(.*)\]$/, '$1');
-    if (!hasProxy || isLoopback(host)) return new Pool(origin, options);
-    const { http, https, except } = proxies;
+    let proxy: string | null;
+    try {
+      proxy = findProxy(new URL(origin), proxies);
+    } catch (error) {
+      return new Pool(origin, { connect: (_options, done) => done(error as SvcError, null) });
+    }
+    if (proxy === null) return new Pool(origin, options);
     // Always a tunnel: a proxy has no business with what is said.
-    const tunnel = { proxyTunnel: true, proxyTls: { timeout: connectMs } };
-    return new EnvHttpProxyAgent({
-      ...options,
-      ...tunnel,
-      httpProxy: http,
-      httpsProxy: https,
-      noProxy: except,
-    });
+    return new ProxyAgent({ ...options, uri: proxy, proxyTunnel: true, proxyTls: { timeout: connectMs } });
   }
 
   function poolFor(origin: string): Dispatcher {
@@ -264,7 +260,7 @@ function exchange(
       else inflater.end();
     },
     onResponseError(_controller, error) {
-      fail(toFault(error, { hasHead, mayBeProxied: !(pool instanceof Pool) }));
+      fail(toFault(error, { hasHead, isProxied: pool instanceof ProxyAgent }));
     },
   };
   pool.dispatch(
@@ -295,15 +291,16 @@ function exchange(
 /** In our own words: those of the library may name what was sent. */
 function toFault(
   error: Error,
-  { hasHead, mayBeProxied }: { hasHead: boolean; mayBeProxied: boolean },
+  { hasHead, isProxied }: { hasHead: boolean; isProxied: boolean },
 ): UpstreamFault {
   const { code = '' } = error as NodeJS.ErrnoException;
+  if (error instanceof SvcError) return new UpstreamFault(error.message, { isUnreached: true });
   if (hasHead) return new UpstreamFault('the upstream ended its answer before the end');
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new UpstreamFault('the headers of its answer are too large');
   if (error.name === 'HTTPParserError' || /^bad (?:response|upgrade)$/.test(error.message))
     return new UpstreamFault('what it answered is not HTTP/1.1');
-  const who = mayBeProxied ? 'the upstream, or the proxy before it,' : 'the upstream';
+  const who = isProxied ? 'the upstream, or the proxy before it,' : 'the upstream';
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new UpstreamFault(`${who} cannot be reached in time`, {
       isUnreached: true,

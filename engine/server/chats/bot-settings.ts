@@ -39,8 +39,11 @@ export interface BotSettings {
   slack: SlackSettings;
   telegram: {
     token: string;
-    /** Where Telegram sends updates, and what it proves itself with; null where they are asked for. */
-    webhook: { path: string; secret: string } | null;
+    /**
+     * Where Telegram sends updates, what it proves itself with, and the address of the API that was told so; null where updates are
+     * asked for.
+     */
+    webhook: { path: string; secret: string; api?: string } | null;
   };
 }
 

@@ -7,6 +7,7 @@ import type { Log } from '../../base/log.ts';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { readProxies } from '../../http/proxies.ts';
 import type { Tables } from '../database/tables.ts';
+import { TELEGRAM_API } from '../http/settings.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Sealer } from '../sealing.ts';
 import { BOT_INPUTS, type BotSettings, identifyBot } from './bot-settings.ts';
@@ -62,7 +63,8 @@ export interface Bots {
 
 /** Addresses of the services, and how they reach this server. */
 export interface ChatReach {
-  telegramApi: string;
+  /** Null where no server runs: a bot is withdrawn where it was told of last. */
+  telegramApi: string | null;
   slackApi: string;
   origin: string;
   /** Where the variables of proxies are read. */
@@ -110,11 +112,28 @@ export function createBots({
       return createSlack(settings as BotSettings['slack'], { ...common, api: reach.slackApi });
     }
     const { createTelegram } = await import('./telegram/index.ts');
-    return createTelegram(settings as BotSettings['telegram'], {
+    const telegram = settings as BotSettings['telegram'];
+    return createTelegram(telegram, {
       ...common,
-      api: reach.telegramApi,
+      api: reach.telegramApi ?? telegram.webhook?.api ?? TELEGRAM_API,
       origin: reach.origin,
     });
+  }
+
+  const sealBot = (kind: ChatKind, settings: BotSettings[ChatKind]): string =>
+    sealer.seal(JSON.stringify(settings), placeOfBot(kind));
+
+  /** Notes which API is told of the webhook, so that a command can take it away there when no server runs. */
+  async function noteApi(): Promise<void> {
+    const settings = await readSettings('telegram');
+    const api = reach.telegramApi;
+    if (api === null || !settings?.webhook || settings.webhook.api === api) return;
+    const noted = { ...settings, webhook: { ...settings.webhook, api } };
+    await db
+      .updateTable('bots')
+      .set({ settings: sealBot('telegram', noted) })
+      .where('kind', '=', 'telegram')
+      .execute();
   }
 
   async function startBot(kind: ChatKind): Promise<void> {
@@ -125,6 +144,7 @@ export function createBots({
     try {
       const service = await makeService(kind, row.settings);
       if (!isStarted) return;
+      if (kind === 'telegram') await noteApi();
       running.set(kind, service);
       service.start();
     } catch (thrown) {
@@ -230,7 +250,7 @@ export function createBots({
           await forget(kind);
         }
         const row = {
-          settings: sealer.seal(JSON.stringify(settings), placeOfBot(kind)),
+          settings: sealBot(kind, settings),
           set_by: actor,
           set_at: clock.now(),
         };

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
+import { withdrawWishes } from '../links/askers.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
@@ -157,7 +158,7 @@ export function createConnections({
         .where('user_id', 'is', null)
         .executeTakeFirst();
       if (Number(numUpdatedRows) === 0) return 'unknown';
-      await failures.forgive(counted);
+      await failures.takeBack(counted);
       return 'claimed';
     },
     async listClaims(person) {
@@ -221,12 +222,17 @@ export function createConnections({
       await deleteCode(kind, purpose, person).execute();
     },
     async disconnect(kind, person) {
-      const gone = await db
-        .deleteFrom('chat_users')
-        .where('kind', '=', kind)
-        .where('person_id', '=', person.id)
-        .returning(['name', 'user_id'])
-        .executeTakeFirst();
+      const gone = await db.transaction().execute(async (change) => {
+        const removed = await change
+          .deleteFrom('chat_users')
+          .where('kind', '=', kind)
+          .where('person_id', '=', person.id)
+          .returning(['name', 'user_id'])
+          .executeTakeFirst();
+        const asker = { account: person.account_id, person: person.name, channels: [kind] };
+        if (removed !== undefined) await withdrawWishes(change, asker, clock.now());
+        return removed;
+      });
       if (gone === undefined) return false;
       await record('chat disconnected', person, `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`);
       return true;

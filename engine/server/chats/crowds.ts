@@ -24,6 +24,10 @@ export function readCrowd({ facts }: Pick<ChatMessageRow, 'facts'>): CrowdFacts 
   return { counts, isMore };
 }
 
+/** How many events a message is about. */
+export const countCrowd = ({ counts }: Pick<CrowdFacts, 'counts'>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
 export type Crowds = ReturnType<typeof createCrowds>;
 
 export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRows }) {
@@ -45,7 +49,6 @@ export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRo
           .where('event', '!=', CROWD)
           .where('sent_at', '>', now - CROWD_MS)
           .executeTakeFirstOrThrow();
-        if (Number(said) + waiting.length <= MOST_AT_ONCE) return;
         const crowd = await ofChannel
           .select(['id', 'facts'])
           .where('event', '=', CROWD)
@@ -56,6 +59,7 @@ export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRo
           .executeTakeFirst();
         const isMore = Number(said) > 0;
         const { counts, ...kept } = crowd === undefined ? { counts: {}, isMore } : readCrowd(crowd);
+        if (Number(said) + countCrowd({ counts }) + waiting.length <= MOST_AT_ONCE) return;
         for (const { event } of waiting) counts[event] = (counts[event] ?? 0) + 1;
         for (let at = 0; at < waiting.length; at += ROWS_AT_ONCE)
           await change

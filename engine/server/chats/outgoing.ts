@@ -1,16 +1,15 @@
 import type { Socket } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import { isLoopback } from '../../base/values/address.ts';
-import { isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { findProxy, isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
 
 const CONNECT_MS = 10_000;
 
 /**
- * Opens connections to a chat service, through the proxies of the environment where they count; this machine itself is reached
- * without one. Always a tunnel: a proxy has no business with tokens of bots.
+ * Opens connections to a chat service, through the proxy that the environment names for it. Always a tunnel: a proxy has no
+ * business with tokens of bots. Throws `config_invalid`.
  */
 export function createOutgoing(
-  { hostname }: URL,
+  service: URL,
   proxies: ProxySettings,
   {
     connectMs = CONNECT_MS,
@@ -22,23 +21,23 @@ export function createOutgoing(
     onWire?(wire: Socket): void;
   } = {},
 ): Dispatcher {
-  const connect = tellWires(buildConnector({ timeout: connectMs, allowH2: false }), onWire);
-  const direct = { ...options, allowH2: false, connect };
-  const isProxied = proxies.http !== '' || proxies.https !== '';
-  if (!isProxied || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))) return new Agent(direct);
-  return new EnvHttpProxyAgent({
-    ...direct,
+  const proxy = findProxy(service, proxies);
+  if (proxy === null) {
+    const connect = tellWires(buildConnector({ timeout: connectMs, allowH2: false }), onWire);
+    return new Agent({ ...options, allowH2: false, connect });
+  }
+  return new ProxyAgent({
+    ...options,
+    uri: proxy,
+    allowH2: false,
     proxyTunnel: true,
     proxyTls: { timeout: connectMs },
     requestTls: { timeout: connectMs },
-    clientFactory: (proxy, given) =>
-      new Pool(proxy, {
+    clientFactory: (address, given) =>
+      new Pool(address, {
         ...given,
         connect: tellWires((given as { connect: buildConnector.connector }).connect, onWire),
       }),
-    httpProxy: proxies.http,
-    httpsProxy: proxies.https,
-    noProxy: proxies.except,
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatCount } from '../../base/text.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
-import type { CrowdFacts } from './crowds.ts';
+import { type CrowdFacts, countCrowd } from './crowds.ts';
 import { describeOrigin, nameDecision } from './describe.ts';
 import type { MessageFacts } from './message-rows.ts';
 import type { Button, ChatMessage, Span } from './service.ts';
@@ -69,9 +69,8 @@ export function sayDecision(
 
 /** One message in place of many. */
 export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return [
-    own(`${formatCount(total, isMore ? 'more event' : 'event')} within a minute`),
+    own(`${formatCount(countCrowd({ counts }), isMore ? 'more event' : 'event')} within a minute`),
     ...Object.entries(counts).map(([event, count]) =>
       own(`${EVENT_WORDS[event] ?? event.replaceAll('_', ' ')}: ${count}`),
     ),

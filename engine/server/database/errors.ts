@@ -1,18 +1,26 @@
+import { NoResultError } from 'kysely';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { toStorageError } from '../../storage/index.ts';
 
 /** What PostgreSQL, or the way to it, says when nothing can be kept now: away, starting, shutting down, out of connections. */
 const AWAY = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|08...|57P0.|53[023]00|55006|40P01)$/;
 const FULL = '53100';
+/** A row refers to one that is not there. */
+const ORPHANED = /^(?:SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/;
 /** Two transactions waited for each other, and PostgreSQL has ended one of them. */
 const DEADLOCK = '40P01';
 const MOST_TRIES = 5;
 
-/** An error of a route as clients are told it: where the database failed, that the same may be sent again. */
+/**
+ * An error of a route as clients are told it: where the database failed, that the same may be sent again; where somebody has
+ * removed in the meantime what it was about, so.
+ */
 export function toServerError(thrown: unknown): SvcError {
   if (thrown instanceof SvcError || !(thrown instanceof Error)) return asSvcError(thrown);
   const { code } = thrown as { code?: unknown };
   const word = typeof code === 'string' ? code : '';
+  if (thrown instanceof NoResultError || ORPHANED.test(word))
+    return new SvcError('not_found', 'somebody has removed meanwhile what this was about', { cause: thrown });
   if (word.startsWith('SQLITE_') && !word.startsWith('SQLITE_CONSTRAINT'))
     return toStorageError(thrown, 'nothing was saved');
   if (word === FULL)

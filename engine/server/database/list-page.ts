@@ -50,6 +50,24 @@ export async function readListPage<DB, TB extends keyof DB, Row>(
   return { ...cutPage(await readRows(query, order), order), previous: null };
 }
 
+/** One page of a list that is at hand as a whole, by a key of which each row has its own. */
+export function cutListPage<Row>(
+  rows: readonly Row[],
+  readKey: (row: Row) => string,
+  { after, before }: PageWish,
+): ListPage<Row> {
+  const placeOf = (key: string | undefined): number => rows.findIndex((row) => readKey(row) === key);
+  const end = placeOf(before);
+  const first = Math.max(0, end < 0 ? placeOf(after) + 1 : end - ROWS_ON_A_PAGE);
+  const shown = rows.slice(first, first + ROWS_ON_A_PAGE);
+  const keyAt = (place: number): string | null => (shown.length === 0 ? null : readKey(shown.at(place)!));
+  return {
+    rows: shown,
+    previous: first > 0 ? keyAt(0) : null,
+    next: first + shown.length < rows.length ? keyAt(-1) : null,
+  };
+}
+
 /** How many rows follow the last one of a page. */
 export async function countBehind<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,

@@ -9,11 +9,12 @@ import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { readWorkspaces } from './chosen-workspaces.ts';
 import type { LinkedEvent } from './linked-event.ts';
 import { createOutbox, type Outbox, type Settled } from './outbox.ts';
 import { buildSample } from './samples.ts';
 import { type Attempt, sendEvent } from './send.ts';
-import { capabilityOf, readEvents, readWorkspaces, type Targets } from './targets.ts';
+import { capabilityOf, readEvents, type Targets } from './targets.ts';
 
 // Events of linked workspaces on their way to the targets of their account. A delivery is written in the transaction in which
 // the event came in; each target has a loop of its own.

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { AccountCapability, AddonName } from '../../base/capabilities.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { shownAddress } from '../../base/shown-address.ts';
 import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/sending/index.ts';
 import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';
 import { makeServerId } from '../secrets.ts';
 import type { AddressGuard } from './address-guard.ts';
+import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-workspaces.ts';
 
 /** After a new secret was made, the one before signs as well for so long. */
 export const OVERLAP_MS = 24 * 3600_000;
@@ -25,8 +28,7 @@ export interface TargetWish {
   /** Empty keeps the one that is saved. */
   url: string;
   events: readonly string[];
-  /** Ids of workspaces of the account; null means all of them. */
-  workspaces: readonly string[] | null;
+  workspaces: WorkspaceWish;
 }
 
 export interface Targets {
@@ -41,6 +43,12 @@ export interface Targets {
     actor: string,
   ): Promise<{ target: Target; secret: string }>;
   change(target: Target, wish: TargetWish, actor: string): Promise<void>;
+  /** Adds workspaces to those that it is for and leaves others out. Throws `fields_invalid`, `conflict`. */
+  changeWorkspaces(
+    target: Target,
+    wish: { add: readonly string[]; leave: readonly string[] },
+    actor: string,
+  ): Promise<void>;
   switch(target: Target, isOn: boolean, actor: string): Promise<void>;
   remove(target: Target, actor: string): Promise<void>;
   /** A new secret, told this once; the old one signs as well for a day. */
@@ -89,8 +97,6 @@ function readNameAndEvents({ name, events }: TargetWish) {
 
 export const readEvents = (target: Pick<Target, 'events'>): OutboundEvent[] =>
   JSON.parse(target.events) as OutboundEvent[];
-export const readWorkspaces = (target: Pick<Target, 'workspaces'>): string[] | null =>
-  JSON.parse(target.workspaces) as string[] | null;
 
 export function createTargets({
   db,
@@ -122,15 +128,9 @@ export function createTargets({
     );
   }
 
-  /** Throws `fields_invalid` for a workspace that the account does not have. */
-  async function readChosen({ workspaces }: TargetWish, account: string): Promise<string> {
-    if (workspaces === null) return 'null';
-    const own = await db.selectFrom('workspaces').select('id').where('account_id', '=', account).execute();
-    const chosen = own.map(({ id }) => id).filter((id) => workspaces.includes(id));
-    if (chosen.length !== new Set(workspaces).size)
-      throw invalid('workspaces', 'choose workspaces of the list');
-    return JSON.stringify(chosen);
-  }
+  /** What its tool has asked for with its secret and nobody has answered. */
+  const withdrawWishesOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
+    withdrawWishes(change, { account: account_id, person: slot, channels: ['automation'] }, clock.now());
 
   const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
     changes.record({ account: account_id, actor, what, detail: `${name} (${kind})` });
@@ -166,7 +166,8 @@ export function createTargets({
       if (!TARGET_KINDS.includes(kind)) throw invalid('kind', 'no such kind of target');
       await requireCapability(kind, account);
       const url = readUrl(wish.url);
-      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, account) };
+      const workspaces = await readWorkspaceWish(db, wish.workspaces, { account });
+      const read = { ...readNameAndEvents(wish), workspaces };
       await guard.check(url);
       const id = makeServerId('t');
       const secret = makeSecret();
@@ -187,28 +188,30 @@ export function createTargets({
         failing_since: null,
         created_at: clock.now(),
       };
-      const { count } = await db
-        .selectFrom('targets')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('account_id', '=', account)
-        .where('kind', '=', 'webhook')
-        .executeTakeFirstOrThrow();
-      if (kind === 'webhook' && Number(count) >= MOST_WEBHOOKS)
-        throw new SvcError('conflict', `an account has at most ${MOST_WEBHOOKS} hosted webhooks`);
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('targets')
-        .values(target)
-        .onConflict((same) => same.columns(['account_id', 'slot']).doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0)
-        throw new SvcError('conflict', `the account has a catch URL of ${kind} already`, {
-          hint: 'change that one',
-        });
+      await db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        if (kind === 'webhook') await requireRoom(change, account);
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('targets')
+          .values(target)
+          .onConflict((same) => same.columns(['account_id', 'slot']).doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0)
+          throw new SvcError('conflict', `the account has a catch URL of ${kind} already`, {
+            hint: 'change that one',
+          });
+      });
       await record('target added', target, actor);
       return { target, secret };
     },
     async change(target, wish, actor) {
-      const read = { ...readNameAndEvents(wish), workspaces: await readChosen(wish, target.account_id) };
+      const chosen = { account: target.account_id, before: target };
+      const workspaces = await readWorkspaceWish(db, wish.workspaces, chosen);
+      const read = {
+        ...readNameAndEvents(wish),
+        // Another admin may be choosing others.
+        ...(workspaces === target.workspaces ? {} : { workspaces }),
+      };
       const url = wish.url.trim() === '' ? null : readUrl(wish.url);
       if (url !== null) await guard.check(url);
       await db
@@ -223,17 +226,27 @@ export function createTargets({
         .execute();
       await record(url === null ? 'target changed' : 'target changed, with its address', target, actor);
     },
+    async changeWorkspaces(target, wish, actor) {
+      await changeChosen(db, target, wish);
+      await record('target changed', target, actor);
+    },
     async switch(target, isOn, actor) {
-      await db
-        .updateTable('targets')
-        .set({ is_on: isOn ? 1 : 0 })
-        .where('id', '=', target.id)
-        .execute();
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('targets')
+          .set({ is_on: isOn ? 1 : 0 })
+          .where('id', '=', target.id)
+          .execute();
+        if (!isOn) await withdrawWishesOf(change, target);
+      });
       await record(isOn ? 'target switched on' : 'target switched off', target, actor);
       wake();
     },
     async remove(target, actor) {
-      await db.deleteFrom('targets').where('id', '=', target.id).execute();
+      await db.transaction().execute(async (change) => {
+        await change.deleteFrom('targets').where('id', '=', target.id).execute();
+        await withdrawWishesOf(change, target);
+      });
       await record('target removed', target, actor);
     },
     async rotateSecret(target, actor) {
@@ -281,4 +294,16 @@ export function createTargets({
       };
     },
   };
+}
+
+/** Throws `conflict` where an account has as many hosted webhooks as it may have. */
+async function requireRoom(change: Transaction<Tables>, account: string): Promise<void> {
+  const { count } = await change
+    .selectFrom('targets')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('account_id', '=', account)
+    .where('kind', '=', 'webhook')
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= MOST_WEBHOOKS)
+    throw new SvcError('conflict', `an account has at most ${MOST_WEBHOOKS} hosted webhooks`);
 }

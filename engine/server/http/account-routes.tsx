@@ -1,13 +1,14 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
 import type { Role } from '../database/tables.ts';
 import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { SIGN_IN_RULE } from '../people/failures.ts';
+import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, requireAdmin, writeSessionCookie } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 /** What a page says after a change; the address carries the word, never the sentence. */
 const SAID: Readonly<Record<string, string>> = {
@@ -40,20 +41,24 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderPeople(
     context: ServerContext,
     facts: { error?: string; said?: string | null; link?: { name: string; url: string } } = {},
-    status: 200 | 404 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const listed = await people.listPage(signedIn.account.id, readPageWish(context));
     return context.html(<PeoplePage signedIn={signedIn} people={listed} {...facts} />, status);
   }
-  /** A person of the visitor's own account; null for any other. */
-  const findOwn = (context: ServerContext) =>
-    people.findById(context.req.param('id') ?? '', context.get('signedIn').account.id);
+  /**
+   * A person of the visitor's own account whom they may change; null for any other. Who sets the password of an operator is one, so
+   * only operators change each other.
+   */
+  async function findOwn(context: ServerContext) {
+    const { account, person: visitor } = context.get('signedIn');
+    const found = await people.findById(context.req.param('id') ?? '', account.id);
+    return found?.is_operator === 1 && visitor.is_operator !== 1 ? null : found;
+  }
   const renderFailure = (context: ServerContext, thrown: unknown) => {
-    const error = asSvcError(thrown);
-    const status = toHttpStatus(error.code);
-    if (status >= 500) throw thrown;
-    return renderPeople(context, { error: error.message }, status === 404 || status === 409 ? status : 422);
+    const { error, status } = readRefusal(thrown);
+    return renderPeople(context, { error }, status);
   };
 
   routes.get('/people', (context) => renderPeople(context, { said: readSaid(context) }));
@@ -117,7 +122,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderSignIns(
     context: ServerContext,
     error: string | null = null,
-    status: 200 | 403 | 422 | 429 = 200,
+    status: 200 | 429 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     const sessions = await people.listSessions(signedIn.person.id, readPageWish(context));
@@ -135,7 +140,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   routes.post('/password', async (context) => {
     const { person } = context.get('signedIn');
-    const key = `sign-in ${person.name_key} ${context.get('address')}`;
+    const key = `sign-in ${person.name_key} ${networkOf(context.get('address'))}`;
     const pause = await failures.begin(key, SIGN_IN_RULE);
     if (pause > 0)
       return renderSignIns(context, `Too many wrong passwords. Try again in ${formatPause(pause)}.`, 429);
@@ -146,7 +151,8 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     try {
       await people.setPassword(person, field('password'));
     } catch (thrown) {
-      return renderSignIns(context, asSvcError(thrown).message, 422);
+      const { error, status } = readRefusal(thrown);
+      return renderSignIns(context, error, status);
     }
     // All sign-ins are over, this one too; it goes on under a new id.
     const browser = readHeader(context, 'user-agent') ?? '';

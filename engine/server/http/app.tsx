@@ -26,10 +26,13 @@ import { formatMetrics } from './metrics.ts';
 import { operatorRoutes } from './operator-routes.tsx';
 import { settingsRoutes } from './settings-routes.tsx';
 import { signedRoutes } from './signed-routes.ts';
+import { targetWorkspacesRoutes } from './target-workspaces-routes.tsx';
 import { usageRoutes } from './usage-routes.tsx';
 
 /** Programs ask these, and are answered with problem details instead of pages. */
 const FOR_PROGRAMS = /^\/(?:v1|oauth)\//;
+
+const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
 /** All routes of a linked server. */
 export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
@@ -81,6 +84,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   app.use('/app/*', requireSignedIn(parts));
   app.route('/app', decisionRoutes(parts));
   app.route('/app', settingsRoutes(parts));
+  app.route('/app', targetWorkspacesRoutes(parts));
   app.route('/app', chatRoutes(parts));
   app.route('/app', accountRoutes(parts));
   app.route('/app', usageRoutes(parts));
@@ -102,9 +106,15 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   });
   app.onError((thrown, context) => {
     const error = toServerError(thrown);
-    log.error({ error: error.message, path: context.req.path }, 'a request failed');
     const details = problemDetails(error);
+    const isOurs = details.status >= 500;
+    if (isOurs) log.error({ error: error.message, path: context.req.path }, 'a request failed');
     if (FOR_PROGRAMS.test(context.req.path)) return context.json(details, details.status as 500);
+    if (!isOurs)
+      return context.html(
+        <MessagePage title="This was not done" text={toSentence(error.message)} />,
+        details.status as 400,
+      );
     return context.html(
       <MessagePage title="This server failed" text="Nothing was changed. Its log says why." />,
       500,

@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
+import { asSvcError } from '../../base/errors.ts';
 import { KIND_NAMES } from '../chats/bots.ts';
 import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
 import type { ChatChannel } from '../database/tables.ts';
@@ -8,6 +8,7 @@ import { ChannelPage, ChatsPage } from '../pages/chats.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readFormLists, requireAdmin } from './guards.ts';
+import { readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -18,13 +19,6 @@ const SAID: Readonly<Record<string, string>> = {
   removed: 'The channel was removed. Buttons of messages that are there do nothing any more.',
   unmuted: 'Not muted any more.',
 };
-
-/** What was refused, in words; faults of our own go on. */
-function readRefusal(thrown: unknown): string {
-  const { code, message, hint } = asSvcError(thrown);
-  if (toHttpStatus(code) >= 500) throw thrown;
-  return hint === undefined ? message : `${message}: ${String(hint)}`;
-}
 
 const readKind = (text: string): ChatKind | null => CHAT_KINDS.find((kind) => kind === text) ?? null;
 
@@ -132,7 +126,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
       await channels.add(account.id, kind, place, person.name);
       return context.redirect('/app/chats?said=added', 303);
     } catch (thrown) {
-      return renderChats(context, { error: readRefusal(thrown) }, 409);
+      return renderChats(context, { error: readRefusal(thrown).error }, 409);
     }
   }
   routes.post('/chats/channels/:kind', requireAdmin, async (context) => {
@@ -183,7 +177,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
       const field = await readFormLists(context);
       await channels.change(channel, field('events[]'), context.get('signedIn').person.name);
     } catch (thrown) {
-      return renderChannel(context, channel, readRefusal(thrown));
+      return renderChannel(context, channel, readRefusal(thrown).error);
     }
     return context.redirect(`/app/chats/channel/${channel.id}?said=saved`, 303);
   });

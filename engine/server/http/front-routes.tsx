@@ -1,12 +1,13 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError } from '../../base/errors.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
-import { nameKey } from '../people/people.ts';
+import { nameKey } from '../people/names.ts';
+import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
+import { readRefusal } from './refusals.ts';
 
 /** Pages before sign-in: setting up, signing in and out, invitations. */
 export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
@@ -46,7 +47,8 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
       await openSession(context, operator.name);
       return context.redirect('/app', 303);
     } catch (thrown) {
-      return context.html(<SetupPage error={asSvcError(thrown).message} name={name} />, 422);
+      const { error, status } = readRefusal(thrown);
+      return context.html(<SetupPage error={error} name={name} />, status);
     }
   });
 
@@ -57,7 +59,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.post('/sign-in', async (context) => {
     const field = await readForm(context);
     const [name, next] = [field('name'), field('next')];
-    const key = `sign-in ${nameKey(name)} ${context.get('address')}`;
+    const key = `sign-in ${nameKey(name)} ${networkOf(context.get('address'))}`;
     const pause = await failures.begin(key, SIGN_IN_RULE);
     if (pause > 0) {
       context.header('Retry-After', String(Math.ceil(pause / 1000)));
@@ -99,11 +101,16 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   routes.post('/invitation/:token', async (context) => {
     const token = context.req.param('token');
-    const pause = await failures.begin(`invitation ${context.get('address')}`, CODE_RULE);
-    if (pause > 0) return context.text('too many tries\n', 429);
+    const key = `invitation ${networkOf(context.get('address'))}`;
+    const pause = await failures.begin(key, CODE_RULE);
+    if (pause > 0) {
+      context.header('Retry-After', String(Math.ceil(pause / 1000)));
+      const text = `Too many addresses were wrong. Try again in ${formatPause(pause)}.`;
+      return context.html(<MessagePage title="Not now" text={text} />, 429);
+    }
     const invited = await people.findInvited(token);
     if (invited === null) return unknownInvitation(context);
-    await failures.forgive(`invitation ${context.get('address')}`);
+    await failures.takeBack(key);
     const field = await readForm(context);
     try {
       const person = await people.takeInvitation(token, field('password'));
@@ -111,8 +118,8 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
       await openSession(context, person.name);
       return context.redirect('/app', 303);
     } catch (thrown) {
-      const error = asSvcError(thrown).message;
-      return context.html(<InvitationPage name={invited.name} token={token} error={error} />, 422);
+      const { error, status } = readRefusal(thrown);
+      return context.html(<InvitationPage name={invited.name} token={token} error={error} />, status);
     }
   });
   return routes;

@@ -1,22 +1,34 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { MiddlewareHandler } from 'hono/types';
+import { SvcError } from '../../base/errors.ts';
 import type { PageWish } from '../database/list-page.ts';
 import type { SignedIn } from '../people/people.ts';
+import { findClientAddress } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
-import { findClientAddress } from './settings.ts';
 
 type Guard = MiddlewareHandler<ServerEnv>;
 
 /** What refuses a request before any route sees it; null for one that may go on. */
 type Check = (context: ServerContext) => Response | Promise<Response> | null;
 
+/** A second one would be read by somebody else than the first (RFC 9112, section 3.2). */
+function isNamedOnce(rawHeaders: readonly string[], name: string): boolean {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) found += 1;
+  return found === 1;
+}
+
 /** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
 export const checkHost = (origin: string): Check => {
   const { host } = new URL(origin);
-  return (context) =>
-    readHeader(context, 'host')?.toLowerCase() === host
-      ? null
-      : context.text('this server has another name\n', 421);
+  /** A target with a whole address names the host instead of the header (RFC 9112, section 3.2.2). */
+  const isOther = (target = ''): boolean => !target.startsWith('/') && URL.parse(target)?.host !== host;
+  return (context) => {
+    const { url, rawHeaders } = context.env.incoming;
+    const isOurs = readHeader(context, 'host')?.toLowerCase() === host && isNamedOnce(rawHeaders, 'host');
+    return isOurs && !isOther(url) ? null : context.text('this server has another name\n', 421);
+  };
 };
 
 /** An address with a NUL in it leads nowhere: PostgreSQL takes none in a text. */
@@ -102,15 +114,24 @@ export const requireAdmin: Guard = async (context, next) => {
 /** What a browser sends of a text; nobody types a NUL, and PostgreSQL takes none. */
 const readText = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '');
 
+/** Throws `body_invalid` for what no browser sends, such as parts without a boundary. */
+async function parseForm(context: ServerContext): Promise<Record<string, unknown>> {
+  try {
+    return await context.req.parseBody({ all: true });
+  } catch (cause) {
+    throw new SvcError('body_invalid', 'the form cannot be read', { cause });
+  }
+}
+
 /** A field of a form: its last value, as text. */
 export async function readForm(context: ServerContext): Promise<(name: string) => string> {
-  const body = await context.req.parseBody();
-  return (name) => readText(body[name]);
+  const field = await readFormLists(context);
+  return (name) => field(name).at(-1) ?? '';
 }
 
 /** All values of each field of a form, as text. */
 export async function readFormLists(context: ServerContext): Promise<(name: string) => string[]> {
-  const body = await context.req.parseBody({ all: true });
+  const body = await parseForm(context);
   return (name) =>
     [body[name] ?? []]
       .flat()

@@ -1,26 +1,17 @@
 /** @jsxImportSource hono/jsx */
-import { isIP } from 'node:net';
 import { Hono } from 'hono';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { DeviceAnswerPage, DeviceCodePage } from '../pages/device.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE } from '../people/failures.ts';
 import { normalizeTypedCode } from '../people/first-run.ts';
+import { isSameNetwork, networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, requireSignedIn } from './guards.ts';
 
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** The one client that this server knows: svc itself. Public, so it has no secret (RFC 8628, section 3.1). */
 export const CLIENT_ID = 'svc';
-
-/** Two addresses that may be of one network: the same one, or in the same /24 or /64. */
-export function isSameNetwork(one: string, other: string): boolean {
-  if (one === other) return true;
-  if (isIP(one) !== isIP(other) || isIP(one) === 0) return false;
-  const [separator, parts] = isIP(one) === 4 ? ['.', 3] : [':', 4];
-  const head = (address: string): string => address.split(separator).slice(0, parts).join(separator);
-  return !one.includes('::') && !other.includes('::') && head(one) === head(other);
-}
 
 const showCode = (text: string): string => normalizeTypedCode(text).replace(/^(.{4})(?=.)/, '$1-');
 
@@ -39,17 +30,14 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
       />,
     ),
   );
+  const listKeys = (context: ServerContext): string[] => [
+    `code ${context.get('signedIn').person.id}`,
+    `code ${networkOf(context.get('address'))}`,
+  ];
   const countTry = async (context: ServerContext): Promise<number> => {
-    const { person } = context.get('signedIn');
-    const pauses = [
-      await failures.begin(`code ${person.id}`, CODE_RULE),
-      await failures.begin(`code ${context.get('address')}`, CODE_RULE),
-    ];
-    return Math.max(...pauses);
-  };
-  const forgiveTry = async (context: ServerContext): Promise<void> => {
-    await failures.forgive(`code ${context.get('signedIn').person.id}`);
-    await failures.forgive(`code ${context.get('address')}`);
+    let longest = 0;
+    for (const key of listKeys(context)) longest = Math.max(longest, await failures.begin(key, CODE_RULE));
+    return longest;
   };
   routes.post('/', async (context) => {
     const signedIn = context.get('signedIn');
@@ -70,7 +58,8 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
         />,
         404,
       );
-    await forgiveTry(context);
+    // Wrong ones before it count on, or whoever has a code of their own may guess for ever.
+    for (const key of listKeys(context)) await failures.takeBack(key);
     return context.html(
       <DeviceAnswerPage
         signedIn={signedIn}

@@ -1,7 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
 import { ADDONS, PLANS } from '../../base/capabilities.ts';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
 import { BOT_FIELDS } from '../chats/bot-settings.ts';
 import { KIND_NAMES } from '../chats/bots.ts';
 import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
@@ -10,6 +9,7 @@ import { ConfirmPage } from '../pages/front.tsx';
 import { AccountPage, OperatorPage } from '../pages/operator.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 /** How far back the sums over all accounts go. */
 const TOTALS_DAYS = 30;
@@ -23,7 +23,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
   async function renderOperator(
     context: ServerContext,
     facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
-    status: 200 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const [accounts, bots, totals] = await Promise.all([
       people.listAccountPage(readPageWish(context)),
@@ -76,9 +76,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     try {
       await chats.bots.set(kind, input, context.get('signedIn').person.name);
     } catch (thrown) {
-      const { code, message } = asSvcError(thrown);
-      if (toHttpStatus(code) >= 500) throw thrown;
-      return renderBot(context, kind, { error: message });
+      return renderBot(context, kind, { error: readRefusal(thrown).error });
     }
     return context.redirect(`/operator/bots/${kind}?said=saved`, 303);
   });
@@ -123,8 +121,8 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
         throw thrown;
       }
     } catch (thrown) {
-      const { code, message } = asSvcError(thrown);
-      return renderOperator(context, { error: message }, code === 'conflict' ? 409 : 422);
+      const { error, status } = readRefusal(thrown);
+      return renderOperator(context, { error }, status);
     }
   });
   const findAccount = (context: ServerContext) => people.findAccountById(context.req.param('id') ?? '');
@@ -180,7 +178,8 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     try {
       await people.removeAccount(account.name, context.get('signedIn').person.name);
     } catch (thrown) {
-      return renderOperator(context, { error: asSvcError(thrown).message }, 409);
+      const { error, status } = readRefusal(thrown);
+      return renderOperator(context, { error }, status);
     }
     return context.redirect('/operator?said=removed', 303);
   });

@@ -1,14 +1,16 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
-import { asSvcError, toHttpStatus } from '../../base/errors.ts';
 import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
+import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
 import { isShortLived, type TargetWish } from '../deliveries/targets.ts';
 import { DeliveriesPage } from '../pages/deliveries.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
 import { NewTargetPage, TargetPage } from '../pages/target.tsx';
+import type { OfferedWorkspaces } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readFormLists, readPageWish, requireAdmin } from './guards.ts';
+import { type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
@@ -21,20 +23,27 @@ const SAID: Readonly<Record<string, string>> = {
 
 const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
 
+const EVERY_WORKSPACE: WorkspaceWish = { scope: 'all', ticked: [] };
+/** So many workspaces of a target are named; the others are counted. */
+const NAMES_SHOWN = 10;
+
 const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
 
 const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) => kind === text) ?? null;
 
 async function readWish(context: ServerContext): Promise<{ kind: TargetKind | null; wish: TargetWish }> {
   const field = await readFormLists(context);
-  const chosen = field('workspaces[]');
+  const scope = field('scope')[0];
   return {
     kind: readKind(field('kind')[0] ?? ''),
     wish: {
       name: field('name')[0] ?? '',
       url: field('url')[0] ?? '',
       events: field('events[]'),
-      workspaces: chosen.length === 0 ? null : chosen,
+      workspaces: {
+        scope: scope === 'ticked' || scope === 'listed' ? scope : 'all',
+        ticked: field('workspaces[]'),
+      },
     },
   };
 }
@@ -64,22 +73,26 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     );
   });
 
-  /** What was refused, in words and as a status; faults of our own go on. */
-  function readRefusal(thrown: unknown): { error: string; status: 403 | 409 | 422 } {
-    const { code, message, hint } = asSvcError(thrown);
-    const status = toHttpStatus(code);
-    if (status >= 500) throw thrown;
-    const error = hint === undefined ? message : `${message}: ${String(hint)}`;
-    return { error, status: status === 403 || status === 409 ? status : 422 };
+  /** The workspaces that a form offers, and the names of the first of those that a target is for. */
+  async function readOffered(account: string, target?: Target): Promise<OfferedWorkspaces> {
+    const [first, named] = await Promise.all([
+      workspaces.listPage(account, {}),
+      workspaces.listPage(
+        account,
+        {},
+        { ids: (target && readWorkspaces(target))?.slice(0, NAMES_SHOWN) ?? [] },
+      ),
+    ]);
+    return { offered: first.next === null ? first.rows : null, named: named.rows };
   }
 
   routes.get('/settings/new', requireAdmin, async (context) => {
     const kind = readKind(context.req.query('kind') ?? '');
     if (kind === null) return context.notFound();
     const signedIn = context.get('signedIn');
-    const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: null };
-    const linked = await workspaces.list(signedIn.account.id);
-    return context.html(<NewTargetPage signedIn={signedIn} kind={kind} wish={wish} workspaces={linked} />);
+    const wish = { name: KIND_NAMES[kind], url: '', events: FIRST_EVENTS, workspaces: EVERY_WORKSPACE };
+    const { offered } = await readOffered(signedIn.account.id);
+    return context.html(<NewTargetPage signedIn={signedIn} kind={kind} wish={wish} offered={offered} />);
   });
   routes.post('/settings/targets', requireAdmin, async (context) => {
     const signedIn = context.get('signedIn');
@@ -95,7 +108,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
           signedIn={signedIn}
           kind={kind}
           wish={wish}
-          workspaces={await workspaces.list(signedIn.account.id)}
+          offered={(await readOffered(signedIn.account.id)).offered}
           error={error}
         />,
         status,
@@ -113,7 +126,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     context: ServerContext,
     target: Target,
     facts: Shown = {},
-    status: 200 | 403 | 409 | 422 = 200,
+    status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
     return context.html(
@@ -121,7 +134,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
         signedIn={signedIn}
         target={target}
         entitlements={await plans.entitlementsOf(signedIn.account.id)}
-        workspaces={await workspaces.list(signedIn.account.id)}
+        workspaces={await readOffered(signedIn.account.id, target)}
         isShortLived={isShortLived({ kind: target.kind, url: targets.open(target).url })}
         {...facts}
       />,

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
+import { isAddressOf, parseNetwork } from '../../base/values/address.ts';
 
 /** How a server is reached. */
 export interface ServerSettings {
@@ -95,32 +95,11 @@ function readPublicUrl(text: string): URL {
 
 /** Whether an address is in one of the ranges. Throws `usage`. */
 function makeRangeCheck(ranges: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    const version = isIP(address);
-    const most = version === 6 ? 128 : 32;
-    const prefix = bits === undefined ? most : Number(bits);
-    if (version === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > most)
+  const networks = ranges.map((range) => {
+    const network = parseNetwork(range);
+    if (network === null)
       throw usage(`${JSON.stringify(range)} is no range of addresses`, 'a range looks like 10.0.0.0/8');
-    list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4');
-  }
-  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** The client behind proxies: the last address of `X-Forwarded-For` that is no trusted proxy; the peer's own where that is none. */
-export function findClientAddress(
-  peer: string,
-  forwarded: string | undefined,
-  isTrustedProxy: (address: string) => boolean,
-): string {
-  let address = peer.replace(/^::ffff:/, '');
-  if (forwarded === undefined) return address;
-  for (const hop of forwarded.split(',').reverse()) {
-    if (!isTrustedProxy(address)) return address;
-    const next = hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1');
-    if (isIP(next) === 0) return address;
-    address = next;
-  }
-  return address;
+    return network;
+  });
+  return (address) => networks.some((network) => isAddressOf(network, address));
 }

@@ -10,7 +10,8 @@ import {
 } from '../../http/signature.ts';
 import { createFailures, refuseSignature } from '../../http/signature-failures.ts';
 import type { LinkedWorkspace, Target } from '../database/tables.ts';
-import { capabilityOf, readWorkspaces } from '../deliveries/targets.ts';
+import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
+import { capabilityOf } from '../deliveries/targets.ts';
 import {
   checkOutcome,
   describeStanding,
@@ -19,6 +20,7 @@ import {
   requireDecidable,
   type Standing,
 } from '../links/signed-decisions.ts';
+import { networkOf } from './client-address.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { answerProblems } from './problems.ts';
 
@@ -90,7 +92,7 @@ export function signedRoutes(parts: ServerParts): Hono<ServerEnv> {
     const signer = await findSigner(context.req.param('workspace') ?? '', (secrets) =>
       createVerifier(secrets)(SCHEME, headers, timestamp, body),
     );
-    if (signer === null) throw refuseSignature(failures, context.get('address'));
+    if (signer === null) throw refuseSignature(failures, networkOf(context.get('address')));
     await checkTarget(signer.target, signer.workspace);
     return { ...signer, signedAt: Number(timestamp) * 1000, body };
   }

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { ConfirmPage } from '../pages/front.tsx';
 import { USAGE_SPANS, UsagePage } from '../pages/usage.tsx';
 import type { ServerEnv, ServerParts } from './context.ts';
-import { requireAdmin } from './guards.ts';
+import { readPageWish, requireAdmin } from './guards.ts';
 
 /** What the workspaces of an account have counted. Everybody of the account sees it; admins delete it. */
 export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
@@ -14,7 +14,9 @@ export function usageRoutes({ usage }: ServerParts): Hono<ServerEnv> {
     const span = USAGE_SPANS.find((each) => each === asked) ?? USAGE_SPANS[0];
     const days = await usage.list(signedIn.account.id, span);
     const said = context.req.query('said') === 'deleted' ? 'The figures were deleted.' : null;
-    return context.html(<UsagePage signedIn={signedIn} days={days} said={said} />);
+    return context.html(
+      <UsagePage signedIn={signedIn} days={days} wish={readPageWish(context)} said={said} />,
+    );
   });
   routes.get('/usage/delete', requireAdmin, (context) =>
     context.html(

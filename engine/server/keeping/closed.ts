@@ -10,7 +10,7 @@ import {
   saveNextKey,
   takeNextKey,
 } from '../secrets.ts';
-import { importDatabase } from './export.ts';
+import { importDatabase } from './import.ts';
 import { encryptAnew } from './rotate-key.ts';
 
 // What is done to a server that does not run: the lock on its database sees to that.

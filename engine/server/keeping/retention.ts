@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts';
 import { KEPT_TELEMETRY_DAYS } from '../../http/telemetry-day.ts';
 import type { Tables } from '../database/tables.ts';
 import type { UsedSignatures } from '../links/used-signatures.ts';
+import type { FailureCounter } from '../people/failures.ts';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -27,11 +28,13 @@ export function createServerRetention({
   db,
   clock,
   log,
+  failures,
   signatures,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   log: Log;
+  failures: Pick<FailureCounter, 'clean'>;
   signatures: Pick<UsedSignatures, 'clean'>;
 }): ServerRetention {
   const timer = createDueTimer({ clock, onDue: start });
@@ -70,6 +73,7 @@ export function createServerRetention({
       .deleteFrom('device_requests')
       .where('expires_at', '<', now - HOUR)
       .execute();
+    await failures.clean();
     await signatures.clean();
   }
 

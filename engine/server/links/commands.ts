@@ -5,6 +5,7 @@ import { COMMAND_LIFE_MS, type CommandOutcome, type LinkCommand } from '../../ht
 import type { Command, LinkedWorkspace, Tables } from '../database/tables.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { makeServerId } from '../secrets.ts';
+import { requireAsker } from './askers.ts';
 
 /** Commands are kept so long after they ended. */
 const KEPT_MS = 30 * 86_400_000;
@@ -78,8 +79,10 @@ export function createCommands({
   const waiting = new Map<string, Set<() => void>>();
 
   async function add(
-    workspace: string,
-    facts: Pick<Command, 'verb' | 'decision_id' | 'hash' | 'person' | 'channel' | 'code' | 'about'>,
+    { id: workspace, account_id: account }: Pick<LinkedWorkspace, 'id' | 'account_id'>,
+    facts: Pick<Command, 'verb' | 'decision_id' | 'hash' | 'person' | 'code' | 'about'> & {
+      channel: Channel | null;
+    },
     within?: (change: Transaction<Tables>) => Promise<void>,
   ): Promise<Command> {
     const now = clock.now();
@@ -92,6 +95,8 @@ export function createCommands({
         .where('id', '=', workspace)
         .returning('command_seq')
         .executeTakeFirstOrThrow();
+      const { person, channel } = facts;
+      if (person !== null && channel !== null) await requireAsker(trx, { account, person, channel });
       // A refresh that was given may be under way, with what was true before.
       const isRepeatable = facts.verb === 'refresh';
       const same = isRepeatable
@@ -143,7 +148,7 @@ export function createCommands({
     ) {
       const about = `${decision} in ${name}`;
       const facts = { verb, decision_id: decision, hash, person, channel, code, about };
-      const command = await add(id, facts, within);
+      const command = await add({ id, account_id }, facts, within);
       await onChanged(id, decision);
       await changes.record({
         account: account_id,
@@ -156,12 +161,12 @@ export function createCommands({
     async giveRefresh(account) {
       const linked = await db
         .selectFrom('workspaces')
-        .select('id')
+        .select(['id', 'account_id'])
         .where('account_id', '=', account)
         .where('revoked_at', 'is', null)
         .execute();
       const nobody = { decision_id: null, hash: null, person: null, channel: null, code: null };
-      for (const { id } of linked) await add(id, { verb: 'refresh', about: 'the lease', ...nobody });
+      for (const each of linked) await add(each, { verb: 'refresh', about: 'the lease', ...nobody });
     },
     async listWaiting(workspace, after) {
       const rows = await db

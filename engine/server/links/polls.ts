@@ -12,8 +12,9 @@ export type PollEnd = 'news' | 'time' | 'gone' | 'displaced' | 'revoked' | 'clos
 interface Line {
   /** The engine that polled last. */
   instance: string;
+  /** By the monotonic clock, as the next. */
   contestedUntil: number;
-  /** When its last poll ended, by the monotonic clock; null for none. */
+  /** When its last poll ended; null for none. */
   endedAt: number | null;
   /** Ends the open poll. */
   end: ((why: PollEnd) => void) | null;
@@ -52,7 +53,8 @@ export function createPolls(clock: Clock): Polls {
       const line = lines.get(workspace) ?? { instance, contestedUntil: 0, endedAt: null, end: null };
       lines.set(workspace, line);
       // One that has gone is not in the way: an engine that was started again is no second one.
-      if (line.instance !== instance && line.end !== null) line.contestedUntil = clock.now() + CONTESTED_MS;
+      if (line.instance !== instance && line.end !== null)
+        line.contestedUntil = clock.monotonic() + CONTESTED_MS;
       line.end?.(line.instance === instance ? 'gone' : 'displaced');
       line.instance = instance;
       let ended: PollEnd | null = isClosing ? 'closing' : null;
@@ -66,7 +68,7 @@ export function createPolls(clock: Clock): Polls {
       const leave = (): void => end('gone');
       signal.addEventListener('abort', leave);
       return {
-        isContested: () => line.contestedUntil > clock.now(),
+        isContested: () => line.contestedUntil > clock.monotonic(),
         async wait(ms) {
           if (ended === null) {
             const { promise, resolve } = Promise.withResolvers<void>();

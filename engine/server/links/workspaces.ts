@@ -4,29 +4,22 @@ import { SvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { toPrintable } from '../../base/text.ts';
 import { retryDeadlocks } from '../database/errors.ts';
-import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { LinkedWorkspace, Machine, Person, Tables } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
 import type { TokenChanges } from '../database/token-changes.ts';
-import { readWorkspaces } from '../deliveries/targets.ts';
+import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
 import type { DecisionFollower } from './follower.ts';
 import { createSightings } from './sightings.ts';
+import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
 
 /** Who tells something: what of a workspace changes only with what its token opens. */
 export type Teller = Pick<LinkedWorkspace, 'id' | 'account_id' | 'name'>;
 
-/** A workspace as pages list it. */
-export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
-
 /** Workspaces that were linked from machines of an account, each with a token of its own. */
-export interface Workspaces {
-  list(account: string): Promise<ListedWorkspace[]>;
-  /** The same, a page at a time. */
-  listPage(account: string, wish: PageWish): Promise<ListPage<ListedWorkspace>>;
-  /** How many are linked. */
-  countLinked(account: string): Promise<number>;
+export interface Workspaces extends WorkspaceLists {
   /** One of that account; null for any other. */
   find(account: string, id: string): Promise<LinkedWorkspace | null>;
   /** One that is linked, of whatever account; null for any other. */
@@ -56,11 +49,6 @@ export interface Workspaces {
 
 /** So many are remembered. */
 const MOST_TELLERS = 10_000;
-
-const BY_NAME: ListOrder = {
-  columns: { 'workspaces.name': 'text', 'workspaces.id': 'text' },
-  direction: 'asc',
-};
 
 const cleanName = (name: string): string =>
   toPrintable(name).replace(/\s+/g, ' ').trim().slice(0, 200) || 'unnamed';
@@ -118,26 +106,8 @@ export function createWorkspaces({
     return workspace;
   }
 
-  const ofAccount = (account: string) =>
-    db
-      .selectFrom('workspaces')
-      .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
-      .selectAll('workspaces')
-      .select('machines.name as machine')
-      .where('workspaces.account_id', '=', account);
-  const linkedOf = (account: string) =>
-    db
-      .selectFrom('workspaces')
-      .select(({ fn }) => fn.countAll().as('count'))
-      .where('account_id', '=', account)
-      .where('revoked_at', 'is', null);
-
   return {
-    list: (account) => ofAccount(account).orderBy('workspaces.name').orderBy('workspaces.id').execute(),
-    listPage: (account, wish) => readListPage(ofAccount(account), BY_NAME, wish),
-    async countLinked(account) {
-      return Number((await linkedOf(account).executeTakeFirstOrThrow()).count);
-    },
+    ...createWorkspaceLists(db),
     async find(account, id) {
       const found = await db
         .selectFrom('workspaces')
@@ -157,8 +127,6 @@ export function createWorkspaces({
       return found ?? null;
     },
     async link({ key, name, version }, { machine, person }) {
-      const others = await linkedOf(machine.account_id).where('key', '!=', key).executeTakeFirstOrThrow();
-      await plans.requireRoom(machine.account_id, 'workspaces', Number(others.count));
       const { token, hash } = makeToken('svcw_');
       const now = clock.now();
       const facts = {
@@ -170,21 +138,33 @@ export function createWorkspaces({
         last_seen_at: now,
         revoked_at: null,
       };
-      const workspace = await db
-        .insertInto('workspaces')
-        .values({
-          id: makeServerId('w'),
-          account_id: machine.account_id,
-          key,
-          created_at: now,
-          command_seq: 0,
-          channels: '',
-          more_decisions: 0,
-          ...facts,
-        })
-        .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const row = {
+        id: makeServerId('w'),
+        account_id: machine.account_id,
+        key,
+        created_at: now,
+        command_seq: 0,
+        channels: '',
+        more_decisions: 0,
+        ...facts,
+      };
+      const workspace = await db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        const others = await change
+          .selectFrom('workspaces')
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where('account_id', '=', row.account_id)
+          .where('revoked_at', 'is', null)
+          .where('key', '!=', key)
+          .executeTakeFirstOrThrow();
+        await plans.requireRoom(change, row.account_id, 'workspaces', Number(others.count));
+        return change
+          .insertInto('workspaces')
+          .values(row)
+          .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
+          .returningAll()
+          .executeTakeFirstOrThrow();
+      });
       await changes.record({
         account: machine.account_id,
         actor: person.name,

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
+import { takeTurn } from '../database/take-turn.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -64,39 +65,42 @@ export function createDeviceRequests({
         .deleteFrom('device_requests')
         .where('expires_at', '<', now - KEPT_MS)
         .execute();
-      const { waiting } = await db
-        .selectFrom('device_requests')
-        .select(({ fn }) => fn.countAll().as('waiting'))
-        .where('address', '=', address)
-        .where('state', '=', 'pending')
-        .where('expires_at', '>', now)
-        .executeTakeFirstOrThrow();
-      if (Number(waiting) >= MOST_OPEN) return null;
       const { token: deviceCode, hash } = makeToken();
-      for (;;) {
-        const userCode = makeTypedCode();
-        const { numInsertedOrUpdatedRows } = await db
-          .insertInto('device_requests')
-          .values({
-            device_hash: hash,
-            user_hash: hashUserCode(userCode),
-            state: 'pending',
-            machine_name: clean(machine, 64),
-            svc_version: clean(version, 32),
-            system: clean(system, 64),
-            address,
-            created_at: now,
-            expires_at: now + EXPIRES_S * 1000,
-            interval_ms: INTERVAL_MS,
-            polled_at: null,
-            person_id: null,
-          })
-          .onConflict((same) => same.doNothing())
-          .executeTakeFirst();
-        // A code that is in use already is made anew.
-        if (Number(numInsertedOrUpdatedRows) === 1)
-          return { deviceCode, userCode, intervalS: INTERVAL_MS / 1000 };
-      }
+      return db.transaction().execute(async (change) => {
+        await takeTurn(change);
+        const { waiting } = await change
+          .selectFrom('device_requests')
+          .select(({ fn }) => fn.countAll().as('waiting'))
+          .where('address', '=', address)
+          .where('state', '=', 'pending')
+          .where('expires_at', '>', now)
+          .executeTakeFirstOrThrow();
+        if (Number(waiting) >= MOST_OPEN) return null;
+        for (;;) {
+          const userCode = makeTypedCode();
+          const { numInsertedOrUpdatedRows } = await change
+            .insertInto('device_requests')
+            .values({
+              device_hash: hash,
+              user_hash: hashUserCode(userCode),
+              state: 'pending',
+              machine_name: clean(machine, 64),
+              svc_version: clean(version, 32),
+              system: clean(system, 64),
+              address,
+              created_at: now,
+              expires_at: now + EXPIRES_S * 1000,
+              interval_ms: INTERVAL_MS,
+              polled_at: null,
+              person_id: null,
+            })
+            .onConflict((same) => same.doNothing())
+            .executeTakeFirst();
+          // A code that is in use already is made anew.
+          if (Number(numInsertedOrUpdatedRows) === 1)
+            return { deviceCode, userCode, intervalS: INTERVAL_MS / 1000 };
+        }
+      });
     },
 
     async poll(deviceCode) {

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { Machine, Person, Tables } from '../database/tables.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { hashToken } from '../secrets.ts';
 
@@ -29,11 +30,34 @@ export function createMachines({
   db,
   clock,
   changes,
+  stopWorkspaces,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
+  stopWorkspaces: StopWorkspaces;
 }): Machines {
+  /** Removes a machine, and stops what was linked from it; null where there is none such. */
+  async function remove(
+    column: 'id' | 'token_hash',
+    value: string,
+    account: string | null,
+  ): Promise<Pick<Machine, 'account_id' | 'name'> | null> {
+    let finish: (() => void) | undefined;
+    const gone = await db.transaction().execute(async (change) => {
+      const removed = await change
+        .deleteFrom('machines')
+        .where(column, '=', value)
+        .$if(account !== null, (query) => query.where('account_id', '=', account!))
+        .returning(['account_id', 'name'])
+        .executeTakeFirst();
+      if (removed !== undefined) finish = await stopWorkspaces(change, removed.account_id, 'logged out');
+      return removed ?? null;
+    });
+    finish?.();
+    return gone;
+  }
+
   return {
     list(account, wish = {}) {
       const query = db
@@ -67,12 +91,8 @@ export function createMachines({
       return { machine, person, account: name };
     },
     async revokeToken(token) {
-      const gone = await db
-        .deleteFrom('machines')
-        .where('token_hash', '=', hashToken(token))
-        .returning(['account_id', 'name'])
-        .executeTakeFirst();
-      if (gone !== undefined)
+      const gone = await remove('token_hash', hashToken(token), null);
+      if (gone !== null)
         await changes.record({
           account: gone.account_id,
           actor: gone.name,
@@ -81,13 +101,8 @@ export function createMachines({
         });
     },
     async revoke(id, by) {
-      const gone = await db
-        .deleteFrom('machines')
-        .where('id', '=', id)
-        .where('account_id', '=', by.account_id)
-        .returning('name')
-        .executeTakeFirst();
-      if (gone === undefined) return false;
+      const gone = await remove('id', id, by.account_id);
+      if (gone === null) return false;
       await changes.record({
         account: by.account_id,
         actor: by.name,

@@ -73,6 +73,8 @@ export function PeoplePage({
   link,
 }: Shown & { people: ListPage<ListedPerson>; link?: { name: string; url: string } | null }) {
   const isAdmin = signedIn.person.role === 'admin';
+  const mayChange = (isOperator: boolean): boolean =>
+    isAdmin && (!isOperator || signedIn.person.is_operator === 1);
   return (
     <Page title="People" path="/app/people" signedIn={signedIn}>
       <Notice said={said ?? null} error={error ?? null} />
@@ -86,7 +88,7 @@ export function PeoplePage({
               <td data-label="Role">{`${role}${is_operator ? ', operator' : ''}`}</td>
               <td data-label="State">{has_password ? 'can sign in' : 'invited'}</td>
               <td>
-                {isAdmin ? (
+                {mayChange(is_operator) ? (
                   <>
                     <Action
                       action={`/app/people/${id}/invite`}

@@ -6,7 +6,7 @@ import { joinSpans } from '../chats/spans.ts';
 import type { ListPage } from '../database/list-page.ts';
 import type { Command } from '../database/tables.ts';
 import type { WaitingDecision, WaitingPage as WaitingList } from '../links/pending.ts';
-import type { ListedWorkspace } from '../links/workspaces.ts';
+import type { ListedWorkspace } from '../links/workspace-lists.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Field, Notice, Page, TableHead, Time } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';

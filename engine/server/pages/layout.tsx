@@ -205,35 +205,59 @@ export const WhosePassword = ({ name, label = 'Name' }: { name: string; label?: 
   </>
 );
 
+/** A box or a button beside what it chooses. */
+export const Choice = ({
+  type,
+  name,
+  value,
+  isChosen,
+  about,
+  children,
+}: {
+  type: 'checkbox' | 'radio';
+  name: string;
+  value: string;
+  isChosen: boolean;
+  about?: string;
+  children?: Child;
+}) => (
+  <label class="choice">
+    <input type={type} name={name} value={value} {...(isChosen ? { checked: true } : {})} /> {children}
+    {about ? (
+      <>
+        {' '}
+        <span class="dim">{about}</span>
+      </>
+    ) : null}
+  </label>
+);
+
 /** Boxes of which any number may be ticked; the form has them as `name[]`. */
 export function Choices({
   name,
   label,
-  hint,
   choices,
   chosen,
 }: {
   name: string;
   label: string;
-  hint?: string;
-  /** Values, what they mean, and how they are called where that is not the value. */
-  choices: readonly (readonly [value: string, about: string, name?: string])[];
+  /** Values and what they mean. */
+  choices: readonly (readonly [value: string, about: string])[];
   chosen: readonly string[];
 }) {
   return (
     <fieldset>
       <legend>{label}</legend>
-      {hint ? <p class="dim">{hint}</p> : null}
-      {choices.map(([value, about, called = value]) => (
-        <label class="choice">
-          <input
-            type="checkbox"
-            name={`${name}[]`}
-            value={value}
-            {...(chosen.includes(value) ? { checked: true } : {})}
-          />{' '}
-          {called} <span class="dim">{about}</span>
-        </label>
+      {choices.map(([value, about]) => (
+        <Choice
+          type="checkbox"
+          name={`${name}[]`}
+          value={value}
+          isChosen={chosen.includes(value)}
+          about={about}
+        >
+          {value}
+        </Choice>
       ))}
     </fieldset>
   );

@@ -10,7 +10,7 @@ import type { Plan } from '../plans/plans.ts';
 import { BotTable } from './bots.tsx';
 import { Action, Field, Notice, OneTimeAddress, Page, TableHead } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
-import { RunsChart, UsageTable } from './usage.tsx';
+import { listToldDays, RunsChart, UsageTable } from './usage.tsx';
 
 /** What one account has, to be assigned. */
 export function AccountPage({
@@ -149,7 +149,7 @@ export function OperatorPage({
       <BotTable bots={bots} />
       <h2>Usage of all accounts</h2>
       <RunsChart days={totals} />
-      <UsageTable days={totals} />
+      <UsageTable days={listToldDays(totals)} />
     </Page>
   );
 }

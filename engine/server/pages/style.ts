@@ -28,9 +28,10 @@ legend + p.dim { margin: 0.25rem 0 0.5rem; }
 .facts > :first-child { margin-top: 0; }
 .facts > :last-child { margin-bottom: 0; }
 input, select { display: block; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--dim); border-radius: 0.3rem; padding: 0.5rem; width: 100%; max-width: 24rem; }
-input[type='checkbox'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
+input[type='checkbox'], input[type='radio'] { display: inline; width: auto; margin: 0 0.4rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.3rem; margin: 1rem 0; padding: 0.5rem 1rem; }
 legend { font-weight: 600; padding: 0 0.3rem; }
+fieldset .below { margin-left: 1.6rem; }
 .choice { font-weight: 400; margin: 0.3rem 0; padding: 0.2rem 0; }
 pre { border: 1px solid var(--line); border-radius: 0.3rem; background: var(--soft); padding: 0.75rem 1rem; overflow-x: auto; white-space: pre-wrap; }
 details { margin: 0.5rem 0; }

@@ -2,14 +2,15 @@
 import type { AddonName, Entitlements } from '../../base/capabilities.ts';
 import { EVENT_NAMES, EVENTS } from '../../notify/sending/index.ts';
 import type { Target, TargetKind } from '../database/tables.ts';
+import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { DECISION_CODES } from '../deliveries/decision-code.ts';
 import { buildSample } from '../deliveries/samples.ts';
-import { readEvents, readWorkspaces, type TargetWish } from '../deliveries/targets.ts';
+import { readEvents, type TargetWish } from '../deliveries/targets.ts';
 import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verification-code.ts';
-import type { ListedWorkspace } from '../links/workspaces.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
 import { describeAddition, describeTarget, KIND_NAMES } from './settings.tsx';
+import { describeChosen, type OfferedWorkspaces, WorkspaceFields } from './target-workspaces.tsx';
 
 const SAMPLE_AT = Date.UTC(2026, 10, 23, 11, 5);
 
@@ -18,15 +19,14 @@ function TargetForm({
   label,
   kind,
   wish,
-  workspaces,
+  offered,
   urlHint,
 }: {
   action: string;
   label: string;
   kind: TargetKind;
   wish: TargetWish;
-  /** Those of the account. */
-  workspaces: readonly ListedWorkspace[];
+  offered: OfferedWorkspaces['offered'];
   /** What is said of an address that need not be typed again. */
   urlHint?: string;
 }) {
@@ -51,19 +51,7 @@ function TargetForm({
         choices={EVENT_NAMES.map((event) => [event, EVENTS[event]])}
         chosen={wish.events}
       />
-      {workspaces.length === 0 ? null : (
-        <Choices
-          name="workspaces"
-          label="Only of these workspaces"
-          hint="With none ticked, of all of them, later ones too"
-          choices={workspaces.map(({ id, name, machine }) => [
-            id,
-            `on ${machine ?? 'a machine that is logged out'}`,
-            name,
-          ])}
-          chosen={wish.workspaces ?? []}
-        />
-      )}
+      <WorkspaceFields wish={wish.workspaces} offered={offered} />
       <button type="submit">{label}</button>
     </form>
   );
@@ -74,25 +62,19 @@ export function NewTargetPage({
   signedIn,
   kind,
   wish,
-  workspaces,
+  offered,
   error,
 }: {
   signedIn: SignedIn;
   kind: TargetKind;
   wish: TargetWish;
-  workspaces: readonly ListedWorkspace[];
+  offered: OfferedWorkspaces['offered'];
   error?: string | null;
 }) {
   return (
     <Page title={describeAddition(kind)} path="/app/settings" signedIn={signedIn}>
       <Notice error={error ?? null} />
-      <TargetForm
-        action="/app/settings/targets"
-        label="Add"
-        kind={kind}
-        wish={wish}
-        workspaces={workspaces}
-      />
+      <TargetForm action="/app/settings/targets" label="Add" kind={kind} wish={wish} offered={offered} />
       <p>
         <a href="/app/settings">Back</a>
       </p>
@@ -117,7 +99,7 @@ export function TargetPage({
   /** What was typed in and refused; what is saved where nothing was. */
   wish?: TargetWish;
   entitlements: Entitlements;
-  workspaces: readonly ListedWorkspace[];
+  workspaces: OfferedWorkspaces;
   isShortLived: boolean;
   said?: string | null;
   error?: string | null;
@@ -153,7 +135,10 @@ export function TargetPage({
         <dt>Address</dt>
         <dd>{shown_url}</dd>
         <dt>Workspaces</dt>
-        <dd>{describeChosen(target, workspaces)}</dd>
+        <dd>
+          {describeChosen(target, workspaces.named)}{' '}
+          {isAdmin && workspaces.offered === null ? <a href={`${place}/workspaces`}>Choose them</a> : null}
+        </dd>
         <dt>Added</dt>
         <dd>
           <Time at={created_at} />
@@ -197,15 +182,8 @@ export function TargetPage({
             action={place}
             label="Save"
             kind={kind}
-            wish={
-              wish ?? {
-                name,
-                url: '',
-                events: readEvents(target),
-                workspaces: readWorkspaces(target),
-              }
-            }
-            workspaces={workspaces}
+            wish={wish ?? readWish(target)}
+            offered={workspaces.offered}
             urlHint={`Empty keeps ${shown_url}`}
           />
         </>
@@ -251,9 +229,13 @@ function DecidingThere({ kind }: { kind: AddonName }) {
   );
 }
 
-function describeChosen(target: Target, workspaces: readonly ListedWorkspace[]): string {
+/** What the form of a target begins with. */
+function readWish(target: Target): TargetWish {
   const chosen = readWorkspaces(target);
-  if (chosen === null) return 'all of the account';
-  const names = workspaces.filter(({ id }) => chosen.includes(id)).map(({ name }) => name);
-  return names.length === 0 ? 'none: those that it was for are gone' : names.join(', ');
+  return {
+    name: target.name,
+    url: '',
+    events: readEvents(target),
+    workspaces: { scope: chosen === null ? 'all' : 'ticked', ticked: chosen ?? [] },
+  };
 }

@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 import { formatTokenCount } from '../../base/text.ts';
 import type { DayCounts } from '../../http/telemetry-day.ts';
+import { cutListPage, type PageWish } from '../database/list-page.ts';
 import type { UsageDay } from '../links/usage.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Notice, Page, TableHead } from './layout.tsx';
+import { PageLinks } from './page-links.tsx';
 
 /** How far back a page can look, in days. */
 export const USAGE_SPANS = [30, 90, 400] as const;
@@ -27,6 +29,13 @@ export function RunsChart({ days }: { days: readonly UsageDay[] }) {
   if (most === 0) return null;
   const width = days.length * (BAR.width + BAR.gap);
   const heightOf = (n: number): number => Math.round((n / most) * BAR.height);
+  // One path for all bars of a kind: an element for each would be most of the page.
+  const drawBars = (barOf: (of: (typeof runs)[number]) => { height: number; above: number }): string =>
+    runs
+      .map((of, index) => ({ ...barOf(of), x: index * (BAR.width + BAR.gap) }))
+      .filter(({ height }) => height > 0)
+      .map(({ x, height, above }) => `M${x} ${BAR.height - above}v-${height}h${BAR.width}v${height}z`)
+      .join('');
   return (
     <figure>
       <svg
@@ -38,20 +47,11 @@ export function RunsChart({ days }: { days: readonly UsageDay[] }) {
         width="100%"
         height={BAR.height}
       >
-        {runs.map(({ sealed, failed }, index) => {
-          const x = index * (BAR.width + BAR.gap);
-          const [below, above] = [heightOf(sealed), heightOf(failed)];
-          return (
-            <>
-              {sealed > 0 ? (
-                <rect class="sealed" x={x} y={BAR.height - below} width={BAR.width} height={below} />
-              ) : null}
-              {failed > 0 ? (
-                <rect class="failed" x={x} y={BAR.height - below - above} width={BAR.width} height={above} />
-              ) : null}
-            </>
-          );
-        })}
+        <path class="sealed" d={drawBars(({ sealed }) => ({ height: heightOf(sealed), above: 0 }))} />
+        <path
+          class="failed"
+          d={drawBars(({ sealed, failed }) => ({ height: heightOf(failed), above: heightOf(sealed) }))}
+        />
       </svg>
       <figcaption>
         <span class="key sealed">sealed</span>
@@ -62,15 +62,18 @@ export function RunsChart({ days }: { days: readonly UsageDay[] }) {
   );
 }
 
-/** The days on which something was told, the newest first. */
+/** Those of these days on which something was told, the newest first. */
+export const listToldDays = (days: readonly UsageDay[]): UsageDay[] =>
+  days.filter(({ workspaces }) => workspaces > 0).reverse();
+
+/** Days in numbers. */
 export function UsageTable({ days }: { days: readonly UsageDay[] }) {
-  const told = days.filter(({ workspaces }) => workspaces > 0).reverse();
-  if (told.length === 0) return <p>Nothing was told in these days.</p>;
+  if (days.length === 0) return <p>Nothing was told in these days.</p>;
   return (
     <table>
       <TableHead columns={['Day (UTC)', 'Tasks', 'Decisions', 'Runs', 'Tokens', 'Workspaces']} />
       <tbody>
-        {told.map(({ day, counts, workspaces }) => {
+        {days.map(({ day, counts, workspaces }) => {
           const { approved = 0, denied = 0, expired = 0 } = counts.decisions;
           const { sealed, failed } = sumRuns(counts);
           return (
@@ -95,13 +98,17 @@ export function UsageTable({ days }: { days: readonly UsageDay[] }) {
 export function UsagePage({
   signedIn,
   days,
+  wish,
   said,
 }: {
   signedIn: SignedIn;
   days: readonly UsageDay[];
+  /** Which page of the table. */
+  wish: PageWish;
   said?: string | null;
 }) {
-  const total = days.reduce((sum, { workspaces }) => sum + workspaces, 0);
+  const told = listToldDays(days);
+  const shown = cutListPage(told, ({ day }) => day, wish);
   return (
     <Page title="Usage" path="/app/usage" signedIn={signedIn}>
       <Notice said={said ?? null} />
@@ -123,8 +130,14 @@ export function UsagePage({
         ))}
       </ul>
       <RunsChart days={days} />
-      <UsageTable days={days} />
-      {total > 0 && signedIn.person.role === 'admin' ? (
+      <UsageTable days={shown.rows} />
+      <PageLinks
+        page={shown}
+        path="/app/usage"
+        names={{ previous: 'Newer days', next: 'Older days' }}
+        query={{ days: String(days.length) }}
+      />
+      {told.length > 0 && signedIn.person.role === 'admin' ? (
         <p>
           <a href="/app/usage/delete">Delete these figures</a>
         </p>

@@ -41,7 +41,14 @@ export interface FailureCounter {
   begin(key: string, rule: FailureRule): Promise<number>;
   /** The attempt was right: all before it are forgotten. */
   forgive(key: string): Promise<void>;
+  /** The attempt was right: it does not count, and those before it do. */
+  takeBack(key: string): Promise<void>;
+  /** Removes what counts no more, of whoever has not come back. */
+  clean(): Promise<void>;
 }
+
+/** Longer than any rule remembers, and than any pause. */
+const KEPT_MS = 24 * 3600_000;
 
 export function createFailureCounter({ db, clock }: { db: Kysely<Tables>; clock: Clock }): FailureCounter {
   return {
@@ -51,8 +58,13 @@ export function createFailureCounter({ db, clock }: { db: Kysely<Tables>; clock:
       await db
         .deleteFrom('failures')
         .where('key', '=', hash)
-        .where('last_at', '<', now - forgetMs)
-        .where('refused_until', '<=', now)
+        .where((where) =>
+          where.or([
+            where.and([where('last_at', '<', now - forgetMs), where('refused_until', '<=', now)]),
+            // The clock was set back: nobody waits longer than the rule says.
+            where('refused_until', '>', now + longestMs),
+          ]),
+        )
         .execute();
       const steps = Math.ceil(Math.log2(longestMs / firstMs));
       const after = sql<number>`CAST(failures.failures + 1 - ${bigint(free)} AS integer)`;
@@ -81,6 +93,21 @@ export function createFailureCounter({ db, clock }: { db: Kysely<Tables>; clock:
         .where('key', '=', hash)
         .executeTakeFirst();
       return Math.max(1, (kept?.refused_until ?? now) - now);
+    },
+    async takeBack(key) {
+      await db
+        .updateTable('failures')
+        .set(({ eb }) => ({ failures: eb('failures', '-', 1), refused_until: 0 }))
+        .where('key', '=', hashToken(key))
+        .where('failures', '>', 0)
+        .execute();
+    },
+    async clean() {
+      const now = clock.now();
+      await db
+        .deleteFrom('failures')
+        .where('last_at', '<', now - KEPT_MS)
+        .execute();
     },
     async forgive(key) {
       await db.deleteFrom('failures').where('key', '=', hashToken(key)).execute();

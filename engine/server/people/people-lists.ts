@@ -103,14 +103,7 @@ export function createPeopleLists(db: Kysely<Tables>): PeopleLists {
       const page = await readListPage(people.where('people.account_id', '=', account), PEOPLE, wish);
       return { ...page, rows: page.rows.map(readPerson) };
     },
-    async count(account) {
-      const { count } = await db
-        .selectFrom('people')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('account_id', '=', account)
-        .executeTakeFirstOrThrow();
-      return Number(count);
-    },
+    count: (account) => countPeople(db, account),
     listSessions: (person, wish = {}) =>
       readListPage(
         db.selectFrom('browser_sessions').selectAll().where('person_id', '=', person),
@@ -118,4 +111,14 @@ export function createPeopleLists(db: Kysely<Tables>): PeopleLists {
         wish,
       ),
   };
+}
+
+/** How many people an account has. */
+export async function countPeople(db: Kysely<Tables>, account: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('people')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('account_id', '=', account)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

@@ -1,30 +1,25 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { CHANNELS } from '../../base/channels.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import { retryDeadlocks } from '../database/errors.ts';
-import { isSightingDue } from '../database/last-seen.ts';
-import type { Account, Person, Role, Tables } from '../database/tables.ts';
+import type { Person, Role, Tables } from '../database/tables.ts';
+import { changeInTurn } from '../database/take-turn.ts';
+import { withdrawWishes } from '../links/askers.ts';
+import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
-import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+import { makeServerId } from '../secrets.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
 import type { ChangeLog } from './changes.ts';
+import { createInvitations, type Invitations } from './invitations.ts';
+import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
-import { createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
+import { createSignIns, type SignIns } from './sign-ins.ts';
 
-/** How long an address that invites somebody, or lets them set a new password, opens. */
-export const INVITATION_MS = 72 * 3600_000;
-/** How long a browser stays signed in: without a request, and at most. */
-const IDLE_MS = 7 * 24 * 3600_000;
-const LONGEST_MS = 30 * 24 * 3600_000;
+export type { SignedIn } from './sign-ins.ts';
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
-
-/** Who is signed in, in what browser. */
-export interface SignedIn {
-  person: Person;
-  account: Account;
-  /** Of the browser's session; opens nothing. */
-  sessionId: string;
-}
+/** The channels by which somebody asks in their own name. */
+const PERSONAL = CHANNELS.filter((channel) => channel !== 'automation');
 
 export interface NewPerson {
   name: string;
@@ -35,12 +30,8 @@ export interface NewPerson {
 }
 
 /** Accounts, the people in them, and who is signed in where. */
-export interface People extends PeopleLists {
+export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   countOperators(): Promise<number>;
-  addAccount(name: string, actor: string): Promise<Account>;
-  findAccount(name: string): Promise<Account>;
-  findAccountById(id: string): Promise<Account | null>;
-  removeAccount(name: string, actor: string): Promise<void>;
   /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
   add(person: NewPerson, actor: string): Promise<Person>;
   /** Throws `not_found`. */
@@ -50,35 +41,8 @@ export interface People extends PeopleLists {
   /** The last admin of an account and the last operator stay: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
-  /** The token of an address that lets them set their password, once. Older ones open no longer. */
-  invite(person: Person, actor: string): Promise<string>;
-  /** Who an invitation is for; null when it is unknown, used or too old. */
-  findInvited(token: string): Promise<Person | null>;
-  /** Sets the password by an invitation, once even when two try; null when it is not valid. Ends their other sessions. */
-  takeInvitation(token: string, password: string): Promise<Person | null>;
   setPassword(person: Person, password: string): Promise<void>;
-  signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
-  /** Who a cookie stands for. */
-  findSignedIn(token: string): Promise<SignedIn | null>;
-  /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
-  endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
 }
-
-export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
-
-function checkName(name: string, what: string): string {
-  const normal = name.normalize('NFC').trim();
-  if (!NAME.test(normal))
-    throw new SvcError(
-      'fields_invalid',
-      `${what} has 1 to 48 letters, digits, spaces, dots, dashes and underscores`,
-      { data: { fields: ['name'] } },
-    );
-  return normal;
-}
-
-const takenError = (name: string): SvcError =>
-  new SvcError('conflict', `${JSON.stringify(name)} is taken`, { hint: 'choose another name' });
 
 export function createPeople({
   db,
@@ -86,20 +50,32 @@ export function createPeople({
   changes,
   passwords,
   plans,
+  stopWorkspaces,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   passwords: Passwords;
   plans: Pick<Plans, 'requireRoom'>;
+  stopWorkspaces: StopWorkspaces;
 }): People {
-  const lists = createPeopleLists(db);
-  const accountById = (id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id);
-
-  /** Removing or demoting is refused where nobody would be left who can undo it. */
-  async function checkSomebodyStays({ id, account_id, role, is_operator }: Person): Promise<void> {
-    const others = db.selectFrom('people').select('id').where('id', '!=', id);
-    if (is_operator === 1 && !(await others.where('is_operator', '=', 1).executeTakeFirst()))
+  /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
+  async function checkSomebodyStays(
+    change: Transaction<Tables>,
+    person: string,
+    what: 'removed' | 'demoted',
+  ): Promise<void> {
+    const { id, account_id, role, is_operator } = await change
+      .selectFrom('people')
+      .selectAll()
+      .where('id', '=', person)
+      .executeTakeFirstOrThrow();
+    const others = change.selectFrom('people').select('id').where('id', '!=', id);
+    if (
+      what === 'removed' &&
+      is_operator === 1 &&
+      !(await others.where('is_operator', '=', 1).executeTakeFirst())
+    )
       throw new SvcError('conflict', 'the last operator stays', { hint: 'make another operator first' });
     const admins = others.where('account_id', '=', account_id).where('role', '=', 'admin');
     if (role === 'admin' && !(await admins.executeTakeFirst()))
@@ -108,21 +84,11 @@ export function createPeople({
       });
   }
 
-  const endSessions: People['endSessions'] = async (person, which) => {
-    let ended = db.deleteFrom('browser_sessions').where('person_id', '=', person);
-    if ('only' in which) ended = ended.where('id', '=', which.only);
-    else if (which.allBut !== null) ended = ended.where('id', '!=', which.allBut);
-    return Number((await ended.executeTakeFirst()).numDeletedRows);
-  };
-
-  const setPassword: People['setPassword'] = async (person, password) => {
-    const stored = await passwords.store(password);
-    await db.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
-    await endSessions(person.id, { allBut: null });
-  };
-
   return {
-    ...lists,
+    ...createPeopleLists(db),
+    ...createAccounts({ db, clock, changes, stopWorkspaces }),
+    ...createInvitations({ db, clock, changes, passwords }),
+    ...createSignIns({ db, clock, changes }),
     async countOperators() {
       const { count } = await db
         .selectFrom('people')
@@ -131,54 +97,7 @@ export function createPeople({
         .executeTakeFirstOrThrow();
       return Number(count);
     },
-    async addAccount(name, actor) {
-      const account = {
-        id: makeServerId('a'),
-        name: checkName(name, "an account's name"),
-        plan: 'free',
-        created_at: clock.now(),
-      };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('accounts')
-        .values(account)
-        .onConflict((same) => same.column('name').doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
-      await changes.record({ account: account.id, actor, what: 'account added', detail: account.name });
-      return account;
-    },
-    async findAccountById(id) {
-      return (await accountById(id).executeTakeFirst()) ?? null;
-    },
-    async findAccount(name) {
-      const account = await db
-        .selectFrom('accounts')
-        .selectAll()
-        .where('name', '=', name.normalize('NFC').trim())
-        .executeTakeFirst();
-      if (account === undefined)
-        throw new SvcError('not_found', `no account ${JSON.stringify(name)}`, {
-          hint: 'svc server account list shows them',
-        });
-      return account;
-    },
-    async removeAccount(name, actor) {
-      const account = await this.findAccount(name);
-      const operators = await db
-        .selectFrom('people')
-        .select('id')
-        .where('account_id', '!=', account.id)
-        .where('is_operator', '=', 1)
-        .executeTakeFirst();
-      if (operators === undefined)
-        throw new SvcError('conflict', 'the account of the last operator stays', {
-          hint: 'make an operator in another account first',
-        });
-      await retryDeadlocks(() => db.deleteFrom('accounts').where('id', '=', account.id).execute());
-      await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
-    },
     async add({ name, account, role, isOperator, password }, actor) {
-      await plans.requireRoom(account, 'people', await lists.count(account));
       const row: Person = {
         id: makeServerId('p'),
         account_id: account,
@@ -189,12 +108,15 @@ export function createPeople({
         password: password === null ? null : await passwords.store(password),
         created_at: clock.now(),
       };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('people')
-        .values(row)
-        .onConflict((same) => same.column('name_key').doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      await changeInTurn(db, async (change) => {
+        await plans.requireRoom(change, account, 'people', await countPeople(change, account));
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('people')
+          .values(row)
+          .onConflict((same) => same.column('name_key').doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
+      });
       await changes.record({ account, actor, what: 'person added', detail: `${row.name}, ${role}` });
       return row;
     },
@@ -218,8 +140,14 @@ export function createPeople({
       return found ?? null;
     },
     async remove(person, actor) {
-      await checkSomebodyStays(person);
-      await retryDeadlocks(() => db.deleteFrom('people').where('id', '=', person.id).execute());
+      const finish = await changeInTurn(db, async (change) => {
+        await checkSomebodyStays(change, person.id, 'removed');
+        await change.deleteFrom('people').where('id', '=', person.id).execute();
+        const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
+        await withdrawWishes(change, asker, clock.now());
+        return stopWorkspaces(change, person.account_id, 'logged out');
+      });
+      finish();
       await changes.record({
         account: person.account_id,
         actor,
@@ -228,9 +156,16 @@ export function createPeople({
       });
     },
     async setRole(person, role, actor) {
-      if (role !== 'admin') await checkSomebodyStays({ ...person, is_operator: 0 });
-      await db.updateTable('people').set({ role }).where('id', '=', person.id).execute();
-      await endSessions(person.id, { allBut: null });
+      await changeInTurn(db, async (change) => {
+        if (role !== 'admin') await checkSomebodyStays(change, person.id, 'demoted');
+        await change
+          .updateTable('people')
+          .set({ role })
+          .where('id', '=', person.id)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+      });
       await changes.record({
         account: person.account_id,
         actor,
@@ -238,119 +173,20 @@ export function createPeople({
         detail: `${person.name}: ${role}`,
       });
     },
-    async invite(person, actor) {
-      const { token, hash } = makeToken();
-      const kind = person.password === null ? 'invite' : 'reset';
-      await db.transaction().execute(async (change) => {
-        await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
-        await change
-          .insertInto('invitations')
-          .values({
-            token_hash: hash,
-            person_id: person.id,
-            kind,
-            expires_at: clock.now() + INVITATION_MS,
-          })
-          .execute();
-      });
-      await changes.record({
-        account: person.account_id,
-        actor,
-        what: kind === 'invite' ? 'person invited' : 'password reset offered',
-        detail: person.name,
-      });
-      return token;
-    },
-    async findInvited(token) {
-      const found = await db
-        .selectFrom('invitations')
-        .innerJoin('people', 'people.id', 'invitations.person_id')
-        .selectAll('people')
-        .where('token_hash', '=', hashToken(token))
-        .where('expires_at', '>', clock.now())
-        .executeTakeFirst();
-      return found ?? null;
-    },
-    async takeInvitation(token, password) {
+    async setPassword(person, password) {
       const stored = await passwords.store(password);
-      const person = await db.transaction().execute(async (change) => {
-        const taken = await change
-          .deleteFrom('invitations')
-          .where('token_hash', '=', hashToken(token))
-          .where('expires_at', '>', clock.now())
-          .returning('person_id')
-          .executeTakeFirst();
-        if (taken === undefined) return null;
-        await change.deleteFrom('browser_sessions').where('person_id', '=', taken.person_id).execute();
-        return change
+      await db.transaction().execute(async (change) => {
+        await change
           .updateTable('people')
           .set({ password: stored })
-          .where('id', '=', taken.person_id)
-          .returningAll()
+          .where('id', '=', person.id)
+          .returning('id')
           .executeTakeFirstOrThrow();
+        await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
+        // An address for a new password that was made before would undo this one.
+        await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
       });
-      if (person !== null)
-        await changes.record({ account: person.account_id, actor: person.name, what: 'password set' });
-      return person;
+      await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
     },
-    setPassword,
-    async signIn(person, { address, browser }) {
-      const { token, hash } = makeToken();
-      const now = clock.now();
-      await db
-        .deleteFrom('browser_sessions')
-        .where((where) =>
-          where.or([where('seen_at', '<', now - IDLE_MS), where('created_at', '<', now - LONGEST_MS)]),
-        )
-        .execute();
-      await db
-        .insertInto('browser_sessions')
-        .values({
-          token_hash: hash,
-          id: makeServerId('b'),
-          person_id: person.id,
-          created_at: now,
-          seen_at: now,
-          address,
-          browser: browser.slice(0, 200),
-        })
-        .execute();
-      await changes.record({
-        account: person.account_id,
-        actor: person.name,
-        what: 'signed in',
-        detail: `from ${address}`,
-      });
-      return token;
-    },
-    async findSignedIn(token) {
-      const now = clock.now();
-      const session = await db
-        .selectFrom('browser_sessions')
-        .selectAll()
-        .where('token_hash', '=', hashToken(token))
-        .where('seen_at', '>=', now - IDLE_MS)
-        .where('created_at', '>=', now - LONGEST_MS)
-        .executeTakeFirst();
-      if (session === undefined) return null;
-      if (isSightingDue(session.seen_at, now))
-        await db
-          .updateTable('browser_sessions')
-          .set({ seen_at: now })
-          .where('token_hash', '=', session.token_hash)
-          .execute();
-      const person = await db
-        .selectFrom('people')
-        .selectAll()
-        .where('id', '=', session.person_id)
-        .executeTakeFirst();
-      if (person === undefined) return null;
-      return {
-        person,
-        account: await accountById(person.account_id).executeTakeFirstOrThrow(),
-        sessionId: session.id,
-      };
-    },
-    endSessions,
   };
 }

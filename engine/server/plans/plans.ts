@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import {
   ACCOUNT_CAPABILITIES,
   ACCOUNT_CAPABILITY_NAMES,
@@ -47,8 +47,11 @@ export interface Plans {
   entitlementsOf(account: string): Promise<Entitlements & { addons: AddonName[] }>;
   assign(account: Account, plan: PlanName, actor: string): Promise<void>;
   switchAddon(account: Account, addon: AddonName, isOn: boolean, actor: string): Promise<void>;
-  /** Throws `quota_exceeded` when an account that has so many already may not have one more. */
-  requireRoom(account: string, quota: QuotaName, used: number): Promise<void>;
+  /**
+   * Throws `quota_exceeded` when an account that has so many already may not have one more. They are counted in the transaction
+   * that adds one, after `takeTurn`.
+   */
+  requireRoom(change: Transaction<Tables>, account: string, quota: QuotaName, used: number): Promise<void>;
 }
 
 const LARGEST = 1_000_000;
@@ -75,8 +78,8 @@ export function createPlans({
   /** Called after something else is allowed to these accounts: their leases say what was. */
   onChanged(accounts: readonly string[]): Promise<void>;
 }): Plans {
-  async function readPlans(): Promise<Record<PlanName, Plan>> {
-    const rows = await db.selectFrom('plan_values').selectAll().execute();
+  async function readPlans(from: Kysely<Tables> = db): Promise<Record<PlanName, Plan>> {
+    const rows = await from.selectFrom('plan_values').selectAll().execute();
     const read = (name: PlanName): Plan => {
       const set = new Map(rows.filter(({ plan }) => plan === name).map(({ key, value }) => [key, value]));
       const { quotas, capabilities } = DEFAULTS[name];
@@ -101,15 +104,15 @@ export function createPlans({
     return { free: read('free'), professional: read('professional'), team: read('team') };
   }
 
-  const entitlementsOf: Plans['entitlementsOf'] = async (account) => {
-    const { plan } = await db
+  const readEntitlements = async (from: Kysely<Tables>, account: string) => {
+    const { plan } = await from
       .selectFrom('accounts')
       .select('plan')
       .where('id', '=', account)
       .executeTakeFirstOrThrow();
-    const rows = await db.selectFrom('addons').select('addon').where('account_id', '=', account).execute();
+    const rows = await from.selectFrom('addons').select('addon').where('account_id', '=', account).execute();
     const addons = ADDONS.filter((addon) => rows.some((row) => row.addon === addon));
-    const plans = await readPlans();
+    const plans = await readPlans(from);
     const own = plans[plan as PlanName] ?? plans.free;
     return {
       plan: own.name,
@@ -121,6 +124,7 @@ export function createPlans({
       }),
     };
   };
+  const entitlementsOf: Plans['entitlementsOf'] = (account) => readEntitlements(db, account);
 
   return {
     async list() {
@@ -176,8 +180,8 @@ export function createPlans({
       });
       await onChanged([account.id]);
     },
-    async requireRoom(account, quota, used) {
-      const { plan, quotas } = await entitlementsOf(account);
+    async requireRoom(change, account, quota, used) {
+      const { plan, quotas } = await readEntitlements(change, account);
       const most = quotas[quota];
       if (most === null || used < most) return;
       throw new SvcError('quota_exceeded', `the plan ${plan} has room for ${most} ${quota}`, {

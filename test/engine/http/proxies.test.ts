@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findProxy, readProxies } from '../../../engine/http/proxies.ts';
+import { assertReadsNoProxy } from '../../support/no-proxy-cases.ts';
 
 test('proxies are read as other programs read them, and a broken one is not repeated', () => {
   assert.deepEqual(readProxies({}), { http: '', https: '', except: '' });
@@ -22,20 +23,32 @@ test('proxies are read as other programs read them, and a broken one is not repe
   );
 });
 
-test('NO_PROXY names hosts, also by address, and by the port that an address leaves out', () => {
+test('NO_PROXY names hosts, what is below them, addresses and networks, also by the port', async () => {
   const isExcept = (address: string, except: string): boolean =>
     findProxy(new URL(address), { http: 'http://plain', https: 'http://secure', except }) === null;
-  for (const except of ['10.0.0.1', '10.0.0.1:443', '10.0.0.1:0443'])
-    assert.ok(isExcept('https://10.0.0.1/x', except), except);
-  assert.ok(!isExcept('http://10.0.0.1', '10.0.0.1:443'));
-  assert.ok(isExcept('http://10.0.0.1', '10.0.0.1:80'));
-  for (const except of ['fd00::1', '[fd00::1]', '[fd00::1]:8443', 'FD00::1'])
-    assert.ok(isExcept('https://[fd00::1]:8443', except), except);
-  for (const except of ['[fd00::1]:443', 'fd00::', '::1', '1'])
-    assert.ok(!isExcept('https://[fd00::1]:8443', except), except);
-  assert.ok(isExcept('https://svc.example.', 'svc.example'));
-  for (const except of ['.', '*.', '[]', ':443', '*svc.example', '*:443x'])
-    assert.ok(!isExcept('https://svc.example', except), except);
+  await assertReadsNoProxy((address, except) => !isExcept(address, except));
+  assert.ok(!isExcept('http://192.0.2.7', '192.0.2.7:443'));
+  assert.ok(isExcept('http://192.0.2.7', '192.0.2.7:80'));
+});
+
+test('a WebSocket goes where its https does', () => {
+  const proxies = { http: 'http://plain', https: 'http://secure', except: 'b.example:443' };
+  assert.equal(findProxy(new URL('wss://a.example'), proxies), 'http://secure');
+  assert.equal(findProxy(new URL('wss://b.example'), proxies), null);
+  assert.equal(findProxy(new URL('ws://a.example'), proxies), 'http://plain');
+});
+
+test('a proxy that cannot be used is told of where it is needed, without its password', () => {
+  const proxies = { http: '', https: 'socks5://me:secret@proxy:1', except: 'b.example' };
+  assert.throws(
+    () => findProxy(new URL('https://a.example'), proxies),
+    (error: Error) => {
+      assert.equal(error.message, 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://');
+      return true;
+    },
+  );
+  assert.equal(findProxy(new URL('https://b.example'), proxies), null);
+  assert.equal(findProxy(new URL('https://localhost'), proxies), null);
 });
 
 test('the proxy of http is that of https where there is no other, and never the other way around', () => {

@@ -44,7 +44,11 @@ onBothDatabases((start) => {
     for (const remove of removals) {
       const shop = await linkByHand(server, ann, { name: 'web-shop', key: 'the shop' });
       const other = await linkByHand(server, ann, { name: 'api' });
-      const both = await addTarget('webhook', { 'events[]': 'needs_approval', 'workspaces[]': shop.id });
+      const both = await addTarget('webhook', {
+        'events[]': 'needs_approval',
+        scope: 'ticked',
+        'workspaces[]': shop.id,
+      });
       await shop.tellPending([{}]);
       await shop.tellEvents([{}]);
       await both.atLeast(1);

@@ -61,6 +61,8 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'POST /app/settings/targets/:id/resume': 'admin',
   'POST /app/settings/targets/:id/secret': 'admin',
   'POST /app/settings/targets/:id/test': 'admin',
+  'GET /app/settings/targets/:id/workspaces': 'admin',
+  'POST /app/settings/targets/:id/workspaces': 'admin',
   'GET /app/settings/targets/:id/remove': 'admin',
   'POST /app/settings/targets/:id/remove': 'admin',
   'GET /app/deliveries': 'member',
@@ -140,7 +142,11 @@ onBothDatabases((start) => {
       await shop.tellPending(
         approvals.map((approval, index) => ({ ...texts, approval, decision_id: `d-${index + 17}` })),
       );
-      const hook = await rig.addTarget('n8n', { 'events[]': 'needs_approval', 'workspaces[]': shop.id });
+      const hook = await rig.addTarget('n8n', {
+        'events[]': 'needs_approval',
+        scope: 'ticked',
+        'workspaces[]': shop.id,
+      });
       await shop.tellEvents([{ title: NASTY, project: NASTY, agent: NASTY, reason: NASTY }]);
       await hook.atLeast(1);
       await server.parts.deliveries.settled();
@@ -331,7 +337,10 @@ onBothDatabases((start) => {
       ])
         for (const place of ['/app/deliveries', '/app/settings', '/app/settings/new', '/device', '/sign-in'])
           assert.ok((await ann.get(`${place}?${query}`)).status < 500, `${place}?${query}`);
-      const names = ['name', 'url', 'events[]', 'workspaces[]', 'kind', 'password', 'old', 'role', 'account'];
+      const names = [
+        ...['name', 'url', 'events[]', 'scope', 'workspaces[]', 'shown[]', 'find', 'what', 'kind'],
+        ...['password', 'old', 'role', 'account'],
+      ];
       const fields = {
         ...Object.fromEntries(names.map((name) => [name, 'a\0'])),
         user_code: '\0',

@@ -99,6 +99,13 @@ onBothDatabases((start, makeDatabase) => {
       [lines.with(3, '{"table":"accounts","row":{"id":"x","shoe_size":"44"}}'), 'body_invalid'],
       [lines.with(0, lines[0]!.replace(/"schema":\d+/, '"schema":99')), 'storage_newer'],
       [lines.slice(1), 'body_invalid'],
+      // SQLite would hold these, and the server would fail much later.
+      [lines.map((line) => line.replace(/"created_at":\d+/, '"created_at":"soon"')), 'body_invalid'],
+      [lines.map((line) => line.replace(/"created_at":\d+/, '"created_at":1.5')), 'body_invalid'],
+      [lines.map((line) => line.replace(/"name":"[^"]*"/, '"name":7')), 'body_invalid'],
+      [lines.map((line) => line.replace(/"name":"[^"]*"/, '"name":"a\\u0000b"')), 'body_invalid'],
+      [lines.map((line) => line.replace(/"plan":"[^"]*",?/, '')), 'body_invalid'],
+      [lines.map((line) => line.replace(/"value":"[0-9a-f]{64}"/, '"value":"00"')), 'body_invalid'],
       [[''], 'body_invalid'],
     ];
     const folder = makeFolderWithKey(rig.server);
@@ -115,6 +122,38 @@ onBothDatabases((start, makeDatabase) => {
     await assert.rejects(importServer({ folder: bare, env: otherKey }, file), { code: 'key_mismatch' });
     await importServer({ folder, env }, file);
     await assert.rejects(importServer({ folder, env }, file), { code: 'conflict' });
+  });
+
+  it('a server with a plan or a bot of its own is not empty, and says which lines do not fit', async () => {
+    const rig = await openRig(start);
+    const file = await exportServer(rig.server);
+    await rig.close();
+    const env = await makeDatabase();
+    const folder = makeFolderWithKey(rig.server);
+    const copy = join(temporaryFolder(), 'copy.jsonl');
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const last = lines.findLastIndex((line) => line.includes('"table"'));
+    writeFileSync(copy, `${lines.toSpliced(last, 0, lines[last]!).join('\n')}\n`);
+    const place = new RegExp(`lines \\d+ to ${last + 2} of the export: a row of \\w+ does not fit`);
+    await assert.rejects(importServer({ folder, env }, copy), { code: 'body_invalid', message: place });
+    const other = await start({ folder, env });
+    await other.parts.plans.set('team', 'people', '7', 'a test');
+    await other.close();
+    await assert.rejects(importServer({ folder, env }, file), { code: 'conflict' });
+  });
+
+  it('an export has every row of long tables once, while the server goes on answering', async () => {
+    const rig = await openRig(start);
+    await rig.addTarget('webhook', { 'events[]': 'failed' });
+    const made = Array.from({ length: 1001 }, (_, index) => ({ event: 'failed' as const, id: `e-${index}` }));
+    await rig.queue(made);
+    const [exported, answer] = await Promise.all([exportServer(rig.server), rig.ann.get('/app')]);
+    assert.equal(answer.status, 200);
+    const ids = readFileSync(exported, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{"table":"deliveries"'))
+      .map((line) => (JSON.parse(line) as { row: { message_id: string } }).row.message_id);
+    assert.deepEqual(ids.sort(), made.map(({ id }) => id).sort());
   });
 
   it('a new root secret leaves targets readable, and a change that was cut short is brought to its end', async () => {

@@ -45,8 +45,27 @@ describe('the flags of a server', () => {
     assert.equal(codeOf({ publicUrl: 'https://a.example/path' }), 'usage');
     assert.equal(codeOf({ publicUrl: 'https://u:p@a.example' }), 'usage');
     assert.equal(codeOf({ addr: '127.0.0.1:70000' }), 'usage');
-    assert.equal(codeOf({ trustProxy: ['10.0.0.0/33'] }), 'usage');
-    assert.equal(codeOf({ trustProxy: ['example.org'] }), 'usage');
+    // A range of which a part is missing is none, and never all addresses.
+    for (const range of [
+      '10.0.0.0/33',
+      '10.0.0.0/',
+      '10.0.0.0/8/8',
+      '10.0.0.0/1e1',
+      'fe80::1%lo',
+      'example.org',
+      '/8',
+      '',
+    ])
+      for (const flag of ['trustProxy', 'allowTarget'])
+        assert.equal(codeOf({ [flag]: [range] }), 'usage', range);
+    const { isTrustedProxy } = readServerSettings({
+      ...FLAGS,
+      trustProxy: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1'],
+    });
+    for (const address of ['10.9.9.9', 'fd12::1', '192.0.2.1', '::ffff:10.1.1.1'])
+      assert.ok(isTrustedProxy(address), address);
+    for (const address of ['11.0.0.1', 'fe80::1', '192.0.2.2', '', 'localhost'])
+      assert.ok(!isTrustedProxy(address), address);
   });
 });
 
@@ -94,6 +113,21 @@ onBothDatabases((start) => {
         for (const headers of foreign)
           assert.equal((await ann.post(path, {}, headers)).status, 403, `${path} ${JSON.stringify(headers)}`);
       assert.equal((await ann.get('/app')).status, 200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('says so of a form that cannot be read, which is no fault of its own', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      for (const path of ['/sign-in', '/app/people', '/app/settings/targets']) {
+        const answer = await ann.post(path, { name: 'bob' }, { 'content-type': 'multipart/form-data' });
+        assert.equal(answer.status, 400, path);
+        assert.match(answer.text, /The form cannot be read/);
+      }
+      assert.doesNotMatch(server.log.join(''), /"level":50/);
     } finally {
       await server.close();
     }

@@ -242,7 +242,7 @@ onBothDatabases((start) => {
     assert.equal((await automation.post(`${place}/deny`)).json.code, 'capability_locked');
     await plans.switchAddon(home!, 'n8n', true, 'a test');
     const api = await linkByHand(rig.server, rig.ann, { name: 'api' });
-    const wish = { name: 'n8n', url: '', 'events[]': 'sealed', 'workspaces[]': api.id };
+    const wish = { name: 'n8n', url: '', 'events[]': 'sealed', scope: 'ticked', 'workspaces[]': api.id };
     assert.equal((await rig.ann.post(change, wish)).status, 303);
     assert.equal((await automation.get(place)).json.code, 'not_found');
     await api.tellPending([{}]);

@@ -80,6 +80,26 @@ describe('a form that the engine refuses', () => {
     assert.deepEqual(second?.input, { title: 'Hi', acceptance_criteria: ['It says hi'], agent: 'claude' });
   });
 
+  it('is not lost by leaving without a word while it waits: that asks, whatever the engine does meanwhile', () => {
+    const quits = (dash: Bench): number => dash.effects().filter((each) => each.do === 'quit').length;
+    const dash = loseEngine(writeTask());
+    const call = dash.effects().findLast((each) => each.do === 'call');
+    assert.ok(call?.do === 'call');
+    dash.send({ type: 'refused', busy: call.busy, text: 'no engine', form: call.form });
+    dash.keys('q');
+    assert.match(shown(dash), /Quit and lose what you wrote in 1 form that could not be sent\?.*y quit/s);
+    loseEngine(dash);
+    assert.notEqual(dash.state().armed, null, 'another attempt that failed takes no question away');
+    dash.keys('esc');
+    assert.equal(quits(dash), 0);
+    assert.equal(quits(dash.keys('q', 'q')), 0, 'the same key twice is no answer');
+    assert.equal(quits(dash.keys('q', 'y')), 1);
+    findEngine(dash);
+    assert.match(shown(dash), /New task[\s\S]*It says hi/);
+    assert.equal(quits(dash.wait(600).keys('esc', 'q')), 2, 'nothing waits any more, so nothing is asked');
+    assert.equal(quits(loseEngine(bench()).keys('q')), 1);
+  });
+
   it('does not come between a person and what they do by now, and comes back after that', () => {
     const dash = writeTask().keys('?');
     const effect = dash.effects().findLast((each) => each.do === 'call');

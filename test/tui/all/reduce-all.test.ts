@@ -276,3 +276,19 @@ describe('the screen of several workspaces', () => {
       }
     });
 });
+
+describe('leaving several workspaces', () => {
+  it('asks while a form of any of them waits to come back', () => {
+    const self = allBench(['alpha', 'beta']).keys('q');
+    assert.deepEqual(
+      self.effects().map(({ effect }) => effect.do),
+      ['quit'],
+    );
+    const form = { kind: 'reason', decision: 'd-1', hash: 'h', input: { value: 'no', caret: 2 } } as const;
+    self.tell('beta', { type: 'refused', busy: 'd-1', text: 'no engine', form });
+    self.keys('q');
+    assert.match(textOf(self), /^ *Quit and lose what you wrote in 1 form that could not be sent\?/m);
+    self.keys('y');
+    assert.equal(self.effects().filter(({ effect }) => effect.do === 'quit').length, 2);
+  });
+});

@@ -4,9 +4,11 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
-import { keepAllowed } from '../../../../engine/gateway/server/upstream.ts';
+import { createUpstreams, keepAllowed } from '../../../../engine/gateway/server/upstream.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
+import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
+import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
@@ -182,6 +184,41 @@ describe('where calls go', () => {
       );
       assert.equal(answer.status, 502);
       await lost.close();
+    });
+
+    test('NO_PROXY is read as everywhere', async () => {
+      const refusing = await startConnectProxy();
+      try {
+        await assertReadsNoProxy(async (address, except, patienceMs) => {
+          const asked = refusing.asked.length;
+          const upstreams = createUpstreams({
+            connectMs: patienceMs,
+            proxies: { http: '', https: refusing.url, except },
+          });
+          const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+          const limits = { connectMs: patienceMs, firstByteMs: patienceMs, idleMs: patienceMs };
+          upstreams.send(
+            address,
+            { method: 'GET', path: '/', headers: {}, body: null, limits },
+            { onHead: () => end(), onData: () => undefined, onEnd: end, onFault: () => end() },
+          );
+          await ended;
+          await upstreams.close();
+          return refusing.asked.length > asked;
+        });
+      } finally {
+        await refusing.close();
+      }
+    });
+
+    test('one that cannot be used is told of', async () => {
+      const rig = await open('http://models.example/v1', { through: 'socks5://me:hunter2@127.0.0.1:1' });
+      const answer = await rig.post(chat, CHAT);
+      const text = await answer.text();
+      await rig.close();
+      assert.equal(answer.status, 502, text);
+      assert.match(text, /the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:\/\/ or https:\/\//);
+      assert.doesNotMatch(text, /hunter2/);
     });
 
     test('this machine is reached without it', async () => {

@@ -178,6 +178,20 @@ onBothDatabases((start) => {
     await settle();
     assert.equal(count(), 13);
     assert.match(telegram.messagesTo(ANN.id).at(-1)!.text, /^80 events within a minute/);
+    // One more within that minute is no new beginning.
+    server.clock.advance(30_000);
+    await workspace.tell([{ event: 'failed' }]);
+    await settle();
+    assert.equal(count(), 13);
+    assert.equal(
+      telegram.messagesTo(ANN.id).at(-1)!.text,
+      '81 events within a minute\nSealed: 80\nFailed: 1',
+    );
+    server.clock.advance(31_000);
+    await workspace.tell([{ event: 'sealed' }]);
+    await settle();
+    assert.equal(count(), 14);
+    assert.doesNotMatch(telegram.messagesTo(ANN.id).at(-1)!.text, /within/);
   });
 
   it('keeps to the pause that Telegram asks for, and sends again what may not have arrived', async () => {

@@ -57,6 +57,28 @@ describe('the bots of a server', () => {
     assert.ok(!server.log.join('').includes(telegram.token));
   });
 
+  it('are withdrawn where they were told of, also when no server runs', async () => {
+    const { server, telegram } = await openBoth({ publicUrl: 'https://svc.example' });
+    const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;
+    await server.parts.chats.start();
+    await server.parts.chats.bots.set('telegram', { token: telegram.token, webhook: true }, 'ann');
+    await until(() => countCalls('setWebhook') === 1, 'the webhook');
+    const { settings } = await server.parts.db
+      .selectFrom('bots')
+      .select('settings')
+      .executeTakeFirstOrThrow();
+    assert.ok(!settings.includes(new URL(telegram.url).host), 'the address is encrypted with the rest');
+    await server.close();
+    const removed = await runHere(['server', 'chat', 'remove', 'telegram', '--data', server.folder], {
+      cwd: server.folder,
+      env: { HOME: temporaryFolder(), PATH: process.env.PATH },
+      input: '',
+    });
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.doesNotMatch(removed.stdout, /may still send/);
+    assert.equal(countCalls('deleteWebhook'), 1);
+  });
+
   it('run once, also one that is set up while the others are being started', async () => {
     const { server, telegram } = await openBoth();
     const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;

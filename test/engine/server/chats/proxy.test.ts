@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { pino } from 'pino';
+import { request } from 'undici';
+import { createOutgoing } from '../../../../engine/server/chats/outgoing.ts';
 import type { ChatService } from '../../../../engine/server/chats/service.ts';
 import { createTelegram } from '../../../../engine/server/chats/telegram/index.ts';
 import { SLACK_APP } from '../../../../fixtures/slack/slack.ts';
 import { startTelegram } from '../../../../fixtures/telegram/telegram.ts';
 import { fakeClock } from '../../../support/clock.ts';
 import { type ConnectProxy, startConnectProxy } from '../../../support/connect-proxy.ts';
+import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
 import { until } from '../../../support/wait.ts';
 import { ANN } from './rig.ts';
 import { createTestMemory, startSlackRig } from './slack/rig.ts';
@@ -86,6 +89,28 @@ describe('a chat service that is reached through a proxy', () => {
     here.service.start();
     await isOpen(here.service);
     assert.deepEqual(here.proxy.asked, []);
+  });
+
+  it('reads NO_PROXY as everywhere', async () => {
+    const proxy = await startConnectProxy();
+    open.push(proxy.close);
+    await assertReadsNoProxy(async (address, except, patienceMs) => {
+      const asked = proxy.asked.length;
+      const service = new URL(address);
+      const dispatcher = createOutgoing(service, through(proxy, except));
+      const patience = setTimeout(() => void dispatcher.destroy(), patienceMs);
+      await assert.rejects(request(service, { dispatcher }));
+      clearTimeout(patience);
+      await dispatcher.destroy();
+      return proxy.asked.length > asked;
+    });
+  });
+
+  it('is said to be behind one that cannot be used, without its password', async () => {
+    const proxies = { http: 'socks5://me:hunter2@127.0.0.1:1', https: '', except: '' };
+    assert.throws(() => createOutgoing(new URL('http://telegram.invalid'), proxies), {
+      message: 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
+    });
   });
 
   it('is Slack: methods and Socket Mode, which is opened anew when the proxy cuts it', async () => {

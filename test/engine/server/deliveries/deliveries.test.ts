@@ -15,7 +15,11 @@ onBothDatabases((start) => {
       try {
         const hook = await rig.addTarget();
         const { id } = await linkByHand(rig.server, rig.ann, { name: 'api' });
-        const other = await rig.addTarget('n8n', { 'events[]': 'failed', 'workspaces[]': id });
+        const other = await rig.addTarget('n8n', {
+          'events[]': 'failed',
+          scope: 'ticked',
+          'workspaces[]': id,
+        });
         await rig.queue([
           { event: 'sealed', id: 'a' },
           { event: 'failed', id: 'b' },

@@ -1,0 +1,42 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import type { DecisionFollower } from './follower.ts';
+import type { Polls } from './polls.ts';
+
+/**
+ * Ends what goes on with workspaces whose token opens nothing from now on, in the transaction that sees to that: nothing that waits
+ * there can be decided from here. Resolves with what is to be called after the commit, which ends their polls.
+ * @param which of the account: those whose machine is logged in no longer, or all of them, which are deleted next
+ */
+export type StopWorkspaces = (
+  change: Transaction<Tables>,
+  account: string,
+  which: 'logged out' | 'all',
+) => Promise<() => void>;
+
+export function createStopWorkspaces({
+  follower,
+  polls,
+}: {
+  follower: DecisionFollower;
+  polls: Pick<Polls, 'revoke'>;
+}): StopWorkspaces {
+  return async (change, account, which) => {
+    let found = change
+      .selectFrom('workspaces')
+      .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+      .select('workspaces.id')
+      .where('workspaces.account_id', '=', account)
+      .where('revoked_at', 'is', null);
+    if (which === 'logged out') found = found.where('machines.id', 'is', null);
+    const ids = (await found.execute()).map(({ id }) => id);
+    for (const id of ids) {
+      await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
+      await follower.followDecisions(change, id, true);
+    }
+    return () => {
+      if (ids.length > 0) follower.wake();
+      for (const id of ids) polls.revoke(id);
+    };
+  };
+}

@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely';
+import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
+import type { LinkedWorkspace, Tables } from '../database/tables.ts';
+
+/** A workspace as pages list it. */
+export type ListedWorkspace = LinkedWorkspace & { machine: string | null };
+
+/** Which workspaces of an account are listed. */
+export interface WorkspaceFilter {
+  /** A part of their name or of their machine's, in any case; all of them where it is empty. */
+  find?: string;
+  /** None but these. */
+  ids?: readonly string[];
+}
+
+/** Workspaces of an account, by name. */
+export interface WorkspaceLists {
+  list(account: string): Promise<ListedWorkspace[]>;
+  /** The same, a page at a time. */
+  listPage(account: string, wish: PageWish, filter?: WorkspaceFilter): Promise<ListPage<ListedWorkspace>>;
+  /** The ids of all that a filter leaves. */
+  listIds(account: string, filter: WorkspaceFilter): Promise<string[]>;
+  /** How many are linked. */
+  countLinked(account: string): Promise<number>;
+}
+
+const BY_NAME: ListOrder = {
+  columns: { 'workspaces.name': 'text', 'workspaces.id': 'text' },
+  direction: 'asc',
+};
+
+export function createWorkspaceLists(db: Kysely<Tables>): WorkspaceLists {
+  const ofAccount = (account: string) =>
+    db
+      .selectFrom('workspaces')
+      .leftJoin('machines', 'machines.id', 'workspaces.machine_id')
+      .selectAll('workspaces')
+      .select('machines.name as machine')
+      .where('workspaces.account_id', '=', account);
+
+  function filtered(account: string, { find = '', ids }: WorkspaceFilter) {
+    let query = ofAccount(account);
+    if (ids !== undefined)
+      query = ids.length === 0 ? query.where(sql<boolean>`1 = 0`) : query.where('workspaces.id', 'in', ids);
+    if (find === '') return query;
+    const pattern = `%${find.replace(/[\\%_]/g, '\\$&')}%`;
+    // SQLite knows the case of ASCII only: other letters are found as they are written.
+    const tests = (['workspaces.name', 'machines.name'] as const).flatMap((column) => [
+      sql<boolean>`lower(${sql.ref(column)}) LIKE ${pattern.toLowerCase()} ESCAPE '\\'`,
+      sql<boolean>`${sql.ref(column)} LIKE ${pattern} ESCAPE '\\'`,
+    ]);
+    return query.where(({ or }) => or(tests));
+  }
+
+  return {
+    list: (account) => ofAccount(account).orderBy('workspaces.name').orderBy('workspaces.id').execute(),
+    listPage: (account, wish, filter = {}) => readListPage(filtered(account, filter), BY_NAME, wish),
+    async listIds(account, filter) {
+      const found = await filtered(account, filter).clearSelect().select('workspaces.id').execute();
+      return found.map(({ id }) => id);
+    },
+    async countLinked(account) {
+      const { count } = await db
+        .selectFrom('workspaces')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('account_id', '=', account)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { SvcError } from '../../base/errors.ts';
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
+
+/** A name as it is compared. */
+export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
+
+/** The name of a person or an account, as it is kept. Throws `fields_invalid`. */
+export function checkName(name: string, what: string): string {
+  const normal = name.normalize('NFC').trim();
+  if (!NAME.test(normal))
+    throw new SvcError(
+      'fields_invalid',
+      `${what} has 1 to 48 letters, digits, spaces, dots, dashes and underscores`,
+      { data: { fields: ['name'] } },
+    );
+  return normal;
+}
+
+export const takenError = (name: string): SvcError =>
+  new SvcError('conflict', `${JSON.stringify(name)} is taken`, { hint: 'choose another name' });

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { afterEach, it } from 'node:test';
+import {
+  onBothDatabases,
+  openBrowser,
+  PASSWORD,
+  setUpServer,
+  signIn,
+  type TestServer,
+} from '../../support/linked-server.ts';
+
+const DAY = 24 * 3600_000;
+
+const open: TestServer[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+const guess = (server: TestServer, name = 'ann', headers: Record<string, string> = {}) =>
+  openBrowser(server).post('/sign-in', { name, password: 'wrong wrong' }, headers);
+
+onBothDatabases((start) => {
+  async function openServer(options: Parameters<typeof start>[0] = {}): Promise<TestServer> {
+    const server = await start(options);
+    open.push(server);
+    return server;
+  }
+
+  it('whoever has a code of their own may not guess those of others for ever', async () => {
+    const server = await openServer();
+    const ann = await setUpServer(server);
+    const look = async (code: string) => (await ann.post('/device', { user_code: code })).status;
+    const started = await openBrowser(server).post('/oauth/device_authorization', { client_id: 'svc' });
+    const { user_code: own } = JSON.parse(started.text) as { user_code: string };
+    for (let wrong = 0; wrong < 9; wrong += 1) assert.equal(await look('BCDF-GHJK'), 404);
+    for (let right = 0; right < 3; right += 1) assert.equal(await look(own), 200);
+    assert.equal(await look('BCDF-GHJK'), 404);
+    assert.equal(await look('BCDF-GHJK'), 429);
+    assert.equal(await look(own), 429);
+    server.clock.advance(15 * 60_000 + 1);
+    assert.equal(await look('BCDF-GHJK'), 404);
+  });
+
+  it('a clock that is set back makes nobody wait longer than the rule says', async () => {
+    const server = await openServer();
+    await setUpServer(server);
+    server.clock.advance(365 * DAY);
+    for (let tries = 0; tries < 6; tries += 1) await guess(server);
+    assert.equal((await guess(server)).status, 429);
+    server.clock.advance(-365 * DAY);
+    assert.notEqual((await signIn(server, 'ann')).cookies.size, 0);
+    for (let tries = 0; tries < 5; tries += 1) assert.equal((await guess(server)).status, 403);
+    assert.equal((await guess(server)).status, 429);
+  });
+
+  it('names that nobody has are counted, and forgotten after a day', async () => {
+    const server = await openServer();
+    await setUpServer(server);
+    const count = async () => (await server.parts.db.selectFrom('failures').selectAll().execute()).length;
+    for (let made = 0; made < 5; made += 1) await guess(server, `nobody ${made}`);
+    assert.equal(await count(), 5);
+    server.clock.advance(DAY / 2);
+    await guess(server, 'somebody');
+    await server.parts.retention.clean();
+    assert.equal(await count(), 6);
+    server.clock.advance(DAY / 2 + 1);
+    await server.parts.retention.clean();
+    assert.equal(await count(), 1);
+  });
+
+  it('the addresses of one network of IPv6 are one guesser, and another network is not', async () => {
+    const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
+    await setUpServer(server);
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const answers = [];
+    for (let host = 1; host <= 6; host += 1)
+      answers.push(await guess(server, 'ann', from(`2001:db8:1:2::${host}`)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [403, 403, 403, 403, 403, 429],
+    );
+    const fields = { name: 'ann', password: PASSWORD };
+    const owner = await openBrowser(server).post('/sign-in', fields, from('2001:db8:1:3::1'));
+    assert.equal(owner.status, 303);
+  });
+});

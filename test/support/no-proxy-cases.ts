@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+
+/** How `NO_PROXY` is read for an address, by whatever goes out through a proxy. */
+interface NoProxyCase {
+  address: string;
+  /** Lists that name it, so that no proxy is asked. */
+  direct: string[];
+  proxied: string[];
+}
+
+/** None of these addresses leads anywhere: names of tests, and networks for documentation. */
+const NO_PROXY_CASES: readonly NoProxyCase[] = [
+  {
+    address: 'https://svc.test:8443',
+    direct: [
+      'svc.test',
+      'SVC.Test',
+      'svc.test:8443',
+      'svc.test:08443',
+      'a.example,svc.test',
+      'a.example svc.test',
+      ' ,a.example ,\tsvc.test, ',
+      'test',
+      '.test',
+      '*.test',
+      '*',
+      'a.example,*',
+      '*:8443',
+      'svc.test.',
+      '.svc.test',
+    ],
+    proxied: [
+      '',
+      ', ,',
+      'svc.test:1',
+      'svc.test:443',
+      'vc.test',
+      'example.test',
+      'a.svc.test',
+      '*.svc.test',
+      '*svc.test',
+      '*:1',
+      '*:8443x',
+      '.',
+      '*.',
+      '[]',
+      ':8443',
+      '127.0.0.1',
+      '0.0.0.0/0',
+    ],
+  },
+  {
+    address: 'https://a.svc.test.:8443',
+    direct: ['svc.test', '.svc.test', '*.svc.test'],
+    proxied: ['b.svc.test'],
+  },
+  { address: 'https://svc.test', direct: ['svc.test:443'], proxied: ['svc.test:80'] },
+  {
+    address: 'https://192.0.2.7',
+    direct: [
+      '192.0.2.7',
+      '192.0.2.7:443',
+      '192.0.2.0/24',
+      '192.0.2.0/24:443',
+      '192.0.2.1/29',
+      '0.0.0.0/0',
+      '*',
+    ],
+    proxied: [
+      '192.0.2.70',
+      '192.0.2.7:80',
+      '192.0.2.0/30',
+      '192.0.2.0/24:80',
+      '192.0.2.0/33',
+      '192.0.2.0/',
+      '192.0.2.0/x',
+      '192.0.2',
+      '0.2.7',
+      '.2.7',
+      '*.2.7',
+      'fd00::/8',
+    ],
+  },
+  {
+    address: 'https://[2001:db8::7]:8443',
+    direct: [
+      '2001:db8::7',
+      '2001:DB8:0:0::7',
+      '[2001:db8::7]',
+      '[2001:db8::7]:8443',
+      '2001:db8::/32',
+      '[2001:db8::/32]:8443',
+      '::/0',
+    ],
+    proxied: [
+      '[2001:db8::7]:443',
+      '2001:db8::',
+      '2001:db8::/129',
+      '2001:db8::7%eth0',
+      '::7',
+      '7',
+      '0.0.0.0/0',
+    ],
+  },
+];
+
+/**
+ * Checks how something reads `NO_PROXY`.
+ * @param isProxied whether a proxy is asked for the way to an address; nobody answers there, which some networks say nothing of, so
+ *   that it is given up after `patienceMs`
+ */
+export async function assertReadsNoProxy(
+  isProxied: (address: string, except: string, patienceMs: number) => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const { address, direct, proxied } of NO_PROXY_CASES) {
+    for (const except of direct)
+      assert.ok(!(await isProxied(address, except, 50)), `${address} is in "${except}"`);
+    for (const except of proxied)
+      assert.ok(await isProxied(address, except, 15_000), `${address} is not in "${except}"`);
+  }
+}
