@@ -182,7 +182,17 @@ async function openParts(
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });
     const signatures = createUsedSignatures({ db, clock });
-    const retention = createServerRetention({ db, clock, log, failures, signatures });
+    const retention = createServerRetention({
+      db,
+      clock,
+      log,
+      failures,
+      signatures,
+      wake() {
+        deliveries.wake();
+        chats.wake();
+      },
+    });
     const parts: ServerParts = {
       db,
       clock,
