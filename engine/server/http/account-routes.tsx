@@ -40,7 +40,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   async function renderPeople(
     context: ServerContext,
-    facts: { error?: string; said?: string | null; link?: { name: string; url: string } } = {},
+    facts: Omit<Parameters<typeof PeoplePage>[0], 'signedIn' | 'people'> = {},
     status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
@@ -56,25 +56,26 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const found = await people.findById(context.req.param('id') ?? '', account.id);
     return found?.is_operator === 1 && visitor.is_operator !== 1 ? null : found;
   }
-  const renderFailure = (context: ServerContext, thrown: unknown) => {
+  const renderFailure = (context: ServerContext, thrown: unknown, wish?: { name: string; role: Role }) => {
     const { error, status } = readRefusal(thrown);
-    return renderPeople(context, { error }, status);
+    return renderPeople(context, { error, ...(wish === undefined ? {} : { wish }) }, status);
   };
 
   routes.get('/people', (context) => renderPeople(context, { said: readSaid(context) }));
   routes.post('/people', requireAdmin, async (context) => {
     const { account, person: by } = context.get('signedIn');
     const field = await readForm(context);
+    const name = field('name');
     const role: Role = field('role') === 'admin' ? 'admin' : 'member';
     try {
       const made = await people.add(
-        { name: field('name'), account: account.id, role, isOperator: false, password: null },
+        { name, account: account.id, role, isOperator: false, password: null },
         by.name,
       );
       const token = await people.invite(made, by.name);
       return await renderPeople(context, { link: { name: made.name, url: `${origin}/invitation/${token}` } });
     } catch (thrown) {
-      return renderFailure(context, thrown);
+      return renderFailure(context, thrown, { name, role });
     }
   });
   routes.post('/people/:id/invite', requireAdmin, async (context) => {
