@@ -54,7 +54,7 @@ type AdminActions = {
 };
 
 const ACTIONS: AdminActions = {
-  async 'person.add'({ people, origin }, { name: given, account, role, operator, password }) {
+  async 'person.add'({ db, people, origin }, { name: given, account, role, operator, password }) {
     const accounts = await people.listAccounts();
     const isFirst = accounts.length === 0;
     const wanted =
@@ -63,16 +63,18 @@ const ACTIONS: AdminActions = {
       throw new SvcError('usage', 'there are several accounts', { hint: 'say which with --account NAME' });
     const home = isFirst ? await people.addAccount(wanted, ACTOR) : await people.findAccount(wanted);
     const isFirstOfAccount = (await people.list(home.id)).length === 0;
-    const person = await people.add(
-      {
-        name: given,
-        account: home.id,
-        role: isFirstOfAccount || operator ? 'admin' : role,
-        isOperator: operator,
-        password,
-      },
-      ACTOR,
-    );
+    const wish = {
+      name: given,
+      account: home.id,
+      role: isFirstOfAccount || operator ? ('admin' as const) : role,
+      isOperator: operator,
+      password,
+    };
+    const person = await people.add(wish, ACTOR).catch(async (error: unknown) => {
+      // An account that nobody is in would be in the way of whoever sets the server up next.
+      if (isFirst) await db.deleteFrom('accounts').where('id', '=', home.id).execute();
+      throw error;
+    });
     const invitation =
       password === null ? `${origin}/invitation/${await people.invite(person, ACTOR)}` : null;
     return { name: person.name, account: home.name, role: person.role, operator, invitation };

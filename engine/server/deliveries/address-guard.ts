@@ -156,10 +156,10 @@ export function createAddressGuard({
     async check(url) {
       const { hostname, host } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      const refuse = (why: string): SvcError =>
-        new SvcError('address_refused', `${host}: ${why}`, {
-          hint: 'whoever runs this server can open a network with --allow-target',
-        });
+      const refuse = (
+        why: string,
+        hint = 'whoever runs this server can open a network with --allow-target',
+      ): SvcError => new SvcError('address_refused', `${host}: ${why}`, { hint });
       if (isIP(literal) !== 0) {
         const fault = findFault(literal);
         if (fault !== null) throw refuse(`it ${fault}`);
@@ -170,7 +170,7 @@ export function createAddressGuard({
         if (error === null) resolve();
         else if (error instanceof RefusedAddress)
           reject(refuse(error.message.replace(/^\S+ /, 'it leads to ')));
-        else reject(refuse('the name is not known'));
+        else reject(refuse('the name is not known', 'is it written as it should be?'));
       });
       return promise;
     },

@@ -8,6 +8,8 @@ export interface Attempt extends Outcome {
   ms: number;
 }
 
+const NONSENSE = 'its answer is no valid HTTP';
+
 /** What `fetch` says of a failure, in our own words; never the answer's body. */
 const WORDS: Readonly<Record<string, string>> = {
   ADDRESS_REFUSED: 'its name leads to an address that this server does not send to',
@@ -21,6 +23,9 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'it did not take the connection in time',
   UND_ERR_SOCKET: 'it cut the connection',
   UND_ERR_HEADERS_OVERFLOW: 'its answer has too many headers',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: NONSENSE,
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: NONSENSE,
+  ERR_ASSERTION: NONSENSE,
   CERT_HAS_EXPIRED: 'its certificate has run out',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not one that is trusted',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not one that is trusted',
@@ -42,7 +47,11 @@ export async function sendEvent(
   const { error } = outcome;
   return {
     ...outcome,
-    error: error === null ? null : (WORDS[error] ?? error),
+    error: error === null ? null : describeError(error),
     ms: Math.round(performance.now() - begin),
   };
 }
+
+/** A code that has no words of its own, such as one of TLS, stands behind what happened. */
+const describeError = (error: string): string =>
+  WORDS[error] ?? (/^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(error) ? `the connection failed (${error})` : error);

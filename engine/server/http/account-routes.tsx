@@ -7,10 +7,9 @@ import { formatPause } from '../pages/layout.tsx';
 import { SIGN_IN_RULE } from '../people/failures.ts';
 import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
-import { readForm, readPageWish, requireAdmin, writeSessionCookie } from './guards.ts';
+import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } from './guards.ts';
 import { type Refusal, readRefusal } from './refusals.ts';
 
-/** What a page says after a change; the address carries the word, never the sentence. */
 const SAID: Readonly<Record<string, string>> = {
   revoked: 'The machine was revoked: its token opens nothing any more.',
   removed: 'The person was removed.',
@@ -18,8 +17,6 @@ const SAID: Readonly<Record<string, string>> = {
   ended: 'That sign-in was ended.',
   password: 'The password was changed, and all other sign-ins were ended.',
 };
-
-const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
 
 /** Pages of an account, for its people. What belongs to another account is 404, like what does not exist. */
 export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
@@ -30,7 +27,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const signedIn = context.get('signedIn');
     const listed = await machines.list(signedIn.account.id, readPageWish(context));
     return context.html(
-      <MachinesPage signedIn={signedIn} machines={listed} origin={origin} said={readSaid(context)} />,
+      <MachinesPage signedIn={signedIn} machines={listed} origin={origin} said={readSaid(context, SAID)} />,
     );
   });
   routes.post('/machines/:id/revoke', async (context) => {
@@ -40,7 +37,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   async function renderPeople(
     context: ServerContext,
-    facts: { error?: string; said?: string | null; link?: { name: string; url: string } } = {},
+    facts: Omit<Parameters<typeof PeoplePage>[0], 'signedIn' | 'people'> = {},
     status: 200 | Refusal['status'] = 200,
   ) {
     const signedIn = context.get('signedIn');
@@ -56,25 +53,26 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const found = await people.findById(context.req.param('id') ?? '', account.id);
     return found?.is_operator === 1 && visitor.is_operator !== 1 ? null : found;
   }
-  const renderFailure = (context: ServerContext, thrown: unknown) => {
+  const renderFailure = (context: ServerContext, thrown: unknown, wish?: { name: string; role: Role }) => {
     const { error, status } = readRefusal(thrown);
-    return renderPeople(context, { error }, status);
+    return renderPeople(context, { error, ...(wish === undefined ? {} : { wish }) }, status);
   };
 
-  routes.get('/people', (context) => renderPeople(context, { said: readSaid(context) }));
+  routes.get('/people', (context) => renderPeople(context, { said: readSaid(context, SAID) }));
   routes.post('/people', requireAdmin, async (context) => {
     const { account, person: by } = context.get('signedIn');
     const field = await readForm(context);
+    const name = field('name');
     const role: Role = field('role') === 'admin' ? 'admin' : 'member';
     try {
       const made = await people.add(
-        { name: field('name'), account: account.id, role, isOperator: false, password: null },
+        { name, account: account.id, role, isOperator: false, password: null },
         by.name,
       );
       const token = await people.invite(made, by.name);
       return await renderPeople(context, { link: { name: made.name, url: `${origin}/invitation/${token}` } });
     } catch (thrown) {
-      return renderFailure(context, thrown);
+      return renderFailure(context, thrown, { name, role });
     }
   });
   routes.post('/people/:id/invite', requireAdmin, async (context) => {
@@ -126,7 +124,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   ) {
     const signedIn = context.get('signedIn');
     const sessions = await people.listSessions(signedIn.person.id, readPageWish(context));
-    const said = error === null ? readSaid(context) : null;
+    const said = error === null ? readSaid(context, SAID) : null;
     return context.html(
       <SignInsPage signedIn={signedIn} sessions={sessions} said={said} error={error} />,
       status,

@@ -7,7 +7,7 @@ import type { ChatChannel } from '../database/tables.ts';
 import { ChannelPage, ChatsPage } from '../pages/chats.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, readFormLists, requireAdmin } from './guards.ts';
+import { readForm, readFormLists, readSaid, requireAdmin } from './guards.ts';
 import { readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(
       <ChatsPage
         signedIn={signedIn}
-        said={SAID[context.req.query('said') ?? ''] ?? null}
+        said={readSaid(context, SAID)}
         bots={listed}
         users={users}
         claims={claims}
@@ -161,7 +161,7 @@ export function chatRoutes(parts: ServerParts): Hono<ServerEnv> {
         signedIn={context.get('signedIn')}
         channel={channel}
         now={clock.now()}
-        said={SAID[context.req.query('said') ?? ''] ?? null}
+        said={readSaid(context, SAID)}
         {...(error === undefined ? {} : { error })}
       />,
       error === undefined ? 200 : 422,

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { DecisionPage, WaitingPage, WorkspacePage, WorkspacesPage } from '../pages/decisions.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readForm, readPageWish, requireAdmin } from './guards.ts';
+import { readForm, readPageWish, readSaid, requireAdmin } from './guards.ts';
 
 /** A press of a button is answered when the workspace has answered, or after so long. */
 const PATIENCE_MS = 5000;
@@ -102,7 +102,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
     const signedIn = context.get('signedIn');
     const page = await workspaces.listPage(signedIn.account.id, readPageWish(context));
     const rows = page.rows.map((each) => ({ ...each, isConnected: polls.isConnected(each.id) }));
-    const said = SAID[context.req.query('said') ?? ''] ?? null;
+    const said = readSaid(context, SAID);
     return context.html(<WorkspacesPage signedIn={signedIn} workspaces={{ ...page, rows }} said={said} />);
   });
   routes.get('/workspaces/:workspace', async (context) => {

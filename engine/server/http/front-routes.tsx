@@ -35,20 +35,19 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.post('/setup', async (context) => {
     if (!(await firstRun.isOpen())) return context.notFound();
     const field = await readForm(context);
-    const name = field('name');
+    const [code, name, account] = [field('code'), field('name'), field('account') || 'home'];
     try {
-      const operator = await firstRun.take(field('code'), {
-        name,
-        password: field('password'),
-        account: field('account') || 'home',
-      });
+      const operator = await firstRun.take(code, { name, password: field('password'), account });
       if (operator === null)
-        return context.html(<SetupPage error="That is not the setup code." name={name} />, 403);
+        return context.html(
+          <SetupPage error="That is not the setup code." name={name} account={account} />,
+          403,
+        );
       await openSession(context, operator.name);
       return context.redirect('/app', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
-      return context.html(<SetupPage error={error} name={name} />, status);
+      return context.html(<SetupPage error={error} code={code} name={name} account={account} />, status);
     }
   });
 

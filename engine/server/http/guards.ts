@@ -148,3 +148,9 @@ export const readPageWish = (context: ServerContext): PageWish => ({
 /** A page of this server to go to, from outside; `/app` for anything else. */
 export const readNextPage = (text: string): string =>
   /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && text.length < 500 ? text : '/app';
+
+/** What a page says after a change: the address carries the word, never the sentence. */
+export function readSaid(context: ServerContext, sentences: Readonly<Record<string, string>>): string | null {
+  const word = context.req.query('said') ?? '';
+  return Object.hasOwn(sentences, word) ? (sentences[word] ?? null) : null;
+}

@@ -22,7 +22,12 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
 
   async function renderOperator(
     context: ServerContext,
-    facts: { error?: string; said?: string; link?: { name: string; url: string } } = {},
+    facts: {
+      error?: string;
+      said?: string;
+      link?: { name: string; url: string };
+      wish?: { account: string; name: string };
+    } = {},
     status: 200 | Refusal['status'] = 200,
   ) {
     const [accounts, bots, totals] = await Promise.all([
@@ -105,11 +110,12 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.post('/accounts', async (context) => {
     const by = context.get('signedIn').person.name;
     const field = await readForm(context);
+    const wish = { account: field('account'), name: field('name') };
     try {
-      const account = await people.addAccount(field('account'), by);
+      const account = await people.addAccount(wish.account, by);
       try {
         const admin = await people.add(
-          { name: field('name'), account: account.id, role: 'admin', isOperator: false, password: null },
+          { name: wish.name, account: account.id, role: 'admin', isOperator: false, password: null },
           by,
         );
         const token = await people.invite(admin, by);
@@ -122,7 +128,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       }
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
-      return renderOperator(context, { error }, status);
+      return renderOperator(context, { error, wish }, status);
     }
   });
   const findAccount = (context: ServerContext) => people.findAccountById(context.req.param('id') ?? '');

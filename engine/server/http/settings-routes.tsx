@@ -9,7 +9,7 @@ import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
 import { NewTargetPage, TargetPage } from '../pages/target.tsx';
 import type { OfferedWorkspaces } from '../pages/target-workspaces.tsx';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
-import { readFormLists, readPageWish, requireAdmin } from './guards.ts';
+import { readFormLists, readPageWish, readSaid, requireAdmin } from './guards.ts';
 import { type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
@@ -26,8 +26,6 @@ const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
 const EVERY_WORKSPACE: WorkspaceWish = { scope: 'all', ticked: [] };
 /** So many workspaces of a target are named; the others are counted. */
 const NAMES_SHOWN = 10;
-
-const readSaid = (context: ServerContext): string | null => SAID[context.req.query('said') ?? ''] ?? null;
 
 const readKind = (text: string): TargetKind | null => TARGET_KINDS.find((kind) => kind === text) ?? null;
 
@@ -65,7 +63,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     return context.html(
       <SettingsPage
         signedIn={signedIn}
-        said={readSaid(context)}
+        said={readSaid(context, SAID)}
         entitlements={entitlements}
         used={{ people: members, workspaces: linked }}
         targets={listed}
@@ -148,7 +146,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.get('/settings/targets/:id', async (context) => {
     const target = await findTarget(context);
     if (target === null) return context.notFound();
-    return renderTarget(context, target, { said: readSaid(context) });
+    return renderTarget(context, target, { said: readSaid(context, SAID) });
   });
   routes.post('/settings/targets/:id', requireAdmin, async (context) => {
     const target = await findTarget(context);
@@ -227,7 +225,12 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     const target = context.req.query('target') || null;
     const listed = await deliveries.list(signedIn.account.id, { ...readPageWish(context), target });
     return context.html(
-      <DeliveriesPage signedIn={signedIn} said={readSaid(context)} deliveries={listed} target={target} />,
+      <DeliveriesPage
+        signedIn={signedIn}
+        said={readSaid(context, SAID)}
+        deliveries={listed}
+        target={target}
+      />,
     );
   });
   routes.post('/deliveries/:id/again', requireAdmin, async (context) => {

@@ -7,6 +7,7 @@ import { KEPT_TELEMETRY_DAYS } from '../../http/telemetry-day.ts';
 import type { Tables } from '../database/tables.ts';
 import type { UsedSignatures } from '../links/used-signatures.ts';
 import type { FailureCounter } from '../people/failures.ts';
+import { bringTimesBack } from './clock-set-back.ts';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -17,7 +18,7 @@ const KEPT_DELIVERIES_MS = 30 * DAY;
 /** The log of changes goes back so far. */
 const KEPT_CHANGES_MS = 400 * DAY;
 
-/** Removes what has been kept long enough, every hour. */
+/** Removes what has been kept long enough, every hour, and brings back what the clock has put too far ahead. */
 export interface ServerRetention {
   start(): void;
   clean(): Promise<void>;
@@ -30,18 +31,22 @@ export function createServerRetention({
   log,
   failures,
   signatures,
+  wake,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   log: Log;
   failures: Pick<FailureCounter, 'clean'>;
   signatures: Pick<UsedSignatures, 'clean'>;
+  /** Something may have become due. */
+  wake(): void;
 }): ServerRetention {
   const timer = createDueTimer({ clock, onDue: start });
   let cleaning: Promise<void> = Promise.resolve();
 
   async function clean(): Promise<void> {
     const now = clock.now();
+    await bringTimesBack(db, now);
     await db
       .updateTable('deliveries')
       .set({ state: 'dead', last_error: 'it waited for seven days' })
@@ -79,6 +84,7 @@ export function createServerRetention({
 
   function start(): void {
     cleaning = clean()
+      .then(wake)
       .catch((error: unknown) =>
         log.error({ error: asSvcError(error).message }, 'what is old was not removed'),
       )

@@ -115,7 +115,9 @@ export function createDeviceRequests({
       if (request.state === 'denied') return { error: 'access_denied' };
       if (request.expires_at <= now) return { error: 'expired_token' };
       if (request.state === 'pending') {
-        const isTooSoon = request.polled_at !== null && now - request.polled_at < request.interval_ms;
+        // A poll that lies ahead was before the clock was set back.
+        const isTooSoon =
+          request.polled_at !== null && Math.abs(now - request.polled_at) < request.interval_ms;
         await db
           .updateTable('device_requests')
           .set(({ eb }) => ({

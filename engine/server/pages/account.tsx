@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import type { ListPage } from '../database/list-page.ts';
-import type { BrowserSession, Change } from '../database/tables.ts';
+import type { BrowserSession, Change, Role } from '../database/tables.ts';
 import type { ListedMachine } from '../login/machines.ts';
 import type { SignedIn } from '../people/people.ts';
 import type { ListedPerson } from '../people/people-lists.ts';
@@ -71,7 +71,13 @@ export function PeoplePage({
   error,
   people,
   link,
-}: Shown & { people: ListPage<ListedPerson>; link?: { name: string; url: string } | null }) {
+  wish,
+}: Shown & {
+  people: ListPage<ListedPerson>;
+  link?: { name: string; url: string } | null;
+  /** Who was to be invited and could not be. */
+  wish?: { name: string; role: Role };
+}) {
   const isAdmin = signedIn.person.role === 'admin';
   const mayChange = (isOperator: boolean): boolean =>
     isAdmin && (!isOperator || signedIn.person.is_operator === 1);
@@ -119,11 +125,13 @@ export function PeoplePage({
         <>
           <h2>Invite somebody</h2>
           <form method="post" action="/app/people">
-            <Field name="name" label="Name" />
+            <Field name="name" label="Name" value={wish?.name ?? ''} />
             <label for="role">Role</label>
             <select id="role" name="role">
               <option value="member">member</option>
-              <option value="admin">admin</option>
+              <option value="admin" {...(wish?.role === 'admin' ? { selected: true } : {})}>
+                admin
+              </option>
             </select>
             <div>
               <button type="submit">Invite</button>

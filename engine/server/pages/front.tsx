@@ -2,8 +2,18 @@
 import type { SignedIn } from '../people/people.ts';
 import { Field, Notice, Page, WhosePassword } from './layout.tsx';
 
-/** The first page of a new server. */
-export function SetupPage({ error, name = '' }: { error?: string | null; name?: string }) {
+/** The first page of a new server. What was typed stays, so that one field is to be mended and not all of them. */
+export function SetupPage({
+  error,
+  code = '',
+  name = '',
+  account = 'home',
+}: {
+  error?: string | null;
+  code?: string;
+  name?: string;
+  account?: string;
+}) {
   return (
     <Page title="Set up this server">
       <p>
@@ -12,7 +22,7 @@ export function SetupPage({ error, name = '' }: { error?: string | null; name?: 
       </p>
       <Notice error={error ?? null} />
       <form method="post" action="/setup">
-        <Field name="code" label="Setup code" />
+        <Field name="code" label="Setup code" value={code} />
         <Field name="name" label="Your name" autocomplete="username" value={name} />
         <Field
           name="password"
@@ -21,7 +31,7 @@ export function SetupPage({ error, name = '' }: { error?: string | null; name?: 
           autocomplete="new-password"
           hint="10 characters or more"
         />
-        <Field name="account" label="Name of the first account" value="home" />
+        <Field name="account" label="Name of the first account" value={account} />
         <button type="submit">Set up</button>
       </form>
     </Page>

@@ -102,6 +102,7 @@ export function OperatorPage({
   said,
   error,
   link,
+  wish,
 }: {
   signedIn: SignedIn;
   accounts: ListPage<ListedAccount>;
@@ -111,6 +112,8 @@ export function OperatorPage({
   said?: string | null;
   error?: string | null;
   link?: { name: string; url: string } | null;
+  /** What was to be added and could not be. */
+  wish?: { account: string; name: string };
 }) {
   return (
     <Page title="Operator" path="/operator" signedIn={signedIn}>
@@ -142,8 +145,8 @@ export function OperatorPage({
       />
       <h2>Add an account</h2>
       <form method="post" action="/operator/accounts">
-        <Field name="account" label="Name of the account" />
-        <Field name="name" label="Name of its first person, who becomes its admin" />
+        <Field name="account" label="Name of the account" value={wish?.account ?? ''} />
+        <Field name="name" label="Name of its first person, who becomes its admin" value={wish?.name ?? ''} />
         <button type="submit">Add</button>
       </form>
       <BotTable bots={bots} />

@@ -6,7 +6,7 @@ import type { ChangeLog } from './changes.ts';
 import type { Passwords } from './passwords.ts';
 
 /** How long an address that invites somebody, or lets them set a new password, opens. */
-const INVITATION_MS = 72 * 3600_000;
+export const INVITATION_MS = 72 * 3600_000;
 
 /** Addresses that let a person set their password, once. */
 export interface Invitations {

@@ -70,6 +70,11 @@ it('says in words what was wrong', async () => {
   const data = ['--data', 'data'];
   const short = await runIn(folder, ['person', 'add', 'ann', '--operator', '--password', ...data], 'short\n');
   assert.equal(short.code, 2);
+  assert.equal(
+    (await runIn(folder, ['account', 'list', ...data])).stdout.trim(),
+    '',
+    'nothing is left of it',
+  );
   const right = await runIn(
     folder,
     ['person', 'add', 'ann', '--operator', '--password', ...data],

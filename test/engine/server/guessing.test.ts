@@ -44,10 +44,11 @@ onBothDatabases((start) => {
   it('a clock that is set back makes nobody wait longer than the rule says', async () => {
     const server = await openServer();
     await setUpServer(server);
-    server.clock.advance(365 * DAY);
+    const now = server.clock.now();
+    server.clock.set(now + 365 * DAY);
     for (let tries = 0; tries < 6; tries += 1) await guess(server);
     assert.equal((await guess(server)).status, 429);
-    server.clock.advance(-365 * DAY);
+    server.clock.set(now);
     assert.notEqual((await signIn(server, 'ann')).cookies.size, 0);
     for (let tries = 0; tries < 5; tries += 1) assert.equal((await guess(server)).status, 403);
     assert.equal((await guess(server)).status, 429);

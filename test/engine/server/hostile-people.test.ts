@@ -319,6 +319,22 @@ onBothDatabases((start) => {
       );
     });
 
+    it('say nothing on a page with a word that is none of its own', async () => {
+      for (const path of [
+        'machines',
+        'people',
+        'sign-ins',
+        'settings',
+        'deliveries',
+        'workspaces',
+        'chats',
+      ]) {
+        const plain = (await rig.ann.get(`/app/${path}`)).text;
+        for (const word of ['constructor', '__proto__', 'toString', '<b>'])
+          assert.equal((await rig.ann.get(`/app/${path}?said=${word}`)).text, plain, `${path} ${word}`);
+      }
+    });
+
     it('break nothing with a text that no database holds, in an address or a form', async () => {
       const { ann, server } = rig;
       for (const route of Object.keys(ROUTES).filter((each) => !each.endsWith('/sign-out'))) {

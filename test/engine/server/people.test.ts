@@ -51,8 +51,16 @@ onBothDatabases((start) => {
       const server = await start();
       try {
         const browser = openBrowser(server);
-        const short = { code: server.codes[0]!, name: 'ann', password: 'short', account: 'home' };
-        assert.equal((await browser.post('/setup', short)).status, 422);
+        const short = { code: server.codes[0]!, name: 'ann', password: 'short', account: 'the shop' };
+        const refused = await browser.post('/setup', short);
+        assert.equal(refused.status, 422);
+        // What was right need not be typed again, and the account does not get another name.
+        for (const kept of [short.code, short.name, short.account])
+          assert.ok(refused.text.includes(`value="${kept}"`), kept);
+        assert.ok(!refused.text.includes('value="short"'));
+        const wrong = await browser.post('/setup', { ...short, code: 'WRNG' });
+        assert.match(wrong.text, /value="the shop"/);
+        assert.doesNotMatch(wrong.text, /WRNG/);
         assert.equal((await browser.post('/setup', { ...short, password: PASSWORD })).status, 303);
       } finally {
         await server.close();
@@ -177,6 +185,24 @@ onBothDatabases((start) => {
         assert.deepEqual(taken.map(({ status }) => status).sort(), [303, 404]);
         assert.equal((await guest.get(path)).status, 404);
         assert.equal((await (await signIn(server, 'bob')).get('/app')).status, 200);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('that cannot be added are said why, with what was typed', async () => {
+      const server = await start();
+      try {
+        const ann = await setUpServer(server);
+        const taken = await ann.post('/app/people', { name: 'Ann', role: 'admin' });
+        assert.equal(taken.status, 409);
+        assert.match(taken.text, /&quot;Ann&quot; is taken: choose another name/);
+        assert.match(taken.text, /value="Ann"/);
+        assert.match(taken.text, /<option value="admin" selected/);
+        const account = await ann.post('/operator/accounts', { account: 'the shop', name: '<b>' });
+        assert.equal(account.status, 422);
+        assert.match(account.text, /value="the shop"/);
+        assert.match(account.text, /value="&lt;b&gt;"/);
       } finally {
         await server.close();
       }

@@ -91,6 +91,9 @@ describe('addresses of targets', () => {
     ])
       await assert.rejects(guard.check(`http://${host}/hook`), { code: 'address_refused' }, host);
     await guard.check('https://one.example/hook');
+    // Whoever mistypes a name is not sent to the operator.
+    await assert.rejects(guard.check('https://gone.example/'), { hint: /is it written as it should be/ });
+    await assert.rejects(guard.check('https://two.example/'), { hint: /--allow-target/ });
   });
 
   it('are judged again at every connection, so that a name cannot change to ours', async () => {
