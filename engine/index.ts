@@ -98,7 +98,7 @@ export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export { formatImpact } from './knowledge/symbols/format-impact.ts';
 export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';
-export type { LinkStatus } from './link/room.ts';
+export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';

@@ -59,7 +59,7 @@ async function showStatus(context: Parameters<Command['run']>[0]): Promise<numbe
     context.result(null, () => 'this machine is logged in nowhere; svc login URL does it');
     return 1;
   }
-  const known = await askLoginState(state);
+  const known = await askLoginState(context.env, state);
   const words = {
     known: 'it knows this machine',
     revoked: 'it knows this machine no longer; svc logout, then svc login',
@@ -83,12 +83,18 @@ const logout = defineCommand({
   async run(context) {
     (await ownSeat()).refuseInsideRun('svc logout', context.env);
     const { logOut } = await linking();
-    const { server, isRevoked } = await logOut(context.env);
+    const { server, wasLoggedIn, isRevoked } = await logOut(context.env);
     context.result({ server, revoked: isRevoked }, () =>
-      server === null ? 'this machine was logged in nowhere' : `logged out of ${server}`,
+      !wasLoggedIn
+        ? 'this machine was logged in nowhere'
+        : server === null
+          ? 'what was left of a login is removed'
+          : `logged out of ${server}`,
     );
-    if (server !== null && !isRevoked)
-      context.note(`${server} could not be told: revoke the machine there, since its token still opens it`);
+    if (wasLoggedIn && !isRevoked)
+      context.note(
+        `${server ?? 'its server is not known and'} could not be told: revoke the machine there, since its token still opens it`,
+      );
     return 0;
   },
 });

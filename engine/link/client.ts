@@ -22,6 +22,9 @@ const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
 const DISPLACED_MS = 30_000;
 /** An answer to a long poll that came at once and has nothing is no reason to ask at once again. */
 const SHORTEST_POLL_MS = 500;
+/** More commands than a person, or an automation, ever gives are taken one by one: each is written down here. */
+const COMMANDS_AT_ONCE = 200;
+const COMMAND_PAUSE_MS = 1000;
 /** Room for the frame around the events of a call, bytes. */
 const FRAME_BYTES = 4096;
 
@@ -51,8 +54,8 @@ export interface ClientDeps {
   /** They were told, or will never be. */
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
   apply(command: LinkCommand, offsetMs: number): Promise<CommandOutcome>;
-  /** Called before each poll; replaces the token when it is old. */
-  rotateIfDue(): Promise<void>;
+  /** Called before each poll; drops old events, and replaces the token when it is old. */
+  prepare(signal: AbortSignal): Promise<void>;
   onRevoked(): void;
   /** Called after each poll that found the server, and no other engine there. */
   onConnected(): void;
@@ -84,6 +87,9 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
   let sending: Promise<void> | null = null;
   let failures = 0;
   let retryTimer: NodeJS.Timeout | null = null;
+  /** How many commands may be taken before the next pause, and since when. */
+  let credit = COMMANDS_AT_ONCE;
+  let creditAt = clock.monotonic();
   /** Ends the pause of the poll. */
   let endPause: (() => void) | null = null;
 
@@ -257,9 +263,18 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
         });
       last = Math.max(last, command.seq);
     }
+    await payForCommands(commands.length);
     if (commands.length === 0 && clock.monotonic() - begun < SHORTEST_POLL_MS && waitS > 0)
       await pause(SHORTEST_POLL_MS);
     return last;
+  }
+
+  /** Pauses after commands that come faster than a command a second for long. */
+  async function payForCommands(count: number): Promise<void> {
+    const now = clock.monotonic();
+    credit = Math.min(COMMANDS_AT_ONCE, credit + (now - creditAt) / COMMAND_PAUSE_MS) - count;
+    creditAt = now;
+    if (credit < 0) await pause(-credit * COMMAND_PAUSE_MS);
   }
 
   async function pause(ms: number): Promise<void> {
@@ -278,7 +293,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     let isFirst = true;
     while (!signal.aborted) {
       try {
-        await deps.rotateIfDue();
+        await deps.prepare(signal);
         // The first answer comes at once, so that the server's time and state are known.
         after = await pollOnce(after, isFirst ? 0 : LONGEST_POLL_S);
         if (isFirst) resume();

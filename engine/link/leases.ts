@@ -153,7 +153,8 @@ export function createLeases(deps: LeasesDeps): Leases {
       if (claims === null) missing = 'invalid';
       throw error;
     }
-    const serverTime = Math.max(verified.iat * 1000, kept?.server_time ?? 0);
+    // Its nonce proves that it was made just now: also a server whose clock was ahead before is believed.
+    const serverTime = verified.iat * 1000;
     claims = verified;
     problem = null;
     kept = {
