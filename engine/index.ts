@@ -20,6 +20,7 @@ export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
 export { renderBar, renderSparkline } from './base/charts.ts';
 export { usesColour } from './base/colours.ts';
+export { isDoNotTrackSet } from './base/do-not-track.ts';
 export {
   asSvcError,
   CODES,

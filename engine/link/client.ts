@@ -70,6 +70,10 @@ export interface LinkClient {
   close(): Promise<void>;
 }
 
+/** Whether the server will never take what it was told. That must not hold up what is behind it. */
+const isRefused = (thrown: unknown): boolean =>
+  ['fields_invalid', 'body_too_large'].includes(asSvcError(thrown).code);
+
 export function createLinkClient(deps: ClientDeps): LinkClient {
   const { calls, clock, log } = deps;
   const random = deps.random ?? Math.random;
@@ -132,13 +136,16 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     if (text === told) return;
     told = null;
     const askedAt = clock.now();
-    const { server_time } = await calls.call('/v1/decisions', {
-      method: 'PUT',
-      body: list,
-      answer: timeAnswer,
-      signal,
-    });
-    noteTime(server_time, askedAt);
+    const request = { method: 'PUT', body: list, answer: timeAnswer, signal } as const;
+    try {
+      noteTime((await calls.call('/v1/decisions', request)).server_time, askedAt);
+    } catch (thrown) {
+      if (!isRefused(thrown)) throw thrown;
+      log.warn(
+        { refused: asSvcError(thrown).message },
+        'the linked server does not take the list of decisions',
+      );
+    }
     told = text;
   }
 
@@ -172,10 +179,8 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
       noteTime(server_time, askedAt);
       await deps.settleEvents(ids, null);
     } catch (thrown) {
-      const { code, message } = asSvcError(thrown);
-      // One that the server does not take must not hold up those behind it.
-      if (code !== 'fields_invalid' && code !== 'body_too_large') throw thrown;
-      if (batch.length === 1) await deps.settleEvents(ids, message);
+      if (!isRefused(thrown)) throw thrown;
+      if (batch.length === 1) await deps.settleEvents(ids, asSvcError(thrown).message);
       else for (const _ of batch) await sendEvents(1);
     }
     return batch.length;
@@ -258,8 +263,11 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
           signal,
         })
         .catch((thrown: unknown) => {
+          const { code, message } = asSvcError(thrown);
           // It has forgotten what it asked for.
-          if (asSvcError(thrown).code !== 'not_found') throw thrown;
+          if (code === 'not_found') return;
+          if (!isRefused(thrown)) throw thrown;
+          log.warn({ command: command.id, refused: message }, 'the linked server does not take an outcome');
         });
       last = Math.max(last, command.seq);
     }
