@@ -51,6 +51,17 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   ];
 }
 
+/** Workers and plain sessions may know how the link stands, and not what is counted. */
+const findTelemetry = (client: EngineClient): Promise<string> =>
+  client.call('telemetry.show', {}).then(
+    ({ obstacle }) => describeTelemetry(obstacle),
+    (thrown: unknown) => {
+      if (thrown instanceof SvcError && thrown.code === 'chair_only')
+        return 'svc telemetry show says it, in the Chair seat';
+      throw thrown;
+    },
+  );
+
 const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
   ['link', describeLink(link) ?? 'none'],
   ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
@@ -113,8 +124,7 @@ const status = defineCommand({
   async run(context) {
     const client = await context.engine();
     const state = await client.call('link.status', {});
-    const { obstacle } = await client.call('telemetry.show', {});
-    const outgoing = await describeOutgoing(context, describeTelemetry(obstacle));
+    const outgoing = await describeOutgoing(context, await findTelemetry(client));
     context.result(state, (it) =>
       it.server === null
         ? 'this workspace is linked to no server; svc login URL, then svc link'

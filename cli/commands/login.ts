@@ -52,6 +52,9 @@ const login = defineCommand({
   },
 });
 
+const describeMode = (mode: string): string =>
+  mode.endsWith('00') ? mode : `${mode}, so that others can open it: chmod 600`;
+
 async function showStatus(context: Parameters<Command['run']>[0]): Promise<number> {
   const { askLoginState, findLogin } = await linking();
   const state = findLogin(context.env);
@@ -70,7 +73,7 @@ async function showStatus(context: Parameters<Command['run']>[0]): Promise<numbe
       ['server', `${state.server}: ${words[known]}`],
       ['person', `${state.person}, account ${state.account}`],
       ['machine', `${state.machine.name}, since ${formatLocalTime(state.logged_in_at)}`],
-      ['token', `${state.token_file}, mode ${state.token_mode}`],
+      ['token', `${state.token_file}, mode ${describeMode(state.token_mode)}`],
     ]),
   );
   return known === 'revoked' ? 1 : 0;

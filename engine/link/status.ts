@@ -43,7 +43,6 @@ export function buildLinkStatus(
 ): LinkStatus {
   const isRevoked = row !== null && row.revokedAt !== null;
   return {
-    ...rest,
     state: standing?.state ?? (isRevoked ? 'revoked' : 'off'),
     server: row?.server ?? null,
     account: row?.account ?? null,
@@ -59,5 +58,6 @@ export function buildLinkStatus(
       problem: standing === null || isRevoked ? null : describeLease(lease),
     },
     tokenAt: timeOf(row?.tokenAt),
+    ...rest,
   };
 }

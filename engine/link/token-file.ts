@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, rmSync } from 'node:fs';
+import { accessSync, constants, lstatSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
@@ -54,14 +54,7 @@ export function createTokenFile({
     );
   }
 
-  function check({ isFirst }: { isFirst: boolean }): void {
-    const file = findPlace();
-    const folder = dirname(file);
-    // In the machine home it may be the token of another workspace.
-    if (isFirst && !isInsideFolder(data, file) && existsSync(file))
-      throw new SvcError('exists', `server.token_path leads to ${file}, which is there already`, {
-        hint: 'give this workspace a file of its own, or take that one away if nobody uses it',
-      });
+  function makeFolder(folder: string, file: string): void {
     try {
       makePrivateFolder(findTop(file) ?? folder, folder);
       accessSync(folder, constants.W_OK);
@@ -71,6 +64,20 @@ export function createTokenFile({
         cause: error,
       });
     }
+  }
+
+  function check({ isFirst }: { isFirst: boolean }): void {
+    const file = findPlace();
+    makeFolder(dirname(file), file);
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    // A link is replaced; nothing is put where a folder or a pipe is.
+    if (!found.isSymbolicLink()) readPrivate(file, LARGEST_BYTES, true);
+    // In the machine home it may be the token of another workspace.
+    if (isFirst && !isInsideFolder(data, file))
+      throw new SvcError('exists', `server.token_path leads to ${file}, which is there already`, {
+        hint: 'give this workspace a file of its own, or take that one away if nobody uses it',
+      });
   }
 
   return {

@@ -158,6 +158,11 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
     await say('unlink');
     assert.doesNotMatch(await say('link'), /telemetry waits/);
+    // A session that is not the person's may know how the link stands.
+    assert.match(
+      await say('link status', { env: { SVC_SESSION: 'bob' } }),
+      /^telemetry {2,}svc telemetry show says it, in the Chair seat$/m,
+    );
   });
 
   test('after unlinking nothing goes', async () => {

@@ -103,6 +103,10 @@ test('a token that could not be kept is not asked for', async (t) => {
   await assert.rejects(link(), { code: 'storage_unsafe' });
   assert.deepEqual(server.received, []);
   rmSync(place);
+  mkdirSync(join(place, 'mine'), { recursive: true });
+  await assert.rejects(link(), { code: 'storage_unsafe' });
+  assert.deepEqual(server.received, []);
+  rmSync(place, { recursive: true });
   await link();
   await isConnected(here);
   assert.ok(existsSync(join(place, 'mine')));
