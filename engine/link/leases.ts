@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { LeaseFacts } from '../access/index.ts';
 import { backoffMs } from '../base/backoff.ts';
@@ -137,7 +138,8 @@ export function createLeases(deps: LeasesDeps): Leases {
   async function fetchOnce(link: LeaseLink): Promise<void> {
     const nonce = randomBytes(16).toString('base64url');
     const answer = await deps.fetchLease(nonce);
-    if (closing.signal.aborted) return;
+    // What was asked for a former link says nothing of this one.
+    if (closing.signal.aborted || !isDeepStrictEqual(deps.link(), link)) return;
     if ('isRevoked' in answer) {
       drop('revoked');
       problem = 'the server has revoked the link of this workspace';

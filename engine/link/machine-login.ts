@@ -40,7 +40,7 @@ export interface LoginPrompt {
 /** Checks an address that a token would be sent to. Throws `usage`, `address_refused`. */
 export function checkServerUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
     throw new SvcError('usage', `${JSON.stringify(toPrintable(text))} is not the address of a server`, {
       hint: 'give it as https://svc.example.org',
     });

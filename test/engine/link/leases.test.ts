@@ -202,6 +202,28 @@ describe('the lease of a workspace', () => {
     );
   });
 
+  it('is none of a workspace that was linked elsewhere, or unlinked, while its answer was on the way', async () => {
+    for (const next of [{ ...LINK, server: 'https://other.example' }, null]) {
+      let link: typeof LINK | null = LINK;
+      const { promise: asked, resolve: arrive } = Promise.withResolvers<void>();
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      answer = async (nonce) => {
+        arrive();
+        await gate;
+        return { lease: await issue(nonce) };
+      };
+      const leases = await openLeases({ link: () => link });
+      await asked;
+      link = next;
+      leases.drop('none');
+      answer = () => Promise.reject(new Error('nobody answers'));
+      open();
+      await leases.refresh();
+      assert.deepEqual([leases.view().state, leases.view().entitlements], ['none', null]);
+      assert.throws(() => readFileSync(file), { code: 'ENOENT' });
+    }
+  });
+
   it('that was tampered with in its file does not count', async () => {
     const leases = await openLeases();
     await leases.refresh();
