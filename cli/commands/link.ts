@@ -4,6 +4,7 @@ import {
   type EngineClient,
   formatLocalTime,
   type LinkStatus,
+  ownSeat,
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
@@ -96,6 +97,7 @@ const link = defineCommand({
   },
   examples: ['link', 'link --server https://svc.example.org --token - < token'],
   async run(context) {
+    (await ownSeat()).refuseInsideRun('svc link', context.env);
     const { token: from, server } = context.flags;
     if (from !== undefined && from !== '-')
       throw new SvcError('usage', '--token takes - and reads the token from standard input', {

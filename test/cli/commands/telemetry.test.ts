@@ -158,6 +158,8 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
     await say('unlink');
     assert.doesNotMatch(await say('link'), /telemetry waits/);
+    const refused = await ws.program(['link'], { env: { SVC_SESSION: 'bob' } });
+    assert.match(refused.stderr, /^error: svc link is for the Chair seat/);
     // A session that is not the person's may know how the link stands.
     assert.match(
       await say('link status', { env: { SVC_SESSION: 'bob' } }),
