@@ -10,11 +10,12 @@ import {
   eventsAnswer,
   LARGEST_EVENTS_BYTES,
   type LinkCommand,
+  type LinkEvent,
   LONGEST_POLL_S,
   MOST_EVENTS,
   timeAnswer,
 } from '../http/link-protocol.ts';
-import type { WaitingEvent } from './rows.ts';
+import type { OutgoingEvent } from './event-outbox.ts';
 import { nothing, type ServerCalls } from './server-calls.ts';
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
@@ -50,7 +51,7 @@ export interface ClientDeps {
   workspaceName(): string;
   listPending(): DecisionsRequest;
   /** What waits to be told, oldest first. */
-  nextEvents(limit: number): WaitingEvent[];
+  nextEvents(limit: number): OutgoingEvent[];
   /** They were told, or will never be. */
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
   apply(command: LinkCommand, offsetMs: number): Promise<CommandOutcome>;
@@ -150,33 +151,36 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
   }
 
   /** As many as one call takes. */
-  function pickBatch(limit: number): WaitingEvent[] {
-    const batch: WaitingEvent[] = [];
+  function pickBatch(limit: number): OutgoingEvent[] {
+    const batch: OutgoingEvent[] = [];
     let bytes = FRAME_BYTES;
-    for (const event of deps.nextEvents(limit)) {
-      bytes += Buffer.byteLength(event.body) + 1;
+    for (const waiting of deps.nextEvents(limit)) {
+      bytes += Buffer.byteLength(JSON.stringify(waiting.event)) + 1;
       if (bytes > LARGEST_EVENTS_BYTES && batch.length > 0) break;
-      batch.push(event);
+      batch.push(waiting);
     }
     return batch;
+  }
+
+  async function postEvents(events: LinkEvent[]): Promise<void> {
+    const askedAt = clock.now();
+    const body = { workspace: deps.workspaceName(), events };
+    const { server_time } = await calls.call('/v1/events', {
+      method: 'POST',
+      body,
+      answer: eventsAnswer,
+      signal,
+    });
+    noteTime(server_time, askedAt);
   }
 
   async function sendEvents(limit: number): Promise<number> {
     const batch = pickBatch(limit);
     if (batch.length === 0) return 0;
     const ids = batch.map(({ id }) => id);
-    const askedAt = clock.now();
+    const events = batch.map(({ event }) => event).filter((event) => event !== null);
     try {
-      const { server_time } = await calls.call('/v1/events', {
-        method: 'POST',
-        body: {
-          workspace: deps.workspaceName(),
-          events: batch.map(({ body }) => JSON.parse(body) as unknown),
-        },
-        answer: eventsAnswer,
-        signal,
-      });
-      noteTime(server_time, askedAt);
+      if (events.length > 0) await postEvents(events);
       await deps.settleEvents(ids, null);
     } catch (thrown) {
       if (!isRefused(thrown)) throw thrown;

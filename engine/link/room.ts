@@ -170,7 +170,7 @@ export function createLink(deps: LinkDeps): Link {
           more: Math.max(0, decisions.count('pending') - waiting.length),
         };
       },
-      nextEvents: rows.nextEvents,
+      nextEvents: outbox.next,
       settleEvents: outbox.settle,
       async apply(command, offsetMs) {
         if (command.verb !== 'refresh') {

@@ -68,3 +68,32 @@ test('a server that refuses a list or an outcome is told of events and asked for
   assert.equal(refusedOutcomes, 1);
   assert.equal((await here.call('link.status', {})).state, 'connected');
 });
+
+test('what waited while settings were narrowed leaves as they are now', async (t) => {
+  const { server, here } = await open(t);
+  await here.call('config.set', { key: 'server.titles', value: 'all' });
+  let isGone = true;
+  server.misbehave = ({ path }, response) => {
+    if (!isGone || path !== '/v1/events') return false;
+    response.writeHead(503, { 'retry-after': '1' }).end();
+    return true;
+  };
+  const before = server.received.length;
+  const { decision_id } = await here.ask('kanarienvogel is what the prompt begins with');
+  await here.call('decision.deny', { id: decision_id, reason: 'no' });
+  await until(async () => (await here.call('link.status', {})).waiting_events >= 2, 'what waits');
+  await here.call('config.set', { key: 'server.titles', value: 'given' });
+  await here.call('config.set', { key: 'server.events', value: '["denied"]' });
+  const narrowed = server.received.length;
+  isGone = false;
+  await until(async () => (await here.call('link.status', {})).waiting_events === 0, 'all of it');
+  const told = server.received.slice(narrowed).filter(({ path }) => path === '/v1/events');
+  const text = told.map((each) => each.text).join();
+  assert.match(text, /denied/);
+  assert.doesNotMatch(text, /kanarienvogel|needs_approval/);
+  const sent = server.received.slice(before).map((each) => each.text);
+  assert.ok(
+    sent.some((each) => each.includes('kanarienvogel')),
+    'it was told before',
+  );
+});
