@@ -137,7 +137,7 @@ const TELEMETRY_RULES = `## When it goes
   \`schema\`, and sends nothing until somebody has looked at \`svc telemetry show\` in a terminal, or said \`svc telemetry on\`.
 - \`telemetry.work\` in svc.yaml: \`auto\` (also when it is unset) and \`on\` send while the workspace is linked; \`off\` counts nothing and drops what was not
   sent. \`svc telemetry on\` and \`svc telemetry off\` set it. \`DO_NOT_TRACK=1\` in the environment in which the engine is started is \`off\`,
-  whatever svc.yaml says.
+  whatever svc.yaml says, and a command in whose environment it stands agrees to nothing.
 - Counting begins with the link: nothing of what happened before it is counted.
 - Once a day, from an hour after the day's end (UTC) on. A day on which nothing was counted is not sent. A day that has changed since, as when a clock was set
   back, is sent again and takes the place of what was told. A server that refuses a day gets it again a day later. What could not be sent for 30

@@ -20,6 +20,7 @@ export { writeFileAtomically } from './base/atomic-file.ts';
 export { backoffMs } from './base/backoff.ts';
 export { renderBar, renderSparkline } from './base/charts.ts';
 export { usesColour } from './base/colours.ts';
+export { isDoNotTrackSet } from './base/do-not-track.ts';
 export {
   asSvcError,
   CODES,
@@ -98,7 +99,7 @@ export { describeCopyType } from './knowledge/guard/describe-copy.ts';
 export { describeLanguage } from './knowledge/guard/describe-language.ts';
 export { formatImpact } from './knowledge/symbols/format-impact.ts';
 export { describeLink, describeLinkState, isLinkTroubled, type LinkFacts } from './link/describe.ts';
-export type { LinkStatus } from './link/room.ts';
+export type { LinkStatus } from './link/status.ts';
 export type { TelemetryView } from './link/telemetry/view.ts';
 export type { Delivery } from './notify/rows.ts';
 export type { EngineStatus } from './operations.ts';

@@ -4,9 +4,11 @@ import {
   type EngineClient,
   formatLocalTime,
   type LinkStatus,
+  ownSeat,
   SvcError,
   type Wire,
 } from '../../engine/index.ts';
+import { agreeToTelemetry, findTerminalRefusal } from '../agree-to-telemetry.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts } from '../print.ts';
 
@@ -29,7 +31,15 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   }[server.titles || 'given'];
   const deciders = Object.entries(server.decide).map(([name, ways]) => `${name} (${ways.join(', ')})`);
   return [
-    ['events', server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')],
+    [
+      'events',
+      `${server.events.length === 0 ? 'all outbound ones' : server.events.join(', ')}: ids, states, times, and reasons in words of svc`,
+    ],
+    [
+      'decisions',
+      'those that wait: ids, source, handle of the author outside, length and fingerprint of what would run, and why they wait in words of svc',
+    ],
+    ['names', 'of the workspace, of its projects and of agents; the version of svc'],
     ['titles', titles],
     ['telemetry', telemetry],
     ['stays here', 'prompts, files, diffs, paths, branches, asks, and reasons that somebody typed'],
@@ -42,6 +52,17 @@ async function describeOutgoing({ cwd, env }: Context, telemetry: string): Promi
   ];
 }
 
+/** Workers and plain sessions may know how the link stands, and not what is counted. */
+const findTelemetry = (client: EngineClient): Promise<string> =>
+  client.call('telemetry.show', {}).then(
+    ({ obstacle }) => describeTelemetry(obstacle),
+    (thrown: unknown) => {
+      if (thrown instanceof SvcError && thrown.code === 'chair_only')
+        return 'svc telemetry show says it, in the Chair seat';
+      throw thrown;
+    },
+  );
+
 const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
   ['link', describeLink(link) ?? 'none'],
   ['account', link.account === null ? null : `${link.account}, linked by ${link.person ?? 'somebody'}`],
@@ -52,7 +73,10 @@ const formatLink = (link: Wire<LinkStatus>): [string, string | null][] => [
 /** Says what the server will be told; what of it needs a person to have seen it is agreed to by linking. */
 async function announce(context: Context, client: EngineClient): Promise<void> {
   const { prohibition } = await client.call('telemetry.show', {});
-  const outgoing = await describeOutgoing(context, describeTelemetry(prohibition));
+  const outgoing = await describeOutgoing(
+    context,
+    describeTelemetry(prohibition ?? findTerminalRefusal(context)),
+  );
   context.stdout.write(`the server will be told:\n${formatFacts(outgoing)}\n\n`);
 }
 
@@ -60,7 +84,7 @@ const link = defineCommand({
   name: 'link',
   about: 'say what the server that this machine is logged in at will be told, and link this workspace to it',
   details: [
-    'The server is told of outbound events and of decisions that wait: ids, states, names of agents and projects, titles as server.titles allows, lengths, and reasons in words of svc. Unless telemetry.work is off, the figures of each day follow once it is over; svc telemetry show prints them.',
+    'The server is told of outbound events and of decisions that wait: ids, states and times, names of the workspace, of agents and projects, titles as server.titles allows, handles of authors outside, lengths and fingerprints, and reasons in words of svc. Unless telemetry.work is off, the figures of each day follow once it is over; svc telemetry show prints them.',
     'It is never told a prompt, a file, a diff, a path, a branch, an ask, or a reason that somebody typed. What the settings make of that is printed before anything is sent.',
   ],
   flags: {
@@ -73,6 +97,7 @@ const link = defineCommand({
   },
   examples: ['link', 'link --server https://svc.example.org --token - < token'],
   async run(context) {
+    (await ownSeat()).refuseInsideRun('svc link', context.env);
     const { token: from, server } = context.flags;
     if (from !== undefined && from !== '-')
       throw new SvcError('usage', '--token takes - and reads the token from standard input', {
@@ -83,13 +108,13 @@ const link = defineCommand({
     const client = await context.engine();
     // A program that reads JSON is not told what goes, so that no figures go then.
     if (!context.json) await announce(context, client);
-    const state = await client.call('link.start', {
+    await client.call('link.start', {
       ...(token === undefined ? {} : { token }),
       ...(server === undefined ? {} : { server }),
     });
     const { is_waiting, schema } = await client.call('telemetry.show', {});
-    if (is_waiting && !context.json) await client.call('telemetry.agree', { schema });
-    context.result(state, (it) => formatFacts(formatLink(it)));
+    if (is_waiting && !context.json) await agreeToTelemetry(context, client, schema);
+    context.result(await client.call('link.status', {}), (it) => formatFacts(formatLink(it)));
     return 0;
   },
 });
@@ -101,8 +126,7 @@ const status = defineCommand({
   async run(context) {
     const client = await context.engine();
     const state = await client.call('link.status', {});
-    const { obstacle } = await client.call('telemetry.show', {});
-    const outgoing = await describeOutgoing(context, describeTelemetry(obstacle));
+    const outgoing = await describeOutgoing(context, await findTelemetry(client));
     context.result(state, (it) =>
       it.server === null
         ? 'this workspace is linked to no server; svc login URL, then svc link'

@@ -52,6 +52,9 @@ const login = defineCommand({
   },
 });
 
+const describeMode = (mode: string): string =>
+  mode.endsWith('00') ? mode : `${mode}, so that others can open it: chmod 600`;
+
 async function showStatus(context: Parameters<Command['run']>[0]): Promise<number> {
   const { askLoginState, findLogin } = await linking();
   const state = findLogin(context.env);
@@ -59,7 +62,7 @@ async function showStatus(context: Parameters<Command['run']>[0]): Promise<numbe
     context.result(null, () => 'this machine is logged in nowhere; svc login URL does it');
     return 1;
   }
-  const known = await askLoginState(state);
+  const known = await askLoginState(context.env, state);
   const words = {
     known: 'it knows this machine',
     revoked: 'it knows this machine no longer; svc logout, then svc login',
@@ -70,7 +73,7 @@ async function showStatus(context: Parameters<Command['run']>[0]): Promise<numbe
       ['server', `${state.server}: ${words[known]}`],
       ['person', `${state.person}, account ${state.account}`],
       ['machine', `${state.machine.name}, since ${formatLocalTime(state.logged_in_at)}`],
-      ['token', `${state.token_file}, mode ${state.token_mode}`],
+      ['token', `${state.token_file}, mode ${describeMode(state.token_mode)}`],
     ]),
   );
   return known === 'revoked' ? 1 : 0;
@@ -83,12 +86,18 @@ const logout = defineCommand({
   async run(context) {
     (await ownSeat()).refuseInsideRun('svc logout', context.env);
     const { logOut } = await linking();
-    const { server, isRevoked } = await logOut(context.env);
+    const { server, wasLoggedIn, isRevoked } = await logOut(context.env);
     context.result({ server, revoked: isRevoked }, () =>
-      server === null ? 'this machine was logged in nowhere' : `logged out of ${server}`,
+      !wasLoggedIn
+        ? 'this machine was logged in nowhere'
+        : server === null
+          ? 'what was left of a login is removed'
+          : `logged out of ${server}`,
     );
-    if (server !== null && !isRevoked)
-      context.note(`${server} could not be told: revoke the machine there, since its token still opens it`);
+    if (wasLoggedIn && !isRevoked)
+      context.note(
+        `${server ?? 'its server is not known and'} could not be told: revoke the machine there, since its token still opens it`,
+      );
     return 0;
   },
 });

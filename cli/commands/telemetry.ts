@@ -1,4 +1,5 @@
 import { formatLocalTime, type TelemetryView, type Wire } from '../../engine/index.ts';
+import { agreeToTelemetry, findTerminalRefusal } from '../agree-to-telemetry.ts';
 import { type Command, type Context, defineCommand } from '../command.ts';
 import { formatFacts } from '../print.ts';
 
@@ -49,8 +50,8 @@ const show = defineCommand({
     context.result(view, formatView);
     // A program that reads has seen nothing.
     if (context.json || !context.stdout.isTTY || view.seen_schema >= view.schema) return 0;
-    await client.call('telemetry.agree', { schema: view.schema });
-    if (view.is_waiting)
+    const hasAgreed = await agreeToTelemetry(context, client, view.schema);
+    if (hasAgreed && view.is_waiting)
       context.note(
         'note: you have seen it now, so it goes while the workspace is linked; svc telemetry off ends that',
       );
@@ -63,7 +64,8 @@ async function setWork(context: Context, value: 'on' | 'off'): Promise<void> {
   const client = await context.engine();
   const { consent } = await client.call('config.set', { key: 'telemetry.work', value });
   const { schema } = await client.call('telemetry.show', {});
-  if (value === 'on') await client.call('telemetry.agree', { schema });
+  if (value === 'on' && !(await agreeToTelemetry(context, client, schema)))
+    context.note(`note: ${findTerminalRefusal(context)}, so nothing was agreed to`);
   const view = await client.call('telemetry.show', {});
   context.result(view, (it) =>
     value === 'off'

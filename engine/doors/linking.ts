@@ -1,10 +1,9 @@
 /** What a machine does with a linked server, without an engine. */
+export { findLogin, type LoginState } from '../link/login-files.ts';
 export {
   askLoginState,
   checkServerUrl,
-  findLogin,
   type LoginPrompt,
-  type LoginState,
   logIn,
   logOut,
 } from '../link/machine-login.ts';

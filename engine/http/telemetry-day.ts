@@ -72,7 +72,9 @@ export const ARCHITECTURES = ['x64', 'arm64', OTHER] as const;
 export const findWord = <T extends string>(words: readonly T[], text: unknown): T | typeof OTHER =>
   words.find((word) => word === text) ?? OTHER;
 
-const count = z.int().min(0).max(1e15);
+/** More is not counted. */
+const MOST = 1e15;
+const count = z.int().min(0).max(MOST);
 const counts = <T extends string>(words: readonly T[]) => z.partialRecord(z.enum(words), count);
 
 /** `PUT /v1/usage/DAY` */
@@ -113,7 +115,7 @@ export const makeDayCounts = (): DayCounts => ({
 
 /** Adds to one of the numbers. */
 export function addCount<T extends string>(to: Partial<Record<T, number>>, word: T, more = 1): void {
-  to[word] = (to[word] ?? 0) + more;
+  to[word] = Math.min(MOST, (to[word] ?? 0) + more);
 }
 
 /** Adds all numbers of another day, or of another workspace. */

@@ -14,7 +14,7 @@ import {
 import { createSavepoint, type EventLog, type Storage } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
 import { findCodeStep } from './decide-code.ts';
-import { isVouchedFor } from './outgoing.ts';
+import { isVouchedFor, shortName } from './outgoing.ts';
 import type { LinkRows } from './rows.ts';
 
 /** So many wrong codes close approving from outside for so long. */
@@ -113,7 +113,7 @@ export function createCommandApplier(deps: ApplyDeps) {
     if (decision === null) return say('unknown_decision');
     const { decisionId, state, decidedBy, sessionId } = decision;
     if (state !== 'pending')
-      return say('already_decided', { state, decided_by: decidedBy, session_id: sessionId });
+      return say('already_decided', { state, decided_by: shortName(decidedBy), session_id: sessionId });
     if (decision.hash !== command.hash) return say('changed', { state });
     if (verb === 'deny') {
       workflow.deny(decisionId, `denied by ${by.actor}`, by);

@@ -10,11 +10,12 @@ import {
   eventsAnswer,
   LARGEST_EVENTS_BYTES,
   type LinkCommand,
+  type LinkEvent,
   LONGEST_POLL_S,
   MOST_EVENTS,
   timeAnswer,
 } from '../http/link-protocol.ts';
-import type { WaitingEvent } from './rows.ts';
+import type { OutgoingEvent } from './event-outbox.ts';
 import { FIRST_CALL_MS, nothing, type ServerCalls } from './server-calls.ts';
 
 const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
@@ -22,6 +23,9 @@ const BACKOFF = { firstMs: 1000, longestMs: 60_000, shortestMs: 250 };
 const DISPLACED_MS = 30_000;
 /** An answer to a long poll that came at once and has nothing is no reason to ask at once again. */
 const SHORTEST_POLL_MS = 500;
+/** More commands than a person, or an automation, ever gives are taken one by one: each is written down here. */
+const COMMANDS_AT_ONCE = 200;
+const COMMAND_PAUSE_MS = 1000;
 /** Room for the frame around the events of a call, bytes. */
 const FRAME_BYTES = 4096;
 
@@ -47,12 +51,12 @@ export interface ClientDeps {
   workspaceName(): string;
   listPending(): DecisionsRequest;
   /** What waits to be told, oldest first. */
-  nextEvents(limit: number): WaitingEvent[];
+  nextEvents(limit: number): OutgoingEvent[];
   /** They were told, or will never be. */
   settleEvents(ids: readonly number[], refused: string | null): Promise<void>;
   apply(command: LinkCommand, offsetMs: number): Promise<CommandOutcome>;
-  /** Called before each poll; replaces the token when it is old. */
-  rotateIfDue(): Promise<void>;
+  /** Called before each poll; drops old events, and replaces the token when it is old. */
+  prepare(signal: AbortSignal): Promise<void>;
   onRevoked(): void;
   /** Called after each poll that found the server, and no other engine there. */
   onConnected(): void;
@@ -66,6 +70,10 @@ export interface LinkClient {
   wake(hasDecisions: boolean): void;
   close(): Promise<void>;
 }
+
+/** Whether the server will never take what it was told. That must not hold up what is behind it. */
+const isRefused = (thrown: unknown): boolean =>
+  ['fields_invalid', 'body_too_large'].includes(asSvcError(thrown).code);
 
 export function createLinkClient(deps: ClientDeps): LinkClient {
   const { calls, clock, log } = deps;
@@ -84,6 +92,9 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
   let sending: Promise<void> | null = null;
   let failures = 0;
   let retryTimer: NodeJS.Timeout | null = null;
+  /** How many commands may be taken before the next pause, and since when. */
+  let credit = COMMANDS_AT_ONCE;
+  let creditAt = clock.monotonic();
   /** Ends the pause of the poll. */
   let endPause: (() => void) | null = null;
 
@@ -126,50 +137,54 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     if (text === told) return;
     told = null;
     const askedAt = clock.now();
-    const { server_time } = await calls.call('/v1/decisions', {
-      method: 'PUT',
-      body: list,
-      answer: timeAnswer,
-      signal,
-    });
-    noteTime(server_time, askedAt);
+    const request = { method: 'PUT', body: list, answer: timeAnswer, signal } as const;
+    try {
+      noteTime((await calls.call('/v1/decisions', request)).server_time, askedAt);
+    } catch (thrown) {
+      if (!isRefused(thrown)) throw thrown;
+      log.warn(
+        { refused: asSvcError(thrown).message },
+        'the linked server does not take the list of decisions',
+      );
+    }
     told = text;
   }
 
   /** As many as one call takes. */
-  function pickBatch(limit: number): WaitingEvent[] {
-    const batch: WaitingEvent[] = [];
+  function pickBatch(limit: number): OutgoingEvent[] {
+    const batch: OutgoingEvent[] = [];
     let bytes = FRAME_BYTES;
-    for (const event of deps.nextEvents(limit)) {
-      bytes += Buffer.byteLength(event.body) + 1;
+    for (const waiting of deps.nextEvents(limit)) {
+      bytes += Buffer.byteLength(JSON.stringify(waiting.event)) + 1;
       if (bytes > LARGEST_EVENTS_BYTES && batch.length > 0) break;
-      batch.push(event);
+      batch.push(waiting);
     }
     return batch;
+  }
+
+  async function postEvents(events: LinkEvent[]): Promise<void> {
+    const askedAt = clock.now();
+    const body = { workspace: deps.workspaceName(), events };
+    const { server_time } = await calls.call('/v1/events', {
+      method: 'POST',
+      body,
+      answer: eventsAnswer,
+      signal,
+    });
+    noteTime(server_time, askedAt);
   }
 
   async function sendEvents(limit: number): Promise<number> {
     const batch = pickBatch(limit);
     if (batch.length === 0) return 0;
     const ids = batch.map(({ id }) => id);
-    const askedAt = clock.now();
+    const events = batch.map(({ event }) => event).filter((event) => event !== null);
     try {
-      const { server_time } = await calls.call('/v1/events', {
-        method: 'POST',
-        body: {
-          workspace: deps.workspaceName(),
-          events: batch.map(({ body }) => JSON.parse(body) as unknown),
-        },
-        answer: eventsAnswer,
-        signal,
-      });
-      noteTime(server_time, askedAt);
+      if (events.length > 0) await postEvents(events);
       await deps.settleEvents(ids, null);
     } catch (thrown) {
-      const { code, message } = asSvcError(thrown);
-      // One that the server does not take must not hold up those behind it.
-      if (code !== 'fields_invalid' && code !== 'body_too_large') throw thrown;
-      if (batch.length === 1) await deps.settleEvents(ids, message);
+      if (!isRefused(thrown)) throw thrown;
+      if (batch.length === 1) await deps.settleEvents(ids, asSvcError(thrown).message);
       else for (const _ of batch) await sendEvents(1);
     }
     return batch.length;
@@ -252,14 +267,26 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
           signal,
         })
         .catch((thrown: unknown) => {
+          const { code, message } = asSvcError(thrown);
           // It has forgotten what it asked for.
-          if (asSvcError(thrown).code !== 'not_found') throw thrown;
+          if (code === 'not_found') return;
+          if (!isRefused(thrown)) throw thrown;
+          log.warn({ command: command.id, refused: message }, 'the linked server does not take an outcome');
         });
       last = Math.max(last, command.seq);
     }
+    await payForCommands(commands.length);
     if (commands.length === 0 && clock.monotonic() - begun < SHORTEST_POLL_MS && waitS > 0)
       await pause(SHORTEST_POLL_MS);
     return last;
+  }
+
+  /** Pauses after commands that come faster than a command a second for long. */
+  async function payForCommands(count: number): Promise<void> {
+    const now = clock.monotonic();
+    credit = Math.min(COMMANDS_AT_ONCE, credit + (now - creditAt) / COMMAND_PAUSE_MS) - count;
+    creditAt = now;
+    if (credit < 0) await pause(-credit * COMMAND_PAUSE_MS);
   }
 
   async function pause(ms: number): Promise<void> {
@@ -278,7 +305,7 @@ export function createLinkClient(deps: ClientDeps): LinkClient {
     let isFirst = true;
     while (!signal.aborted) {
       try {
-        await deps.rotateIfDue();
+        await deps.prepare(signal);
         // The first answer comes at once, so that the server's time and state are known.
         after = await pollOnce(after, isFirst ? 0 : LONGEST_POLL_S);
         if (isFirst) resume();

@@ -25,6 +25,12 @@ const WORDS: Readonly<Record<string, string>> = {
   revoked: 'revoked: svc link links it anew',
 };
 
+/** What is to be done, where the state says already what is wrong. */
+const STEPS: ReadonlyMap<string, string | null> = new Map([
+  ['revoked', null],
+  ['displaced', 'end that one, or run svc link here, after which its token opens nothing'],
+]);
+
 /** How the link stands in a few words, where there is little room; null for a workspace that was never linked. */
 export function describeLinkState({
   server,
@@ -57,7 +63,8 @@ export function describeLink(link: LinkFacts): string | null {
       : `its clock is ${formatCount(Math.round(Math.abs(offset) / 1000), 'second')} ${offset > 0 ? 'ahead' : 'behind'}`;
   const waits =
     link.waiting_events === 0 ? null : `${formatCount(link.waiting_events, 'event')} not told yet`;
-  const problem = link.problem === null || link.state === 'revoked' ? null : link.problem;
+  const step = STEPS.get(link.state);
+  const problem = step === undefined ? link.problem : step;
   const telemetry = link.is_telemetry_waiting ? 'telemetry waits for svc telemetry show' : null;
   const more = [problem, link.lease.problem, waits, clock, telemetry].filter((part) => part !== null);
   return [`${link.server}: ${WORDS[link.state] ?? link.state}${since}`, ...more].join('; ');

@@ -2,10 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { formatCount } from '../base/text.ts';
 import type { Tasks } from '../board/tasks/index.ts';
+import type { LinkEvent } from '../http/link-protocol.ts';
 import { outboundEvent } from '../notify/config.ts';
 import type { EventKind, EventLog, LoggedEvent, Storage } from '../storage/index.ts';
 import type { ServerConfig } from './config.ts';
-import { buildLinkEvent } from './outgoing.ts';
+import { buildLinkEvent, outgoingTitle } from './outgoing.ts';
 import type { LinkRows } from './rows.ts';
 
 /** Events wait so long for a server that does not answer. */
@@ -23,8 +24,17 @@ const CHANGES_LIST: readonly EventKind[] = [
   'config_trusted',
 ];
 
+/** An event that waits. */
+export interface OutgoingEvent {
+  id: number;
+  /** Null for one that is not to be told any more. */
+  event: LinkEvent | null;
+}
+
 /** Events on their way to the linked server, each written in the transaction in which it happens. */
 export interface EventOutbox {
+  /** What waits, oldest first, as the settings are now: they may have been narrowed since it happened. */
+  next(limit: number): OutgoingEvent[];
   /** They were told, or will never be. */
   settle(ids: readonly number[], refused: string | null): Promise<void>;
   /** Gives up what has waited for a week. */
@@ -49,12 +59,26 @@ export function createEventOutbox(deps: {
   let hasEvents = false;
   let hasDecisions = false;
 
+  function isWanted(kind: string): boolean {
+    const { events: wanted } = config().server;
+    const listed: readonly string[] = wanted.length > 0 ? wanted : outboundEvent.options;
+    return listed.includes(kind);
+  }
+
+  /** The title of its task as it may leave now; null for one that is gone. */
+  function readTitle(taskId: string): string | null {
+    try {
+      return outgoingTitle(tasks.get(taskId), tasks.readOrigin(taskId), config().server.titles);
+    } catch {
+      return null;
+    }
+  }
+
   events.onAppend((event: LoggedEvent) => {
     if (!deps.isOn()) return;
     if (CHANGES_LIST.includes(event.kind)) hasDecisions = true;
-    const { events: wanted, titles } = config().server;
-    const listed: readonly string[] = wanted.length > 0 ? wanted : outboundEvent.options;
-    if (!listed.includes(event.kind)) return;
+    if (!isWanted(event.kind)) return;
+    const { titles } = config().server;
     const task = event.taskId === null ? null : tasks.get(event.taskId);
     const origin = task === null ? null : tasks.readOrigin(task.taskId);
     const id = `${events.logId}-${event.seq}`;
@@ -70,6 +94,13 @@ export function createEventOutbox(deps: {
   });
 
   return {
+    next: (limit) =>
+      rows.nextEvents(limit).map(({ id, body }) => {
+        const event = JSON.parse(body) as LinkEvent;
+        if (!isWanted(event.event)) return { id, event: null };
+        const title = event.task_id === null ? event.title : readTitle(event.task_id);
+        return { id, event: { ...event, title } };
+      }),
     async settle(ids, refused) {
       if (refused !== null) log.warn({ refused }, 'the linked server does not take an event');
       await storage.write(() => rows.dropEvents(ids));

@@ -2,5 +2,6 @@
 export { fetchLease } from './fetch-lease.ts';
 export { createLeases, type Leases } from './leases.ts';
 export { linkOperations } from './operations.ts';
-export { createLink, type Link, type LinkStatus } from './room.ts';
+export { createLink, type Link } from './room.ts';
+export type { LinkStatus } from './status.ts';
 export { telemetryOperations } from './telemetry/index.ts';

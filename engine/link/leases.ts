@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { LeaseFacts } from '../access/index.ts';
 import { backoffMs } from '../base/backoff.ts';
@@ -139,7 +140,8 @@ export function createLeases(deps: LeasesDeps): Leases {
   async function fetchOnce(link: LeaseLink): Promise<void> {
     const nonce = randomBytes(16).toString('base64url');
     const answer = await deps.fetchLease(nonce);
-    if (closing.signal.aborted) return;
+    // What was asked for a former link says nothing of this one.
+    if (closing.signal.aborted || !isDeepStrictEqual(deps.link(), link)) return;
     if ('isRevoked' in answer) {
       drop('revoked');
       problem = 'the server has revoked the link of this workspace';
@@ -155,7 +157,8 @@ export function createLeases(deps: LeasesDeps): Leases {
       if (claims === null) missing = 'invalid';
       throw error;
     }
-    const serverTime = Math.max(verified.iat * 1000, kept?.server_time ?? 0);
+    // Its nonce proves that it was made just now: also a server whose clock was ahead before is believed.
+    const serverTime = verified.iat * 1000;
     claims = verified;
     problem = null;
     kept = {

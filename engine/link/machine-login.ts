@@ -1,46 +1,32 @@
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { arch, hostname, platform } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { backoffMs } from '../base/backoff.ts';
 import { SvcError } from '../base/errors.ts';
 import { version } from '../base/own-package.ts';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { toPrintable } from '../base/text.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
+import {
+  findLogin,
+  type LoginState,
+  prepareLoginFiles,
+  readMachineToken,
+  removeLogin,
+  writeLogin,
+} from './login-files.ts';
 import { parseAnswer, sendToServer } from './server-calls.ts';
 
-// Logging a machine in to a linked server: the terminal's side of RFC 8628. The token lies in the machine home, beside what
-// may be shown of it.
+// Logging a machine in to a linked server: the terminal's side of RFC 8628.
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CLIENT_ID = 'svc';
-const TOKEN_FILE = 'device.token';
-const ACCOUNT_FILE = 'account.json';
-/** Files of a login are not larger. */
-const LARGEST_ANSWER = 64 * 1024;
 /** Clocks of virtual machines run fast; a poll that comes too soon makes all that follow slower. */
 const POLL_FACTOR = 1.2;
+/** Servers that give no pause are asked so often, s. */
+const SHORTEST_INTERVAL_S = 1;
+const LONGEST_LOGIN_S = 86_400;
+/** What a server gives a machine, in the characters of a header. */
+export const MACHINE_TOKEN = /^svcm_[\w-]{1,195}$/;
 const RETRY = { firstMs: 1000, longestMs: 30_000 };
-
-/** What `account.json` holds; no secret. */
-const accountFile = z.looseObject({
-  server: z.string(),
-  person: z.string(),
-  account: z.string(),
-  machine: z.object({ id: z.string(), name: z.string() }),
-  logged_in_at: z.string(),
-});
-
-export type AccountFile = z.output<typeof accountFile>;
-
-/** Where a machine is logged in. */
-export interface LoginState extends AccountFile {
-  token_file: string;
-  /** Its rights in octal, such as `600`. */
-  token_mode: string;
-}
 
 export interface LoginPrompt {
   /** Where the code is typed in. */
@@ -54,7 +40,7 @@ export interface LoginPrompt {
 /** Checks an address that a token would be sent to. Throws `usage`, `address_refused`. */
 export function checkServerUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
     throw new SvcError('usage', `${JSON.stringify(toPrintable(text))} is not the address of a server`, {
       hint: 'give it as https://svc.example.org',
     });
@@ -95,31 +81,43 @@ async function askServer(
   };
 }
 
+/** What a browser opens, and a person: any other address could start a program. */
+const pageAddress = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).href);
+const shownText = z
+  .string()
+  .min(1)
+  .max(200)
+  .overwrite((text) => toPrintable(text));
+
 const deviceAnswer = z.looseObject({
-  device_code: z.string(),
-  user_code: z.string(),
-  verification_uri: z.string(),
-  verification_uri_complete: z.string().optional(),
-  expires_in: z.number(),
-  interval: z.number().prefault(5),
+  device_code: z.string().min(1),
+  user_code: shownText,
+  verification_uri: pageAddress,
+  verification_uri_complete: pageAddress.optional(),
+  expires_in: z.number().positive().max(LONGEST_LOGIN_S),
+  interval: z.number().min(0).max(LONGEST_LOGIN_S).prefault(5),
 });
 
 const tokenAnswer = z.looseObject({
-  access_token: z.string().min(1),
-  person: z.string(),
-  account: z.string(),
-  machine: z.object({ id: z.string(), name: z.string() }),
+  access_token: z.string().regex(MACHINE_TOKEN),
+  person: shownText,
+  account: shownText,
+  machine: z.object({ id: shownText, name: shownText }),
 });
 
 const notOurs = (server: URL): SvcError =>
   new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
 
-/** Logs this machine in: tells `show` what a person has to do, and waits until it was done. Throws `login_refused`. */
+/**
+ * Logs this machine in: tells `show` what a person has to do, and waits until it was done. Throws `login_refused`,
+ * `server_unreachable`, `conflict` where it was logged in meanwhile, `storage_failed` where a login cannot be kept.
+ */
 export async function logIn(
   server: URL,
   env: NodeJS.ProcessEnv,
   { show, signal }: { show(prompt: LoginPrompt): void; signal: AbortSignal },
 ): Promise<LoginState> {
+  prepareLoginFiles(env);
   const asked = await askServer(new URL('/oauth/device_authorization', server), {
     signal,
     form: {
@@ -131,17 +129,29 @@ export async function logIn(
   });
   const started = deviceAnswer.safeParse(asked.body);
   if (asked.status !== 200 || !started.success) throw refusedError(server, asked) ?? notOurs(server);
-  const { device_code, user_code, verification_uri, verification_uri_complete, expires_in } = started.data;
+  const { user_code, verification_uri, verification_uri_complete, expires_in } = started.data;
   show({
-    url: toPrintable(verification_uri),
-    completeUrl: toPrintable(verification_uri_complete ?? verification_uri),
-    userCode: toPrintable(user_code),
+    url: verification_uri,
+    completeUrl: verification_uri_complete ?? verification_uri,
+    userCode: user_code,
     expiresAt: Date.now() + expires_in * 1000,
   });
-  let intervalS = started.data.interval;
+  return keepLogin(server, env, await pollForToken(server, started.data, signal));
+}
+
+/** Asks until a person has answered, or could no longer. */
+async function pollForToken(
+  server: URL,
+  { device_code, expires_in, interval }: z.output<typeof deviceAnswer>,
+  signal: AbortSignal,
+): Promise<z.output<typeof tokenAnswer>> {
+  const endsAt = performance.now() + expires_in * 1000;
+  let intervalS = Math.max(SHORTEST_INTERVAL_S, interval);
   for (let failures = 0; ; ) {
     const pause = failures > 0 ? backoffMs(failures, RETRY) : intervalS * 1000 * POLL_FACTOR;
-    await delay(pause, undefined, { signal });
+    const left = endsAt - performance.now();
+    const isLast = left <= pause;
+    await delay(Math.max(0, Math.min(pause, left)), undefined, { signal });
     let answer: Answer;
     try {
       answer = await askServer(new URL('/oauth/token', server), {
@@ -154,84 +164,61 @@ export async function logIn(
     } catch (error) {
       signal.throwIfAborted();
       failures += 1;
-      if (failures > 30) throw error;
+      if (failures > 30 || isLast) throw error;
       continue;
     }
     const { error } = answer.body;
-    if (error === 'authorization_pending') continue;
-    if (error === 'slow_down') {
-      intervalS += 5;
-      continue;
-    }
+    const isPending = error === 'authorization_pending' || error === 'slow_down';
+    if (error === 'slow_down') intervalS += 5;
+    if (isPending && isLast) throw refusedError(server, { ...answer, body: { error: 'expired_token' } })!;
+    if (isPending) continue;
     const taken = tokenAnswer.safeParse(answer.body);
     if (answer.status !== 200 || !taken.success) throw refusedError(server, answer) ?? notOurs(server);
-    return saveLogin(server, env, taken.data);
+    return taken.data;
   }
 }
 
-const REFUSALS: Readonly<Record<string, string>> = {
-  access_denied: 'the login was refused in the browser',
-  expired_token: 'the code ran out before it was typed in',
-  invalid_grant: 'the code was used already',
-  slow_down: 'too many logins of this address wait',
-};
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['access_denied', 'the login was refused in the browser'],
+  ['expired_token', 'the code ran out before it was typed in'],
+  ['invalid_grant', 'the code was used already'],
+  ['slow_down', 'too many logins of this address wait'],
+]);
 
-function refusedError(server: URL, { body }: Answer): SvcError | null {
+function refusedError(server: URL, { body }: Pick<Answer, 'body'>): SvcError | null {
   const { error } = body;
   if (typeof error !== 'string') return null;
-  const why = REFUSALS[error] ?? `${server.origin} answered ${toPrintable(error).slice(0, 100)}`;
+  const why = REFUSALS.get(error) ?? `${server.origin} answered ${toPrintable(error).slice(0, 100)}`;
   return new SvcError('login_refused', why, { hint: `svc login ${server.origin} starts anew` });
 }
 
-function saveLogin(server: URL, env: NodeJS.ProcessEnv, answer: z.output<typeof tokenAnswer>): LoginState {
-  const home = resolveMachineHome(env);
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const account: AccountFile = {
-    server: server.origin,
-    person: answer.person,
-    account: answer.account,
-    machine: answer.machine,
-    logged_in_at: new Date().toISOString(),
-  };
-  replacePrivate(join(home, TOKEN_FILE), `${answer.access_token}\n`, { isDurable: true });
-  replacePrivate(join(home, ACCOUNT_FILE), `${JSON.stringify(account, null, 2)}\n`, { isDurable: true });
-  chmodSync(join(home, TOKEN_FILE), 0o600);
-  return findLogin(env)!;
-}
-
-/** Where this machine is logged in; null when it is nowhere. Throws `config_invalid` for a damaged file. */
-export function findLogin(env: NodeJS.ProcessEnv): LoginState | null {
-  const home = resolveMachineHome(env);
-  const tokenFile = join(home, TOKEN_FILE);
-  const text = readPrivate(join(home, ACCOUNT_FILE), LARGEST_ANSWER);
-  const token = readPrivate(tokenFile, LARGEST_ANSWER);
-  if (text === null || token === null) return null;
-  let parsed: unknown;
+/** Keeps what the server has given; where that fails, nobody has the token, so that the server is told to forget it. */
+async function keepLogin(
+  server: URL,
+  env: NodeJS.ProcessEnv,
+  { access_token: token, person, account, machine }: z.output<typeof tokenAnswer>,
+): Promise<LoginState> {
   try {
-    parsed = JSON.parse(text);
-  } catch {
-    parsed = null;
+    const other = findLogin(env);
+    if (other !== null)
+      throw new SvcError('conflict', `this machine was logged in at ${other.server} meanwhile`, {
+        hint: 'svc login status shows it; svc logout first',
+      });
+    const logged_in_at = new Date().toISOString();
+    return writeLogin(env, { server: server.origin, person, account, machine, logged_in_at }, token);
+  } catch (error) {
+    await revokeToken(server, token).catch(() => false);
+    throw error;
   }
-  const read = accountFile.safeParse(parsed);
-  if (!read.success)
-    throw new SvcError('config_invalid', `${join(home, ACCOUNT_FILE)} is damaged`, {
-      hint: 'svc logout removes it',
-    });
-  const mode = (statSync(tokenFile).mode & 0o777).toString(8);
-  return { ...read.data, token_file: tokenFile, token_mode: mode };
-}
-
-/** The server and the token of this machine's login; null when it is nowhere. */
-export function readMachineLogin(env: NodeJS.ProcessEnv): { server: string; token: string } | null {
-  const login = findLogin(env);
-  const token = login === null ? undefined : readPrivate(login.token_file, LARGEST_ANSWER)?.trim();
-  return login === null || !token ? null : { server: login.server, token };
 }
 
 /** What the server says of this machine's token: `known`, `revoked`, or that it could not be asked. */
-export async function askLoginState(login: LoginState): Promise<'known' | 'revoked' | 'unreachable'> {
-  const token = readPrivate(login.token_file, LARGEST_ANSWER)?.trim() ?? '';
+export async function askLoginState(
+  env: NodeJS.ProcessEnv,
+  login: LoginState,
+): Promise<'known' | 'revoked' | 'unreachable'> {
   try {
+    const token = readMachineToken(env) ?? '';
     const { status } = await askServer(new URL('/v1/machine', checkServerUrl(login.server)), { token });
     return status === 200 ? 'known' : status === 401 ? 'revoked' : 'unreachable';
   } catch {
@@ -239,24 +226,38 @@ export async function askLoginState(login: LoginState): Promise<'known' | 'revok
   }
 }
 
-/** Logs this machine out: on the server first, then here in any case. False where the server could not be told. */
-export async function logOut(env: NodeJS.ProcessEnv): Promise<{ server: string | null; isRevoked: boolean }> {
-  const home = resolveMachineHome(env);
-  const token = readPrivate(join(home, TOKEN_FILE), LARGEST_ANSWER)?.trim() ?? null;
+async function revokeToken(server: URL, token: string): Promise<boolean> {
+  const form = { client_id: CLIENT_ID, token };
+  return (await askServer(new URL('/oauth/revoke', server), { form })).status === 200;
+}
+
+/** How a logout went. */
+export interface LogoutResult {
+  /** Null where it is not known, since a file of the login is damaged or missing. */
+  server: string | null;
+  /** Whether there was anything of a login. */
+  wasLoggedIn: boolean;
+  /** False where the server could not be told. */
+  isRevoked: boolean;
+}
+
+/** Logs this machine out: on the server first, then here in any case. */
+export async function logOut(env: NodeJS.ProcessEnv): Promise<LogoutResult> {
   let server: string | null = null;
   let isRevoked = false;
   try {
     server = findLogin(env)?.server ?? null;
-    if (server !== null && token !== null) {
-      const revoked = await askServer(new URL('/oauth/revoke', checkServerUrl(server)), {
-        form: { client_id: CLIENT_ID, token },
-      });
-      isRevoked = revoked.status === 200;
-    }
+    const token = readMachineToken(env);
+    if (server !== null && token !== null) isRevoked = await revokeToken(checkServerUrl(server), token);
   } catch {
     // said by the answer
   }
-  rmSync(join(home, TOKEN_FILE), { force: true });
-  rmSync(join(home, ACCOUNT_FILE), { force: true });
-  return { server, isRevoked };
+  return { server, wasLoggedIn: removeLogin(env), isRevoked };
+}
+
+/** The server and the token of this machine's login; null when it is nowhere. */
+export function readMachineLogin(env: NodeJS.ProcessEnv): { server: string; token: string } | null {
+  const login = findLogin(env);
+  const token = login === null ? null : readMachineToken(env);
+  return login === null || token === null ? null : { server: login.server, token };
 }

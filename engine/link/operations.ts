@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { by, operation } from '../api/operation.ts';
+import { MACHINE_TOKEN } from './machine-login.ts';
 import type { Link } from './room.ts';
 
 /** What clients may ask about the link to a server. */
@@ -21,7 +22,11 @@ export function linkOperations(link: Link) {
       changes: true,
       input: z.strictObject({
         server: z.string().max(2000).optional(),
-        token: z.string().trim().min(1).max(200).optional(),
+        token: z
+          .string()
+          .trim()
+          .regex(MACHINE_TOKEN, 'is not the token of a machine, which begins with svcm_')
+          .optional(),
       }),
       run: (input, caller) => link.link(input, by(caller)),
     }),

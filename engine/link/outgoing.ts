@@ -10,7 +10,8 @@ import { describeCode, describeWait } from './own-words.ts';
 
 const LONGEST_NAME = 200;
 
-const shortName = (text: unknown): string | null => {
+/** A name as the server may hold it; null for what is none. */
+export const shortName = (text: unknown): string | null => {
   if (typeof text !== 'string') return null;
   const plain = toPrintable(text).replace(/\s+/g, ' ').trim();
   return plain === ''

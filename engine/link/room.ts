@@ -1,25 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { describeLease, type LeaseFacts } from '../access/index.ts';
 import type { By, Policy } from '../api/operation.ts';
-import { type Clock, rfc3339 } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { version } from '../base/own-package.ts';
+import { createSerialQueue } from '../base/serial-queue.ts';
 import type { Decisions } from '../board/decisions/index.ts';
 import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
-import { linkAnswer, MOST_DECISIONS, tokenAnswer } from '../http/link-protocol.ts';
+import { linkAnswer, MOST_DECISIONS } from '../http/link-protocol.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import { createCommandApplier } from './apply-command.ts';
 import { chooseServer } from './choose-server.ts';
-import { createLinkClient, type LinkClient, type LinkState } from './client.ts';
+import { createLinkClient, type LinkClient } from './client.ts';
 import type { ServerConfig } from './config.ts';
 import { makeCodeAddress, makeCodeSecret } from './decide-code.ts';
 import { createEventOutbox } from './event-outbox.ts';
 import type { Leases } from './leases.ts';
 import { buildPendingDecision, outgoingName } from './outgoing.ts';
+import { createTokenRotation } from './rotate-token.ts';
 import { createLinkRows, type LinkRow } from './rows.ts';
 import { createServerCalls, nothing, type ServerCalls } from './server-calls.ts';
+import { buildLinkStatus, type LinkStatus } from './status.ts';
 import { createTelemetry, type Telemetry, type TierTokens } from './telemetry/index.ts';
 import { createTokenFile } from './token-file.ts';
 
@@ -30,37 +32,6 @@ function attempt<T>(work: () => T): T | null {
   } catch {
     return null;
   }
-}
-
-/** A token is replaced when it is so old. */
-const TOKEN_LIFE_MS = 90 * 86_400_000;
-/** How the link of this workspace stands, for status, doctor and the dashboard. */
-export interface LinkStatus {
-  /** `off`: not linked. */
-  state: 'off' | LinkState;
-  server: string | null;
-  account: string | null;
-  person: string | null;
-  linkedAt: string | null;
-  /** Since when it is in that state. */
-  since: string | null;
-  /** A clause; null while all is well. */
-  problem: string | null;
-  /** Events that the server has not been told. */
-  waitingEvents: number;
-  /** How far the server's clock is ahead, ms. */
-  clockOffsetMs: number | null;
-  lease: {
-    state: LeaseFacts['state'];
-    /** How long it counts yet, ms; null for one that does not end. */
-    leftMs: number | null;
-    /** A clause, from a day before its end on; null while all is well. */
-    problem: string | null;
-  };
-  tokenFile: string;
-  tokenAt: string | null;
-  /** Figures of days are counted, and wait until a person has seen what they hold. */
-  isTelemetryWaiting: boolean;
 }
 
 export interface LinkDeps {
@@ -122,13 +93,16 @@ export function createLink(deps: LinkDeps): Link {
   let active: { row: LinkRow; client: LinkClient; calls: ServerCalls } | null = null;
   /** Why it is not linked although there is a row. */
   let problem: string | null = null;
-  let isClosed = false;
   let closingClient: Promise<void> = Promise.resolve();
+  const closing = new AbortController();
+  const enqueueChange = createSerialQueue();
+  /** While true, settings are not applied: row and token may be of two servers. */
+  let isChanging = false;
 
   const tokenFile = createTokenFile({ ...deps, tokenPath: () => config().server.token_path });
 
-  /** Events go out while somebody is to be told, also while that one does not answer. */
-  const isOn = (): boolean => active !== null && row?.revokedAt === null;
+  /** Events go out while somebody is to be told, also while that one does not answer or is linked anew. */
+  const isOn = (): boolean => row?.revokedAt === null && problem === null;
 
   const outbox = createEventOutbox({
     ...deps,
@@ -143,16 +117,14 @@ export function createLink(deps: LinkDeps): Link {
       .applySettings()
       .catch((error: unknown) => log.warn({ error }, 'telemetry goes on as before'));
 
-  async function rotateIfDue(calls: ServerCalls): Promise<void> {
-    await outbox.dropOld();
-    if (row === null || clock.now() - row.tokenAt < TOKEN_LIFE_MS) return;
-    const { token } = await calls.call('/v1/workspace/token', { method: 'POST', answer: tokenAnswer });
-    // The old one opens until this one was used, so that nothing is lost when it cannot be written.
-    tokenFile.write(token);
-    const tokenAt = clock.now();
-    await storage.write(() => rows.setTokenAt(tokenAt));
-    row = { ...row, tokenAt };
-  }
+  const rotation = createTokenRotation({
+    ...deps,
+    write: (token) => tokenFile.write(token),
+    async setTokenAt(tokenAt) {
+      await storage.write(() => rows.setTokenAt(tokenAt));
+      if (row !== null) row = { ...row, tokenAt };
+    },
+  });
 
   function onRevoked(): void {
     const at = clock.now();
@@ -198,7 +170,7 @@ export function createLink(deps: LinkDeps): Link {
           more: Math.max(0, decisions.count('pending') - waiting.length),
         };
       },
-      nextEvents: rows.nextEvents,
+      nextEvents: outbox.next,
       settleEvents: outbox.settle,
       async apply(command, offsetMs) {
         if (command.verb !== 'refresh') {
@@ -209,7 +181,10 @@ export function createLink(deps: LinkDeps): Link {
         await deps.leases.refresh();
         return applier.keepOutcome(command.id, 'refreshed');
       },
-      rotateIfDue: () => rotateIfDue(calls),
+      async prepare(signal) {
+        await outbox.dropOld();
+        if (row !== null) await rotation.rotateIfDue(row.tokenAt, calls, signal);
+      },
       onRevoked,
       onConnected: telemetry.wake,
     });
@@ -219,8 +194,7 @@ export function createLink(deps: LinkDeps): Link {
   async function stop(): Promise<void> {
     const before = active;
     active = null;
-    if (before === null) return;
-    closingClient = closingClient.then(() => before.client.close());
+    if (before !== null) closingClient = closingClient.then(() => before.client.close());
     await closingClient;
   }
 
@@ -237,7 +211,7 @@ export function createLink(deps: LinkDeps): Link {
   }
 
   function applySettings(): void {
-    if (isClosed) return;
+    if (closing.signal.aborted || isChanging) return;
     applyTelemetry();
     problem = row === null ? null : asProblem(row);
     const wanted = problem === null ? row : null;
@@ -258,98 +232,109 @@ export function createLink(deps: LinkDeps): Link {
     }
   };
 
-  function status(): LinkStatus {
-    const standing = active?.client.standing() ?? null;
-    const isRevoked = row?.revokedAt !== null && row !== null;
-    const lease = deps.leases.view();
-    const since = standing?.since ?? row?.revokedAt ?? null;
-    return {
-      state: standing?.state ?? (isRevoked ? 'revoked' : 'off'),
-      server: row?.server ?? null,
-      account: row?.account ?? null,
-      person: row?.person ?? null,
-      linkedAt: row === null ? null : rfc3339(row.linkedAt),
-      since: since === null ? null : rfc3339(since),
-      problem: standing?.problem ?? problem,
-      waitingEvents: row === null ? 0 : rows.countEvents(),
-      clockOffsetMs: standing?.offsetMs ?? null,
-      lease: {
-        state: lease.state,
-        leftMs: lease.leftMs,
-        // Whoever is not linked, or no longer, needs none.
-        problem: active === null || isRevoked ? null : describeLease(lease),
+  const status = (): LinkStatus =>
+    buildLinkStatus(
+      row,
+      { standing: active?.client.standing() ?? null, problem, lease: deps.leases.view() },
+      {
+        waitingEvents: row === null ? 0 : rows.countEvents(),
+        tokenFile: tokenFile.path(),
+        isTelemetryWaiting: telemetry.waitsForPerson(),
       },
-      tokenFile: tokenFile.path(),
-      tokenAt: row === null ? null : rfc3339(row.tokenAt),
-      isTelemetryWaiting: telemetry.waitsForPerson(),
-    };
+    );
+
+  /** One change of the link after the other; settings that were read meanwhile count after it. */
+  const changeLink = <T>(change: () => Promise<T>): Promise<T> =>
+    enqueueChange(async () => {
+      isChanging = true;
+      try {
+        return await change();
+      } finally {
+        isChanging = false;
+        applySettings();
+      }
+    });
+
+  /** Forgets a server with all that it was to be told. */
+  async function forget(before: LinkRow | null, by: By): Promise<void> {
+    row = null;
+    try {
+      await storage.write(() => {
+        rows.clear();
+        if (before !== null)
+          events.append({ kind: 'link_changed', ...by, data: { server: before.server, linked: false } });
+      });
+    } catch (error) {
+      row = before;
+      throw error;
+    }
+    problem = null;
+    deps.leases.drop('none');
+  }
+
+  async function keep(linked: LinkRow, token: string, by: By): Promise<void> {
+    await stop();
+    // Row and token of two servers never stand side by side, whenever the engine dies.
+    if (row !== null && row.server !== linked.server) await forget(row, by);
+    tokenFile.write(token);
+    await storage.write(() => {
+      rows.putLink(linked);
+      events.append({ kind: 'link_changed', ...by, data: { server: linked.server, linked: true } });
+    });
+    row = linked;
+    deps.leases.drop('none');
+    deps.setServerUrl(linked.server, by.actor);
+  }
+
+  async function link(given: Parameters<Link['link']>[0], by: By): Promise<void> {
+    const { server, token } = chooseServer(given, { env: deps.env, configured: config().server.url });
+    tokenFile.check({ isFirst: row === null });
+    const machine = createServerCalls({ server, token: () => token });
+    const answer = await machine
+      .call('/v1/workspaces', {
+        method: 'POST',
+        body: { key: deps.dataId, name: outgoingName(config().workspace.name), version },
+        answer: linkAnswer,
+        signal: closing.signal,
+      })
+      .finally(() => machine.close());
+    const { workspace, account, person, lease_key: leaseKey } = answer;
+    const now = clock.now();
+    const at = { linkedAt: now, tokenAt: now, revokedAt: null };
+    await keep({ server: server.origin, workspace, account, person, leaseKey, ...at }, answer.token, by);
+  }
+
+  /** False where the server could not be told. */
+  async function tellUnlinked(before: LinkRow, token: string): Promise<boolean> {
+    const calls = createServerCalls({ server: new URL(before.server), token: () => token });
+    const request = { method: 'DELETE', answer: nothing, signal: closing.signal } as const;
+    const isTold = await calls.call('/v1/workspace', request).then(
+      () => true,
+      (thrown: unknown) => asSvcError(thrown).code === 'revoked',
+    );
+    await calls.close();
+    return isTold;
   }
 
   return {
     status,
     applySettings,
     async link(given, by) {
-      const { server, token } = chooseServer(given, { env: deps.env, configured: config().server.url });
-      tokenFile.check();
-      const machine = createServerCalls({ server, token: () => token });
-      const answer = await machine
-        .call('/v1/workspaces', {
-          method: 'POST',
-          body: { key: deps.dataId, name: outgoingName(config().workspace.name), version },
-          answer: linkAnswer,
-        })
-        .finally(() => machine.close());
-      await stop();
-      tokenFile.write(answer.token);
-      const now = clock.now();
-      const linked: LinkRow = {
-        server: server.origin,
-        workspace: answer.workspace,
-        account: answer.account,
-        person: answer.person,
-        leaseKey: answer.lease_key,
-        linkedAt: now,
-        tokenAt: now,
-        revokedAt: null,
-      };
-      await storage.write(() => {
-        // What another server was to be told is none of this one's business.
-        if (row !== null && row.server !== linked.server) rows.clear();
-        rows.putLink(linked);
-        events.append({ kind: 'link_changed', ...by, data: { server: linked.server, linked: true } });
-      });
-      row = linked;
-      deps.setServerUrl(server.origin, by.actor);
-      applySettings();
-      deps.leases.drop('none');
+      await changeLink(() => link(given, by));
       await deps.leases.refresh();
       return status();
     },
-    async unlink(by) {
-      const before = row;
-      const token = attempt(tokenFile.read);
-      await stop();
-      let isTold = false;
-      if (before !== null && token !== null) {
-        const calls = createServerCalls({ server: new URL(before.server), token: () => token });
-        isTold = await calls.call('/v1/workspace', { method: 'DELETE', answer: nothing }).then(
-          () => true,
-          (thrown: unknown) => asSvcError(thrown).code === 'revoked',
-        );
-        await calls.close();
-      }
-      attempt(tokenFile.remove);
-      await storage.write(() => {
-        rows.clear();
-        if (before !== null)
-          events.append({ kind: 'link_changed', ...by, data: { server: before.server, linked: false } });
-      });
-      row = null;
-      problem = null;
-      deps.leases.drop('none');
-      if (config().server.url !== '') deps.setServerUrl(null, by.actor);
-      return { server: before?.server ?? null, isTold };
-    },
+    unlink: (by) =>
+      changeLink(async () => {
+        const before = row;
+        const token = attempt(tokenFile.read);
+        await stop();
+        const isTold = before !== null && token !== null && (await tellUnlinked(before, token));
+        attempt(tokenFile.remove);
+        await forget(before, by);
+        if (config().server.url !== '') deps.setServerUrl(null, by.actor);
+        return { server: before?.server ?? null, isTold };
+      }),
     async makeDecideCode(isNew, by) {
       const secret = makeCodeSecret();
       await storage.write(() => {
@@ -366,8 +351,9 @@ export function createLink(deps: LinkDeps): Link {
     calls: () => active?.calls ?? null,
     linked: () => row,
     async close() {
-      isClosed = true;
+      closing.abort();
       outbox.close();
+      await enqueueChange(() => undefined);
       await telemetry.close();
       await stop();
       await closingClient;

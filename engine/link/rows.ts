@@ -30,7 +30,6 @@ interface StoredLink {
 export interface WaitingEvent {
   id: number;
   body: string;
-  createdAt: number;
 }
 
 /** A secret of one-time codes and how often it was tried. */
@@ -61,8 +60,8 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
   const addEvent = db.prepare(
     'INSERT OR IGNORE INTO link_event (message_id, body, created_at) VALUES (?, ?, ?)',
   );
-  const nextEvents = db.prepare<unknown[], { id: number; body: string; created_at: number }>(
-    'SELECT id, body, created_at FROM link_event ORDER BY id LIMIT +?',
+  const nextEvents = db.prepare<unknown[], WaitingEvent>(
+    'SELECT id, body FROM link_event ORDER BY id LIMIT +?',
   );
   const dropEvents = db.prepare('DELETE FROM link_event WHERE id IN (SELECT value FROM json_each(?))');
   const dropOld = db.prepare(
@@ -98,8 +97,7 @@ export function createLinkRows({ db }: Pick<Storage, 'db'>) {
     },
     addEvent: (event: LinkEvent, now: number): void =>
       void addEvent.run(event.id, JSON.stringify(event), now),
-    nextEvents: (limit: number): WaitingEvent[] =>
-      nextEvents.all(limit).map(({ id, body, created_at }) => ({ id, body, createdAt: created_at })),
+    nextEvents: (limit: number): WaitingEvent[] => nextEvents.all(limit),
     dropEvents: (ids: readonly number[]): void => void dropEvents.run(JSON.stringify(ids)),
     /** Deletes those from before then, at most a thousand, and says how many. */
     dropOldEvents: (before: number): number => dropOld.run(before).changes,

@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, lstatSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { makePrivateFolder, readPrivate, replacePrivate } from '../base/private-files.ts';
 import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { isLoginFile } from './login-files.ts';
 
 const LARGEST_BYTES = 4096;
 
@@ -12,8 +13,8 @@ export interface TokenFile {
   path(): string;
   /** Null where there is none. */
   read(): string | null;
-  /** Throws where it could not be written. */
-  check(): void;
+  /** Makes its folder. Throws where it could not be written, `exists` where a first link would take somebody else's place. */
+  check(place: { isFirst: boolean }): void;
   /** In one step, mode 0600. */
   write(token: string): void;
   remove(): void;
@@ -34,10 +35,18 @@ export function createTokenFile({
 }): TokenFile {
   const path = (): string => resolve(root, tokenPath());
 
+  const home = resolveMachineHome(env);
+  const findTop = (file: string): string | undefined =>
+    [data, home].find((folder) => isInsideFolder(folder, file));
+
   /** Lies where no confined worker sees it. */
   function findPlace(): string {
     const file = path();
-    if ([data, resolveMachineHome(env)].some((folder) => isInsideFolder(folder, file))) return file;
+    if (isLoginFile(file, env))
+      throw new SvcError('path_outside', `server.token_path leads to ${file}, which is of the login`, {
+        hint: 'leave it below paths.data, or give it another name',
+      });
+    if (findTop(file) !== undefined) return file;
     throw new SvcError(
       'path_outside',
       `server.token_path leads to ${file}, where a confined worker could read it`,
@@ -45,10 +54,36 @@ export function createTokenFile({
     );
   }
 
+  function makeFolder(folder: string, file: string): void {
+    try {
+      makePrivateFolder(findTop(file) ?? folder, folder);
+      accessSync(folder, constants.W_OK);
+    } catch (error) {
+      if (error instanceof SvcError) throw error;
+      throw new SvcError('storage_failed', `${folder} cannot be written: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  function check({ isFirst }: { isFirst: boolean }): void {
+    const file = findPlace();
+    makeFolder(dirname(file), file);
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    // A link is replaced; nothing is put where a folder or a pipe is.
+    if (!found.isSymbolicLink()) readPrivate(file, LARGEST_BYTES, true);
+    // In the machine home it may be the token of another workspace.
+    if (isFirst && !isInsideFolder(data, file))
+      throw new SvcError('exists', `server.token_path leads to ${file}, which is there already`, {
+        hint: 'give this workspace a file of its own, or take that one away if nobody uses it',
+      });
+  }
+
   return {
     path,
     read: () => readPrivate(findPlace(), LARGEST_BYTES)?.trim() || null,
-    check: () => void findPlace(),
+    check,
     write: (token) => replacePrivate(findPlace(), `${token}\n`, { isDurable: true }),
     remove: () => rmSync(findPlace(), { force: true }),
   };

@@ -82,7 +82,8 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     // Their folders and commits are those of another machine.
     for (const table of ['discarded_work', 'promotion']) runSql(`DELETE FROM ${table}`);
     // Whose server that is nobody here has said.
-    for (const table of ['link', 'link_event', 'link_command', 'link_code']) runSql(`DELETE FROM ${table}`);
+    for (const table of ['link', 'link_event', 'link_command', 'link_code', 'telemetry', 'telemetry_day'])
+      runSql(`DELETE FROM ${table}`);
     for (const table of ['lock', 'claim', 'circuit']) runSql(`DELETE FROM ${table}`);
     runSql(
       "INSERT INTO meta (key, value) VALUES ('log_id', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

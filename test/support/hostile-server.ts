@@ -62,6 +62,9 @@ export async function startHostileServer(): Promise<HostileServer> {
       self.outcomes.set(outcomeOf, JSON.parse(Buffer.concat(chunks).toString('utf8')) as CommandOutcome);
       return void response.writeHead(204).end();
     }
+    if (pathname.startsWith('/v1/usage')) return send(response, 200, { server_time: time() });
+    // What is given goes to those that ask for it only.
+    if (pathname !== '/v1/commands') return send(response, 404, { code: 'not_found' });
     const query = new URL(request.url ?? '/', 'http://x').searchParams;
     if (self.commands.length === 0 && query.get('wait') !== '0') {
       const { promise, resolve } = Promise.withResolvers<void>();

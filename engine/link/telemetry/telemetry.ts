@@ -1,5 +1,6 @@
 import { backoffMs } from '../../base/backoff.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { isDoNotTrackSet } from '../../base/do-not-track.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { version } from '../../base/own-package.ts';
@@ -70,10 +71,6 @@ export interface Telemetry {
   /** Resolves when nothing is under way. */
   close(): Promise<void>;
 }
-
-/** Whether the environment refuses all telemetry: whatever it says but no. */
-const isDoNotTrackSet = (env: NodeJS.ProcessEnv): boolean =>
-  !['', '0', 'false', 'no', 'off'].includes((env.DO_NOT_TRACK ?? '').toLowerCase());
 
 export function createTelemetry(deps: TelemetryDeps): Telemetry {
   const { storage, events, clock, log, env } = deps;

@@ -87,7 +87,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(await logIn(), /logged in {2}as ann, account home/);
     assert.match(
       await say('link'),
-      /^telemetry {3}the figures of each day once it is over: .*; svc telemetry show prints them, svc telemetry off ends it$/m,
+      /^telemetry {2,}the figures of each day once it is over: .*; svc telemetry show prints them, svc telemetry off ends it$/m,
     );
     assert.match(
       await say('telemetry show'),
@@ -113,7 +113,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
   test('off drops what waits, and on begins anew', async () => {
     assert.equal(await say('telemetry off'), 'telemetry is off: nothing is counted, and nothing more goes\n');
     assert.match(await say('telemetry show'), /^telemetry {2}nothing is sent: telemetry\.work is off$/m);
-    assert.match(await say('link status'), /^telemetry {3}none: telemetry\.work is off$/m);
+    assert.match(await say('link status'), /^telemetry {2,}none: telemetry\.work is off$/m);
     assert.match(await say('telemetry on'), /^each day is sent once it is over \(telemetry\.work is on\)/);
     assert.match(await say('telemetry show'), /goes next: nothing, since nothing was counted yet\n$/);
   });
@@ -138,13 +138,33 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     await say('down');
     assert.match(
       await say('link', DO_NOT_TRACK),
-      /^telemetry {3}none: DO_NOT_TRACK is set where the engine/m,
+      /^telemetry {2,}none: DO_NOT_TRACK is set where the engine/m,
     );
     await say('down');
-    assert.match(await say('link status'), /^telemetry {3}none: a person has to look first/m);
+    assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
     await say('down');
     assert.match(await say('telemetry on', DO_NOT_TRACK), /^nothing is sent: DO_NOT_TRACK is set/);
     await say('down');
+  });
+
+  test('DO_NOT_TRACK of a terminal agrees to nothing, whatever the environment of the engine says', async () => {
+    await say('unlink');
+    assert.match(
+      await say('link', DO_NOT_TRACK),
+      /^telemetry {2,}none: DO_NOT_TRACK is set in this terminal$/m,
+    );
+    const { stderr } = await ws.program(['telemetry', 'on'], DO_NOT_TRACK);
+    assert.match(stderr, /DO_NOT_TRACK is set in this terminal, so nothing was agreed to/);
+    assert.match(await say('link status'), /^telemetry {2,}none: a person has to look first/m);
+    await say('unlink');
+    assert.doesNotMatch(await say('link'), /telemetry waits/);
+    const refused = await ws.program(['link'], { env: { SVC_SESSION: 'bob' } });
+    assert.match(refused.stderr, /^error: svc link is for the Chair seat/);
+    // A session that is not the person's may know how the link stands.
+    assert.match(
+      await say('link status', { env: { SVC_SESSION: 'bob' } }),
+      /^telemetry {2,}svc telemetry show says it, in the Chair seat$/m,
+    );
   });
 
   test('after unlinking nothing goes', async () => {

@@ -108,6 +108,22 @@ describe('the lease of a workspace', () => {
     assert.equal((await again.refresh()).state, 'valid');
   });
 
+  it('counts again as soon as a server whose clock was ahead has set it right', async () => {
+    serverClock.advance(3000 * 24 * HOUR);
+    const leases = await openLeases();
+    assert.equal((await leases.refresh()).state, 'valid');
+    serverClock.set(clock.now());
+    assert.equal((await leases.refresh()).state, 'valid');
+    passes(71 * HOUR);
+    assert.equal(leases.view().state, 'valid');
+    await leases.close();
+    answer = () => Promise.reject(new Error('nobody answers'));
+    const again = await openLeases();
+    assert.equal(again.view().state, 'valid', 'also after a restart');
+    passes(HOUR);
+    assert.equal(again.view().state, 'expired');
+  });
+
   it('is asked for anew at the first look after a clock was set forward, and once where nobody answers', async () => {
     let asked = 0;
     answer = async (nonce) => {
@@ -155,6 +171,13 @@ describe('the lease of a workspace', () => {
       replayed: () => earlier,
       'for ever': (nonce) => issue(nonce, { exp: 4_000_000_000 }),
       'ends before it begins': (nonce) => issue(nonce, { exp: 1 }),
+      'longer than three days': (nonce) =>
+        issue(nonce, { exp: Math.floor(serverClock.now() / 1000) + LEASE_MS / 1000 + 1 }),
+      'of a time that no date holds': (nonce) =>
+        issue(nonce, { iat: 9_000_000_000_000, exp: 9_000_000_003_600 }),
+      'of a plan that there is not': (nonce) => issue(nonce, { plan: 'gold' as 'team' }),
+      'of less than nothing': (nonce) =>
+        issue(nonce, { quotas: { projects: -1, workspaces: null, people: 5 } }),
       'cut off': async (nonce) => (await issue(nonce)).slice(0, -4),
       'no token': () => 'hello',
     };
@@ -177,6 +200,28 @@ describe('the lease of a workspace', () => {
       ['valid', 22 * HOUR, 0],
       'a replayed one sets nothing back',
     );
+  });
+
+  it('is none of a workspace that was linked elsewhere, or unlinked, while its answer was on the way', async () => {
+    for (const next of [{ ...LINK, server: 'https://other.example' }, null]) {
+      let link: typeof LINK | null = LINK;
+      const { promise: asked, resolve: arrive } = Promise.withResolvers<void>();
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      answer = async (nonce) => {
+        arrive();
+        await gate;
+        return { lease: await issue(nonce) };
+      };
+      const leases = await openLeases({ link: () => link });
+      await asked;
+      link = next;
+      leases.drop('none');
+      answer = () => Promise.reject(new Error('nobody answers'));
+      open();
+      await leases.refresh();
+      assert.deepEqual([leases.view().state, leases.view().entitlements], ['none', null]);
+      assert.throws(() => readFileSync(file), { code: 'ENOENT' });
+    }
   });
 
   it('that was tampered with in its file does not count', async () => {

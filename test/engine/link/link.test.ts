@@ -48,7 +48,7 @@ test('an unlinked workspace sends its token nowhere when server.url names anothe
   await until(async () => (await linked.here.call('link.status', {})).state === 'off');
   assert.match((await linked.here.call('link.status', {})).problem ?? '', /and the token is of/);
   await linked.here.ask('say hello');
-  await assert.rejects(linked.here.call('link.start', { server: 'http://example.org', token: 'x' }), {
+  await assert.rejects(linked.here.call('link.start', { server: 'http://example.org', token: 'svcm_x' }), {
     code: 'address_refused',
   });
   assert.deepEqual(thief.received, []);
@@ -252,7 +252,7 @@ test('workers and plain sessions can neither link nor unlink nor make codes', as
   const here = await engineHere(ws);
   t.after(() => here.end());
   for (const [name, input] of [
-    ['link.start', { token: 'x', server: 'https://svc.example.org' }],
+    ['link.start', { token: 'svcm_x', server: 'https://svc.example.org' }],
     ['link.stop', {}],
     ['link.code', {}],
   ] as const)
@@ -264,7 +264,7 @@ test('workers and plain sessions can neither link nor unlink nor make codes', as
   );
   ws.agree();
   await here.call('engine.reload', {});
-  await assert.rejects(here.call('link.start', { token: 'x', server: 'https://svc.example.org' }), {
+  await assert.rejects(here.call('link.start', { token: 'svcm_x', server: 'https://svc.example.org' }), {
     code: 'path_outside',
   });
 });

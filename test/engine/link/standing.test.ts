@@ -36,6 +36,11 @@ test('every face says in a line how the link stands', async (t) => {
   });
   const displaced = await waitForHead(here, 'link displaced');
   assert.match(displaced[1] ?? '', /displaced: another engine uses the token of this workspace since/);
+  assert.match(
+    displaced[1] ?? '',
+    /; end that one, or run svc link here, after which its token opens nothing/,
+  );
+  assert.doesNotMatch(displaced[1] ?? '', /the same token/);
   assert.match(displaced[2] ?? '', /^warn: /);
 
   await ann.post(`/app/workspaces/${linked.id}/revoke`);

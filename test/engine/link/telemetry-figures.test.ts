@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeDayCounts } from '../../../engine/http/telemetry-day.ts';
+import { addCount, makeDayCounts } from '../../../engine/http/telemetry-day.ts';
 import { countEvent } from '../../../engine/link/telemetry/count-event.ts';
 import {
   CLAUDE,
@@ -100,6 +100,12 @@ test('a day on which only the gateway was used is sent, also when the engine was
     days.map((each) => each.day),
     [later],
   );
+});
+
+test('more than a server takes is not counted, whatever an agent says', () => {
+  const counts = makeDayCounts();
+  for (const more of [4e14, 4e14, 4e14]) addCount(counts.tokens, 'account', more);
+  assert.deepEqual(counts.tokens, { account: 1e15 });
 });
 
 test('names of a person’s own are counted as other, also where they are words of the language', () => {

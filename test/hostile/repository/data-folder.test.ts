@@ -351,6 +351,9 @@ hostile(
       INSERT INTO delivery (event_seq, event, message_id, url, body, state, created_at, first_at, next_at)
         VALUES (1, 'done', 'm', 'http://127.0.0.1:1/', '{}', 'pending', 1, 1, 1);
       UPDATE session SET run_id = 'known', cwd = '/etc', worktree = '/etc', repository = '/etc';
+      INSERT INTO link_event (message_id, body, created_at) VALUES ('m', '{}', 1);
+      INSERT INTO telemetry (one, counting_since, counted_seq, seen_schema) VALUES (1, 1, 0, 99);
+      INSERT INTO telemetry_day (day, counts, is_due) VALUES ('2026-01-01', '{}', 1);
     `);
     db.close();
     const shown = await ws.program(['adopt']);
@@ -371,6 +374,9 @@ hostile(
     assert.deepEqual(held.prepare('SELECT state FROM delivery WHERE message_id = ?').pluck().all('m'), [
       'dead',
     ]);
+    // What was for a server of somebody else goes to none.
+    for (const table of ['link_event', 'telemetry', 'telemetry_day'])
+      assert.equal(held.prepare(`SELECT count(*) FROM ${table}`).pluck().get(), 0, table);
     held.close();
     // A second time there is nothing to do.
     const again = await ws.program(['adopt']);

@@ -1,0 +1,41 @@
+import type { Clock } from '../base/clock.ts';
+import { asSvcError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { tokenAnswer } from '../http/link-protocol.ts';
+import type { ServerCalls } from './server-calls.ts';
+
+/** A token is replaced when it is so old. */
+const TOKEN_LIFE_MS = 90 * 86_400_000;
+/** Where it could not be replaced, that is tried again after so long. */
+const NEXT_TRY_MS = 3600_000;
+
+/** Replaces the token of a workspace by itself. One that is old opens as well: where it cannot be replaced, the link goes on. */
+export function createTokenRotation({
+  clock,
+  log,
+  write,
+  setTokenAt,
+}: {
+  clock: Clock;
+  log: Log;
+  write(token: string): void;
+  setTokenAt(at: number): Promise<void>;
+}) {
+  let nextTry = 0;
+
+  return {
+    async rotateIfDue(tokenAt: number, calls: ServerCalls, signal: AbortSignal): Promise<void> {
+      if (clock.now() - tokenAt < TOKEN_LIFE_MS || clock.monotonic() < nextTry) return;
+      nextTry = clock.monotonic() + NEXT_TRY_MS;
+      try {
+        const request = { method: 'POST', answer: tokenAnswer, signal } as const;
+        const { token } = await calls.call('/v1/workspace/token', request);
+        // The old one opens until this one was used, so that nothing is lost when it cannot be written.
+        write(token);
+        await setTokenAt(clock.now());
+      } catch (error) {
+        log.warn({ error: asSvcError(error).message }, 'the token for the linked server was not replaced');
+      }
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../engine/base/clock.ts';
+import { type EngineHere, engineHere } from '../../support/engine.ts';
+import { type HostileServer, startHostileServer } from '../../support/hostile-server.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
+
+const DAY = 86_400_000;
+
+async function open(
+  t: TestContext,
+  options: Parameters<typeof engineHere>[1] = {},
+): Promise<{ server: HostileServer; ws: TestWorkspace; here: EngineHere }> {
+  const server = await startHostileServer();
+  const ws = await makeWorkspace();
+  const here = await engineHere(ws, options);
+  t.after(async () => {
+    await here.end();
+    await server.close();
+    await ws.close();
+  });
+  return { server, ws, here };
+}
+
+const send = (response: ServerResponse, status: number, body: unknown): true => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  return true;
+};
+
+const linkAnswer = (token: string) => ({
+  workspace: 'w_hostile',
+  token,
+  account: 'home',
+  person: 'ann',
+  lease_key: 'h'.repeat(43),
+  server_time: new Date().toISOString(),
+});
+
+const isConnected = (here: EngineHere) =>
+  until(async () => (await here.call('link.status', {})).state === 'connected', 'the link');
+
+test('of several links and unlinks at once the last one counts, whatever the server answers first', async (t) => {
+  const { server, ws, here } = await open(t);
+  const waiting: (() => void)[] = [];
+  let newest = '';
+  server.misbehave = ({ path }, response) => {
+    if (path !== '/v1/workspaces') return false;
+    newest = `svcw_${String(waiting.length).padStart(43, 'n')}`;
+    const token = newest;
+    waiting.push(() => send(response, 200, linkAnswer(token)));
+    return true;
+  };
+  const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  const changes = Promise.all([link(), link(), here.call('link.stop', {}), link()]);
+  for (const count of [1, 2, 3]) {
+    await until(() => waiting.length === count, 'the next one');
+    waiting[count - 1]?.();
+  }
+  await changes;
+  await isConnected(here);
+  assert.equal(readFileSync(join(ws.root, '.svc', 'device.token'), 'utf8').trim(), newest);
+  const own = server.received.filter(({ authorization }) => authorization.startsWith('Bearer svcw_'));
+  assert.equal(own.at(-1)?.authorization, `Bearer ${newest}`);
+});
+
+test('linked elsewhere, neither server is ever shown what is of the other, also when settings are read meanwhile', async (t) => {
+  const { server, here } = await open(t);
+  const second = await startHostileServer();
+  t.after(() => second.close());
+  server.misbehave = ({ path }, response) =>
+    path === '/v1/workspaces' && send(response, 200, linkAnswer(`svcw_${'1'.repeat(43)}`));
+  second.misbehave = ({ path }, response) =>
+    path === '/v1/workspaces' && send(response, 200, linkAnswer(`svcw_${'2'.repeat(43)}`));
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await isConnected(here);
+  const { decision_id } = await here.ask('waits for the first server');
+  const linking = here.call('link.start', { server: second.url, token: 'svcm_machine' });
+  const settings = Array.from({ length: 20 }, (_, at) =>
+    here.call('config.set', { key: 'workspace.name', value: `name-${at}` }),
+  );
+  await Promise.all([linking, ...settings]);
+  await isConnected(here);
+  await here.call('decision.deny', { id: decision_id, reason: 'no' });
+  await until(() => second.received.some(({ text }) => text.includes('denied')), 'the second is told');
+  const tokens = (to: HostileServer) => [...new Set(to.received.map(({ authorization }) => authorization))];
+  assert.deepEqual(tokens(server), ['Bearer svcm_machine', `Bearer svcw_${'1'.repeat(43)}`]);
+  assert.deepEqual(tokens(second), ['Bearer svcm_machine', `Bearer svcw_${'2'.repeat(43)}`]);
+  assert.ok(
+    !second.received.some(({ path, text }) => path === '/v1/events' && text.includes('needs_approval')),
+  );
+});
+
+test('a token that could not be kept is not asked for', async (t) => {
+  const { server, ws, here } = await open(t);
+  const place = join(ws.root, '.svc', 'tokens');
+  const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await here.call('config.set', { key: 'server.token_path', value: '.svc/tokens/mine' });
+  writeFileSync(place, '');
+  await assert.rejects(link(), { code: 'storage_unsafe' });
+  assert.deepEqual(server.received, []);
+  rmSync(place);
+  mkdirSync(join(place, 'mine'), { recursive: true });
+  await assert.rejects(link(), { code: 'storage_unsafe' });
+  assert.deepEqual(server.received, []);
+  rmSync(place, { recursive: true });
+  await link();
+  await isConnected(here);
+  assert.ok(existsSync(join(place, 'mine')));
+  await assert.rejects(here.call('link.start', { server: server.url, token: 'a\nb' }), {
+    code: 'fields_invalid',
+    message: /not the token of a machine/,
+  });
+});
+
+test('a workspace takes neither the place of the login nor that of another workspace in the machine home', async (t) => {
+  const { server, ws, here } = await open(t);
+  const home = ws.env.SVC_HOME ?? '';
+  const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  for (const name of ['device.token', 'account.json']) {
+    await here.call('config.set', { key: 'server.token_path', value: join(home, name) });
+    await assert.rejects(link(), { code: 'path_outside', message: /is of the login/ });
+  }
+  const file = join(home, 'tokens', 'shared');
+  mkdirSync(join(home, 'tokens'));
+  writeFileSync(file, 'svcw_of_another\n', { mode: 0o600 });
+  await here.call('config.set', { key: 'server.token_path', value: file });
+  await assert.rejects(link(), { code: 'exists' });
+  assert.equal(readFileSync(file, 'utf8'), 'svcw_of_another\n');
+  assert.deepEqual(server.received, []);
+  rmSync(file);
+  await link();
+  await link();
+  assert.match(readFileSync(file, 'utf8'), /^svcw_h+\n$/);
+});
+
+test('an old token that cannot be replaced opens as well, and is not asked to be replaced at every poll', async (t) => {
+  let ahead = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  const { server, here } = await open(t, { clock });
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await isConnected(here);
+  server.misbehave = ({ path }, response) => path === '/v1/workspace/token' && send(response, 500, {});
+  ahead = 91 * DAY;
+  for (const verb of ['run', 'walk', 'fly'])
+    assert.equal(
+      (await server.give({ verb, at: new Date(clock.now()).toISOString() })).outcome,
+      'unknown_verb',
+    );
+  assert.equal((await here.call('link.status', {})).state, 'connected');
+  assert.equal(server.received.filter(({ path }) => path === '/v1/workspace/token').length, 1);
+});
+
+test('a flood of commands is taken one by one, and work goes on meanwhile', async (t) => {
+  const { server, here } = await open(t);
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await isConnected(here);
+  let given = 0;
+  server.misbehave = ({ path }, response) => {
+    if (!path.startsWith('/v1/commands?')) return false;
+    const commands = Array.from({ length: 100 }, () => {
+      given += 1;
+      const at = new Date().toISOString();
+      const nothing = { decision_id: null, hash: null, person: null, channel: null, code: null };
+      return { id: `k_flooding_${given}`, seq: given, at, verb: 'run', ...nothing };
+    });
+    return send(response, 200, { commands, contested: false, server_time: new Date().toISOString() });
+  };
+  await until(() => server.outcomes.size >= 200, 'as many as are taken at once');
+  // The next hundred are read, and then it waits for most of two minutes.
+  await until(() => server.outcomes.size === 300 || given > 300, 'the last of them');
+  await here.ask('work goes on meanwhile');
+  assert.equal(given, 300);
+});
