@@ -9,15 +9,17 @@ export interface LongList {
   rows: string[];
 }
 
-/** Three rows of each list have the same time, as happens within a millisecond. */
-const timeOf = (index: number): number => 1_700_000_000_000 + Math.floor(index / 3) * 1000;
-
 /** Gives an account, with one person in it and a machine of theirs, so many rows in every list of its pages. */
 export async function fillLists(
-  { parts: { db } }: Pick<RunningServer, 'parts'>,
+  { parts: { db, clock } }: Pick<RunningServer, 'parts'>,
   account: string,
   count: number,
 ): Promise<LongList[]> {
+  const now = clock.now();
+  /** Three rows of each list have the same time, as happens within a millisecond. None is so old that it would be removed. */
+  const timeOf = (index: number): number => now - 86_400_000 + Math.floor(index / 3) * 1000;
+  /** Later than whatever else was done, and not so far ahead that nobody can have been there. */
+  const soonOf = (index: number): number => now + 1 + Math.floor(index / 3);
   const indexes = Array.from({ length: count }, (_, index) => index);
   const named = (what: string): string[] =>
     indexes.map((index) => `${what}-${String(index).padStart(4, '0')}`);
@@ -108,7 +110,7 @@ export async function fillLists(
   await insert(
     'pending_decisions',
     decisions!.map((title, index) => {
-      const body = makeDecision(title, index);
+      const body = makeDecision(title, index, timeOf(index));
       const { decision_id, hash, approval } = body;
       return {
         account_id: account,
@@ -146,13 +148,12 @@ export async function fillLists(
       last_error: null,
     })),
   );
-  // Later than whatever else was changed.
   await insert(
     'changes',
     changes!.map((id, index) => ({
       id,
       account_id: account,
-      at: 3_000_000_000_000 + timeOf(index),
+      at: soonOf(index),
       actor: 'ann',
       what: id,
       detail: '',
@@ -165,7 +166,7 @@ export async function fillLists(
       id,
       person_id: person.id,
       created_at: 0,
-      seen_at: 3_000_000_000_000 + timeOf(index),
+      seen_at: soonOf(index),
       address: '127.0.0.1',
       browser: id,
     })),
@@ -199,7 +200,7 @@ const makeEvent = (id: string, at: number): LinkEvent => ({
   reason: null,
 });
 
-const makeDecision = (title: string, index: number): PendingDecision => ({
+const makeDecision = (title: string, index: number, since: number): PendingDecision => ({
   // As ids of text they are not in the order of their numbers.
   decision_id: `d-${10_000 + index}`,
   task_id: `t-${index + 1}`,
@@ -211,6 +212,6 @@ const makeDecision = (title: string, index: number): PendingDecision => ({
   author: null,
   prompt_length: 4212,
   why: 'unknown author',
-  since: new Date(timeOf(index)).toISOString(),
+  since: new Date(since).toISOString(),
   approval: 'yes',
 });
