@@ -103,7 +103,7 @@ export async function openParts(
     };
     const polls = createPolls(clock);
     const stopWorkspaces = createStopWorkspaces({ follower, polls });
-    const people = createPeople({ db, clock, changes, passwords, plans, stopWorkspaces });
+    const people = createPeople({ db, clock, changes, passwords, plans, follower, stopWorkspaces });
     const firstRun = createFirstRun({
       db,
       people,
@@ -151,6 +151,7 @@ export async function openParts(
       plans,
       sealer,
       guard,
+      follower,
       wake: () => deliveries.wake(),
     });
     const deliveries = await createDeliveries({ db, clock, log, plans, guard, openTarget: targets.open });

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
 import { withdrawWishes } from '../links/askers.ts';
+import type { DecisionFollower } from '../links/follower.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
@@ -59,11 +60,13 @@ export function createConnections({
   clock,
   changes,
   failures,
+  follower,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   failures: FailureCounter;
+  follower: DecisionFollower;
 }): Connections {
   const findUser = (kind: ChatKind, user: string): Promise<ChatUserRow | undefined> =>
     db
@@ -230,10 +233,11 @@ export function createConnections({
           .returning(['name', 'user_id'])
           .executeTakeFirst();
         const asker = { account: person.account_id, person: person.name, channels: [kind] };
-        if (removed !== undefined) await withdrawWishes(change, asker, clock.now());
+        if (removed !== undefined) await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
         return removed;
       });
       if (gone === undefined) return false;
+      follower.wake();
       await record('chat disconnected', person, `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`);
       return true;
     },

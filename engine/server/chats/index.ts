@@ -64,7 +64,10 @@ export async function createChats({
   const messages = createMessages(ofMessages);
   const sent = createSentMessages(ofMessages);
   const tickets = createTickets(db);
-  const connections = createConnections(parts);
+  const connections = createConnections({
+    ...parts,
+    follower: { followDecisions: messages.followDecisions, wake: () => outbox.wake() },
+  });
   const channels = createChannels(parts);
   const wake = (): void => outbox.wake();
   const strangers = createStrangerAnswers({ clock });

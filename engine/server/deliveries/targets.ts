@@ -8,6 +8,7 @@ import { EVENT_NAMES, type OutboundEvent, type Secrets } from '../../notify/send
 import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import { withdrawWishes } from '../links/askers.ts';
+import type { DecisionFollower } from '../links/follower.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';
@@ -105,6 +106,7 @@ export function createTargets({
   plans,
   sealer,
   guard,
+  follower,
   wake,
 }: {
   db: Kysely<Tables>;
@@ -113,6 +115,7 @@ export function createTargets({
   plans: Pick<Plans, 'entitlementsOf'>;
   sealer: Sealer;
   guard: Pick<AddressGuard, 'check'>;
+  follower: DecisionFollower;
   /** Something may be due. */
   wake(): void;
 }): Targets {
@@ -130,7 +133,12 @@ export function createTargets({
 
   /** What its tool has asked for with its secret and nobody has answered. */
   const withdrawWishesOf = (change: Transaction<Tables>, { account_id, slot }: Target): Promise<void> =>
-    withdrawWishes(change, { account: account_id, person: slot, channels: ['automation'] }, clock.now());
+    withdrawWishes(
+      change,
+      { account: account_id, person: slot, channels: ['automation'] },
+      clock.now(),
+      follower.followDecisions,
+    );
 
   const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
     changes.record({ account: account_id, actor, what, detail: `${name} (${kind})` });
@@ -239,6 +247,7 @@ export function createTargets({
           .execute();
         if (!isOn) await withdrawWishesOf(change, target);
       });
+      follower.wake();
       await record(isOn ? 'target switched on' : 'target switched off', target, actor);
       wake();
     },
@@ -247,6 +256,7 @@ export function createTargets({
         await change.deleteFrom('targets').where('id', '=', target.id).execute();
         await withdrawWishesOf(change, target);
       });
+      follower.wake();
       await record('target removed', target, actor);
     },
     async rotateSecret(target, actor) {

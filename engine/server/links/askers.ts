@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Channel } from '../../base/channels.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Tables } from '../database/tables.ts';
+import type { DecisionFollower } from './follower.ts';
 
 /** Who asks a workspace for something, and by what: a person of its account, or the tool of a catch URL. */
 export interface Asker {
@@ -38,12 +39,13 @@ export async function requireAsker(
 
 /**
  * Takes back what somebody has asked for and no workspace has answered, in the transaction in which they lose the right to ask.
- * What a workspace was given already it may still do.
+ * What a workspace was given already it may still do. Wake the follower after the commit.
  */
 export async function withdrawWishes(
   change: Transaction<Tables>,
   { account, person, channels }: Omit<Asker, 'channel'> & { channels: readonly Channel[] },
   now: number,
+  followDecisions: DecisionFollower['followDecisions'],
 ): Promise<void> {
   // Who asks holds the row of the workspace, so one that is under way ends before this goes on.
   await change
@@ -52,7 +54,7 @@ export async function withdrawWishes(
     .where('account_id', '=', account)
     .execute();
   const ofAccount = change.selectFrom('workspaces').select('id').where('account_id', '=', account);
-  await change
+  const withdrawn = await change
     .updateTable('commands')
     .set({ expires_at: now })
     .where('workspace_id', 'in', ofAccount)
@@ -60,5 +62,9 @@ export async function withdrawWishes(
     .where('channel', 'in', channels)
     .where('outcome', 'is', null)
     .where('expires_at', '>', now)
+    .returning('workspace_id')
     .execute();
+  // Messages that say that it waits have their buttons again.
+  for (const workspace of new Set(withdrawn.map((each) => each.workspace_id)))
+    await followDecisions(change, workspace, true);
 }

@@ -35,7 +35,7 @@ export function createStopWorkspaces({
       await follower.followDecisions(change, id, true);
     }
     return () => {
-      if (ids.length > 0) follower.wake();
+      follower.wake();
       for (const id of ids) polls.revoke(id);
     };
   };

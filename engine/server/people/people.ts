@@ -5,6 +5,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import { withdrawWishes } from '../links/askers.ts';
+import type { DecisionFollower } from '../links/follower.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
@@ -50,6 +51,7 @@ export function createPeople({
   changes,
   passwords,
   plans,
+  follower,
   stopWorkspaces,
 }: {
   db: Kysely<Tables>;
@@ -57,6 +59,7 @@ export function createPeople({
   changes: ChangeLog;
   passwords: Passwords;
   plans: Pick<Plans, 'requireRoom'>;
+  follower: Pick<DecisionFollower, 'followDecisions'>;
   stopWorkspaces: StopWorkspaces;
 }): People {
   /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
@@ -144,7 +147,7 @@ export function createPeople({
         await checkSomebodyStays(change, person.id, 'removed');
         await change.deleteFrom('people').where('id', '=', person.id).execute();
         const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
-        await withdrawWishes(change, asker, clock.now());
+        await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
         return stopWorkspaces(change, person.account_id, 'logged out');
       });
       finish();

@@ -179,4 +179,34 @@ onBothDatabases((start) => {
     assert.match(await press(BOB, shown!, 'Approve'), /not connected/);
     assert.deepEqual(await workspace.commands(), []);
   });
+
+  it('takes back what somebody asked for who disconnects or is removed, and has its buttons again', async () => {
+    const rig = await openRig(start);
+    const { ann, workspace, settle, messages, press, server } = rig;
+    const bob = await addBob(rig);
+    await rig.connect(bob, BOB);
+    await workspace.waits([{}]);
+    await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
+    await settle();
+    const labels = () =>
+      messages()[0]!
+        .keyboard.flat()
+        .map(({ text }) => text);
+    const shown = { ...messages()[0]! };
+    const before = labels();
+    const { people } = server.parts;
+    for (const [user, take] of [
+      [ANN, () => ann.post('/app/chats/disconnect/telegram')],
+      [BOB, async () => people.remove(await people.find('bob'), 'a test')],
+    ] as const) {
+      await press(user, shown, 'Approve');
+      await settle();
+      assert.equal((await workspace.commands()).length, 1);
+      assert.notDeepEqual(labels(), before);
+      await take();
+      await settle();
+      assert.deepEqual(await workspace.commands(), []);
+      assert.deepEqual(labels(), before);
+    }
+  });
 });
