@@ -9,8 +9,8 @@ import { requireAsker } from './askers.ts';
 
 /** Commands are kept so long after they ended. */
 const KEPT_MS = 30 * 86_400_000;
-/** Given out at once at most. */
-const MOST_GIVEN = 100;
+/** Given out at once at most: workspaces read no answer of more than 64 KB, and a command may have a thousand bytes. */
+const MOST_GIVEN = 60;
 
 /** What somebody asks a workspace to do. */
 export interface Wish {
