@@ -18,6 +18,8 @@ interface Machine {
   terminal: Terminal;
   origins: Record<'shop' | 'site', TestRepository>;
   folderOf(name: 'shop' | 'site'): string;
+  /** Types a line at the shell and waits until it has ended well. */
+  runLine(line: string): Promise<void>;
   /** What somebody's automation sends to the engine of a workspace. */
   post(name: 'shop' | 'site', prompt: string): Promise<void>;
   /** Every line of every file of the checkout that is in its main branch. */
@@ -64,10 +66,18 @@ async function openMachine(t: TestContext, [columns, rows]: readonly [number, nu
       await svcIn(name, 'down', '--stop-workers').catch(() => undefined);
     for (const each of Object.values(origins)) each.remove();
   });
+  let lines = 0;
   return {
     terminal,
     origins,
     folderOf,
+    async runLine(line) {
+      // A word of its own for each line: that of the line before stays on the screen until the shell has read this one.
+      lines += 1;
+      terminal.type(`clear; ${line} && echo line-${lines}""-went-well`);
+      terminal.keys('Enter');
+      await terminal.shows(`line-${lines}-went-well`, line);
+    },
     logOf(name) {
       const folder = folderOf(name);
       const { gitIn } = origins[name];
@@ -77,9 +87,9 @@ async function openMachine(t: TestContext, [columns, rows]: readonly [number, nu
     editorAdds: (text) => writeFileSync(addition, text),
     async post(name, prompt) {
       const { buildSignedSample } = await samples();
-      const status = (await svcIn(name, 'status', '--json')).json() as {
-        receivers: { host: string; port: number }[];
-      };
+      const asked = await svcIn(name, 'status', '--json');
+      assert.equal(asked.code, 0, asked.stderr);
+      const status = asked.json<{ receivers: { host: string; port: number }[] }>();
       const { path, method, headers, body } = buildSignedSample({
         ...{ route: 'task', secret: SECRET, now: Date.now(), agent: 'alice', prompt, dispatch: true },
       });
@@ -90,21 +100,11 @@ async function openMachine(t: TestContext, [columns, rows]: readonly [number, nu
   };
 }
 
-/** Types a line at the shell and waits until it has ended. */
-async function runLine(terminal: Terminal, line: string): Promise<void> {
-  terminal.type(`clear; ${line} && echo it""-went-well`);
-  terminal.keys('Enter');
-  await terminal.shows('it-went-well', line);
-}
-
-async function setUp({ terminal, origins }: Machine, name: 'shop' | 'site'): Promise<void> {
-  await runLine(terminal, `cd && git clone -q ${origins[name].root} ${name} && cd ${name} && svc init --yes`);
+async function setUp({ runLine, origins }: Machine, name: 'shop' | 'site'): Promise<void> {
+  await runLine(`cd && git clone -q ${origins[name].root} ${name} && cd ${name} && svc init --yes`);
   for (const agent of ['alice', 'bob', 'carol'])
-    await runLine(terminal, `svc config set agents.cmds.${agent} "agent {{prompt}}"`);
-  await runLine(
-    terminal,
-    'svc config set agents.default_preset alice && svc config set ui.addr 127.0.0.1:0 && svc up',
-  );
+    await runLine(`svc config set agents.cmds.${agent} "agent {{prompt}}"`);
+  await runLine('svc config set agents.default_preset alice && svc config set ui.addr 127.0.0.1:0 && svc up');
 }
 
 describe("the operator's day", withTmux, () => {
