@@ -83,6 +83,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   sqlite.pragma('trusted_schema = OFF');
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
+  // In pages, so 16 MB of log. Each checkpoint holds the process while the disk writes.
+  sqlite.pragma('wal_autocheckpoint = 4000');
   sqlite.pragma('foreign_keys = ON');
   // What was deleted is overwritten, not only forgotten.
   sqlite.pragma('secure_delete = ON');
