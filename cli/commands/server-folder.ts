@@ -18,7 +18,7 @@ type Reached = Pick<Context, 'env' | 'cwd'>;
 
 /** What can be the first thing that is done to a server; all else asks of one that is there. */
 const MAKES_SERVER: readonly Verb[] = ['person.add', 'account.add', 'plan.set', 'chat.set', 'token.metrics'];
-const INVITES: readonly Verb[] = ['person.add', 'person.invite'];
+const INVITES: readonly Verb[] = ['person.add', 'person.invite', 'person.reset'];
 
 function nameServerFolder(flag: string | undefined, { env, cwd }: Reached): string {
   // Such as --data "$UNSET": a server would be made where somebody happens to be.

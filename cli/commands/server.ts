@@ -91,13 +91,14 @@ const PERSON_FLAGS = {
 
 const person = defineCommand({
   name: 'server person',
-  about: 'the people of a linked server: list them, add one, invite one to set a password anew, remove one',
+  about:
+    'the people of a linked server: list them, add one, give one an address to set a password (invite) or another one (reset), remove one',
   args: [
     {
       name: 'action',
       about: 'list unless it is given',
       optional: true,
-      choices: ['list', 'add', 'invite', 'remove'],
+      choices: ['list', 'add', 'invite', 'reset', 'remove'],
     },
     { name: 'name', about: 'of the person', optional: true },
   ],
@@ -106,6 +107,7 @@ const person = defineCommand({
     'server person add ann --operator --password',
     'server person add bob --account home',
     'server person invite bob',
+    'server person reset bob',
     'server person list',
   ],
   async run(context) {
@@ -117,9 +119,7 @@ const person = defineCommand({
       context.result(removed, () => `${named} was removed`);
       return 0;
     }
-    const made = await (action === 'add'
-      ? addPerson(context, named)
-      : (administerServer(context, 'person.invite', { name: named }) as Promise<PersonAnswer>));
+    const made = await (action === 'add' ? addPerson(context, named) : offerPassword(context, action, named));
     context.result(made, ({ role, account, operator, invitation }) =>
       formatFacts([
         [
@@ -153,6 +153,11 @@ async function addPerson(context: PersonContext, name: string): Promise<PersonAn
     ...(account === undefined ? {} : { account }),
   })) as PersonAnswer;
 }
+
+const offerPassword = (context: PersonContext, action: string, name: string): Promise<PersonAnswer> =>
+  administerServer(context, action === 'invite' ? 'person.invite' : 'person.reset', {
+    name,
+  }) as Promise<PersonAnswer>;
 
 interface ListedPerson {
   name: string;

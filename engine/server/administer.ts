@@ -25,7 +25,10 @@ export const ADMIN_INPUTS = {
     operator: z.boolean().prefault(false),
     password: z.string().nullable().prefault(null),
   }),
+  /** For who has no password yet. */
   'person.invite': z.strictObject({ name }),
+  /** For anybody: what they had is left as it is until the address was used. */
+  'person.reset': z.strictObject({ name }),
   'person.remove': z.strictObject({ name }),
   'person.list': z.strictObject({ account: name.optional() }),
   'account.add': z.strictObject({ name }),
@@ -80,6 +83,14 @@ const ACTIONS: AdminActions = {
     return { name: person.name, account: home.name, role: person.role, operator, invitation };
   },
   async 'person.invite'({ people, origin }, { name: given }) {
+    const person = await people.find(given);
+    if (person.password !== null)
+      throw new SvcError('conflict', `${person.name} can sign in already`, {
+        hint: 'svc server person reset makes an address to set another password',
+      });
+    return { name: person.name, invitation: `${origin}/invitation/${await people.invite(person, ACTOR)}` };
+  },
+  async 'person.reset'({ people, origin }, { name: given }) {
     const person = await people.find(given);
     return { name: person.name, invitation: `${origin}/invitation/${await people.invite(person, ACTOR)}` };
   },

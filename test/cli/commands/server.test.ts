@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { runHere } from '../../support/command-line.ts';
 import { temporaryFolder } from '../../support/git.ts';
-import { PASSWORD, startTestServer } from '../../support/linked-server.ts';
+import { openBrowser, PASSWORD, signIn, startTestServer } from '../../support/linked-server.ts';
 
 const runIn = (cwd: string, args: string[], input = '') =>
   runHere(['server', ...args], { cwd, env: { HOME: cwd, PATH: process.env.PATH }, input });
@@ -63,6 +63,27 @@ it('the first command tells of the root secret that it makes, and an address say
   const second = await runIn(folder, ['person', 'invite', 'ann', ...data]);
   assert.match(second.stdout, /https:\/\/svc\.example\.org\/invitation\//);
   assert.doesNotMatch(second.stderr, /root secret|--public-url/);
+});
+
+it('who has forgotten a password is given an address to set another one', async (context) => {
+  const folder = temporaryFolder('server-');
+  const data = ['--data', 'data'];
+  await runIn(folder, ['person', 'add', 'ann', '--operator', '--password', ...data], `${PASSWORD}\n`);
+  const invited = await runIn(folder, ['person', 'invite', 'ann', ...data]);
+  assert.notEqual(invited.code, 0);
+  assert.match(invited.stderr, /ann can sign in already\n.*svc server person reset/);
+  const reset = await runIn(folder, ['person', 'reset', 'ann', ...data]);
+  assert.equal(reset.code, 0, reset.stderr);
+  const address = /\/invitation\/[\w-]+/.exec(reset.stdout)![0];
+  const server = await startTestServer({ folder: join(folder, 'data') });
+  context.after(() => server.close());
+  const before = await signIn(server, 'ann');
+  assert.equal((await before.get('/app')).status, 200, 'the present one opens until then');
+  const other = `another ${PASSWORD}`;
+  await openBrowser(server).post(address, { password: other });
+  assert.equal((await before.get('/app')).status, 303, 'that sign-in has ended');
+  const after = await signIn(server, 'ann', other);
+  assert.equal((await after.get('/app')).status, 200);
 });
 
 it('says in words what was wrong', async () => {
