@@ -176,6 +176,37 @@ describe('a server that was stolen', () => {
   });
 });
 
+it('a flood of commands is taken one by one, and work goes on meanwhile', async (t) => {
+  const server = await startHostileServer();
+  const ws = await makeWorkspace();
+  const here = await engineHere(ws);
+  t.after(async () => {
+    await here.end();
+    await server.close();
+    await ws.close();
+  });
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await until(async () => (await here.call('link.status', {})).state === 'connected');
+  let given = 0;
+  server.misbehave = ({ path }, response) => {
+    if (!path.startsWith('/v1/commands?')) return false;
+    const commands = Array.from({ length: 100 }, () => {
+      given += 1;
+      const at = new Date().toISOString();
+      const nothing = { decision_id: null, hash: null, person: null, channel: null, code: null };
+      return { id: `k_flooding_${given}`, seq: given, at, verb: 'run', ...nothing };
+    });
+    const answer = { commands, contested: false, server_time: new Date().toISOString() };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    return true;
+  };
+  await until(() => server.outcomes.size >= 200, 'as many as are taken at once');
+  // The next hundred are read, and then it waits for most of two minutes.
+  await until(() => server.outcomes.size === 300 || given > 300, 'the last of them');
+  await here.ask('work goes on meanwhile');
+  assert.equal(given, 300);
+});
+
 function decodeBase32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');

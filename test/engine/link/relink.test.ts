@@ -153,25 +153,3 @@ test('an old token that cannot be replaced opens as well, and is not asked to be
   assert.equal((await here.call('link.status', {})).state, 'connected');
   assert.equal(server.received.filter(({ path }) => path === '/v1/workspace/token').length, 1);
 });
-
-test('a flood of commands is taken one by one, and work goes on meanwhile', async (t) => {
-  const { server, here } = await open(t);
-  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
-  await isConnected(here);
-  let given = 0;
-  server.misbehave = ({ path }, response) => {
-    if (!path.startsWith('/v1/commands?')) return false;
-    const commands = Array.from({ length: 100 }, () => {
-      given += 1;
-      const at = new Date().toISOString();
-      const nothing = { decision_id: null, hash: null, person: null, channel: null, code: null };
-      return { id: `k_flooding_${given}`, seq: given, at, verb: 'run', ...nothing };
-    });
-    return send(response, 200, { commands, contested: false, server_time: new Date().toISOString() });
-  };
-  await until(() => server.outcomes.size >= 200, 'as many as are taken at once');
-  // The next hundred are read, and then it waits for most of two minutes.
-  await until(() => server.outcomes.size === 300 || given > 300, 'the last of them');
-  await here.ask('work goes on meanwhile');
-  assert.equal(given, 300);
-});
