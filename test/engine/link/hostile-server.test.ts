@@ -185,8 +185,6 @@ it('a flood of commands is taken one by one, and work goes on meanwhile', async 
     await server.close();
     await ws.close();
   });
-  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
-  await until(async () => (await here.call('link.status', {})).state === 'connected');
   let given = 0;
   server.misbehave = ({ path }, response) => {
     if (!path.startsWith('/v1/commands?')) return false;
@@ -200,6 +198,7 @@ it('a flood of commands is taken one by one, and work goes on meanwhile', async 
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     return true;
   };
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(() => server.outcomes.size >= 200, 'as many as are taken at once');
   // The next hundred are read, and then it waits for most of two minutes.
   await until(() => server.outcomes.size === 300 || given > 300, 'the last of them');
