@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,33 +11,9 @@ import { temporaryFolder } from '../support/git.ts';
 import { inspectPage, typeForm } from '../support/inspect-page.ts';
 import { PASSWORD, startTestServer, type TestServer } from '../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../support/linked-workspace.ts';
+import { startLoginProgram } from '../support/login-program.ts';
 import { fillLists } from '../support/long-lists.ts';
 import { until } from '../support/wait.ts';
-import { SVC } from '../support/workspace.ts';
-
-/** `svc login` of a machine with a home of its own. */
-function startLogin(server: TestServer): {
-  child: ChildProcess;
-  home: string;
-  code: Promise<string>;
-  ended: Promise<[number | null]>;
-} {
-  const home = temporaryFolder('machine-home-');
-  const child = spawn(process.execPath, [SVC, 'login', server.url, '--no-browser'], {
-    env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  const code = new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (data: Buffer) => {
-      said += data;
-      const found = /\b[B-Z]{4}-[B-Z]{4}\b/.exec(said);
-      if (found) resolve(found[0]);
-    });
-    child.once('exit', () => reject(new Error(said)));
-  });
-  return { child, home, code, ended: once(child, 'exit') as Promise<[number | null]> };
-}
 
 describe('the pages of a linked server in a browser', withChromium, () => {
   let server: TestServer;
@@ -72,7 +47,8 @@ describe('the pages of a linked server in a browser', withChromium, () => {
     await open('/app/machines');
     await inspectPage(page, 'machines-none');
 
-    const login = startLogin(server);
+    const home = temporaryFolder('machine-home-');
+    const login = startLoginProgram(server.url, { PATH: process.env.PATH, HOME: home, SVC_HOME: home });
     try {
       await setLook(page, LOOKS[0]!);
       await open('/device');
@@ -84,12 +60,12 @@ describe('the pages of a linked server in a browser', withChromium, () => {
       await inspectPage(page, 'device-answer');
       await setLook(page, LOOKS[0]!);
       await page.getByRole('button', { name: 'Allow' }).click();
-      assert.deepEqual((await login.ended)[0], 0);
+      assert.equal(await login.ended, 0);
     } finally {
       login.child.kill();
     }
-    assert.equal(statSync(join(login.home, 'device.token')).mode & 0o777, 0o600);
-    assert.match(readFileSync(join(login.home, 'account.json'), 'utf8'), /"ann"/);
+    assert.equal(statSync(join(home, 'device.token')).mode & 0o777, 0o600);
+    assert.match(readFileSync(join(home, 'account.json'), 'utf8'), /"ann"/);
 
     for (const [path, name] of [
       ['/app', 'waiting-none'],

@@ -1,3 +1,4 @@
+import type { Clock } from '../../engine/base/clock.ts';
 import type {
   CommandOutcome,
   CommandsAnswer,
@@ -109,7 +110,10 @@ export async function linkByHand(
 }
 
 /** Sends requests of an automation, signed as docs/receiver.md says. */
-export function openAutomation(server: TestServer, secret: string) {
+export function openAutomation(
+  server: Pick<TestServer, 'url' | 'port'> & { clock: Pick<Clock, 'now'> },
+  secret: string,
+) {
   const send = async (
     method: 'GET' | 'POST',
     path: string,

@@ -99,7 +99,7 @@ export interface ChatStatus {
   since: number;
   /** A clause in words of svc; null while all is well. */
   problem: string | null;
-  /** What the service calls the bot; null until it has said. */
+  /** The bot as people mention it, with its @; null until the service has said. */
   botName: string | null;
 }
 

@@ -46,7 +46,7 @@ export function createIdentityCheck({
     const found = await api.call('auth.test', { token: botToken, answer: identified });
     if (teamId !== null && teamId !== found.team_id)
       throw new ChatSendError('refused', 'the bot token belongs to another Slack workspace than was set');
-    current = { teamId: found.team_id, botUserId: found.user_id, botName: found.user };
+    current = { teamId: found.team_id, botUserId: found.user_id, botName: `@${found.user}` };
   }
 
   async function askUntilTaken(): Promise<void> {

@@ -53,7 +53,7 @@ export async function linkEverywhere(start: typeof startTestServer): Promise<Lin
     telegram,
     caught,
     secret,
-    automation: openAutomation({ ...server, clock: systemClock as typeof server.clock }, secret),
+    automation: openAutomation({ ...server, clock: systemClock }, secret),
     inTelegram: (decision) =>
       until(() => {
         const isAbout = new RegExp(`\\b${decision} about`);

@@ -28,7 +28,7 @@ const event = (more: object, event: object) => ({
 describe('Socket Mode', () => {
   it('tells who pressed what and where, acknowledges, and answers that person alone', async () => {
     rig = await startSlackRig();
-    assert.equal(rig.service.status().botName, SLACK_APP.botName);
+    assert.equal(rig.service.status().botName, `@${SLACK_APP.botName}`);
     const posted = await rig.post('Approve', 'Deny');
     assert.equal(await rig.slack.press(posted, 'Deny', 'U1'), 'acknowledged');
     assert.deepEqual(rig.presses, [
