@@ -124,7 +124,7 @@ export function createPeople({
       return row;
     },
     async find(name, account) {
-      let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name.trim()));
+      let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name));
       if (account !== undefined) found = found.where('account_id', '=', account);
       const person = await found.executeTakeFirst();
       if (person === undefined)
