@@ -15,7 +15,7 @@ import { createInvitations, type Invitations } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
 import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
-import { createSignIns, type SignIns } from './sign-ins.ts';
+import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
 
@@ -42,7 +42,8 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   /** The last admin of an account and the last operator stay: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
-  setPassword(person: Person, password: string): Promise<void>;
+  /** Ends all sign-ins. Throws `conflict` where the person has another password than the one that was checked, `fields_invalid`. */
+  setPassword(person: Person, password: string): Promise<Person>;
 }
 
 export function createPeople({
@@ -179,17 +180,14 @@ export function createPeople({
     async setPassword(person, password) {
       const stored = await passwords.store(password);
       await db.transaction().execute(async (change) => {
-        await change
-          .updateTable('people')
-          .set({ password: stored })
-          .where('id', '=', person.id)
-          .returning('id')
-          .executeTakeFirstOrThrow();
+        await requirePassword(change, person);
+        await change.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
         // An address for a new password that was made before would undo this one.
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
       });
       await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
+      return { ...person, password: stored };
     },
   };
 }

@@ -67,6 +67,17 @@ onBothDatabases((start) => {
     assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);
   });
 
+  it('a change of the password is no way to guess it either, and says when to try again', async () => {
+    const server = await openServer();
+    const ann = await setUpServer(server);
+    const change = () => ann.post('/app/password', { old: 'wrong wrong', password: 'another long password' });
+    for (let tries = 0; tries < 5; tries += 1) assert.equal((await change()).status, 403);
+    const refused = await change();
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get('retry-after'), '15');
+    assert.match(refused.text, /Try again in 15 seconds/);
+  });
+
   it('names that nobody has are counted, and forgotten after a day', async () => {
     const server = await openServer();
     await setUpServer(server);
