@@ -76,3 +76,7 @@ export function readHeader(context: ServerContext, name: Lowercase<string>): str
   const value = context.env.incoming.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
+
+/** The path of a request as the log has it, without what opens something. */
+export const showPath = ({ req }: ServerContext): string =>
+  req.path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');

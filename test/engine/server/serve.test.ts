@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { sql } from 'kysely';
 import { buildSample } from '../../../engine/server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/server/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
@@ -75,7 +76,37 @@ onBothDatabases((start) => {
     try {
       const answer = await openBrowser(server).get('/healthz', { host: 'evil.example' });
       assert.equal(answer.status, 421);
+      assert.equal(answer.text, `this server is at ${server.url}\n`);
       assert.equal((await openBrowser(server).get('/healthz')).status, 200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('logs what it refuses before any route, and no address that opens something', async () => {
+    const server = await start({ publicUrl: 'https://svc.example.org' });
+    try {
+      const browser = openBrowser(server);
+      const opening = '/invitation/a-token-that-opens';
+      const misdirected = await browser.get(opening, { host: '10.0.0.7:8791' });
+      assert.equal(misdirected.text, 'this server has another name\n');
+      await browser.get(`${opening}%00`);
+      await browser.get(opening);
+      await sql`ALTER TABLE invitations RENAME TO gone`.execute(server.parts.db);
+      assert.equal((await browser.get(opening)).status, 500);
+      const lines = server.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const [path, method] = ['/invitation/…', 'GET'];
+      assert.partialDeepStrictEqual(
+        lines.filter((line) => 'path' in line),
+        [
+          { path, method, status: 421, host: '10.0.0.7:8791' },
+          { path, method, status: 404 },
+          { path, method, status: 404 },
+          { path, level: 50 },
+          { path, method, status: 500 },
+        ],
+      );
+      assert.doesNotMatch(server.log.join(''), /a-token-that-opens/);
     } finally {
       await server.close();
     }
