@@ -1,9 +1,11 @@
-import { closeSync, copyFileSync, existsSync, fchmodSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
+import { syncFolder } from '../../base/atomic-file.ts';
 import { SvcError } from '../../base/errors.ts';
-import { openPrivate } from '../../base/private-files.ts';
+import { openPrivate, withPrivate } from '../../base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
@@ -78,8 +80,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   const fd = openPrivate(file, 'add');
   fchmodSync(fd, 0o600);
   closeSync(fd);
-  const { default: Database } = await import('better-sqlite3');
-  const sqlite = new Database(file, { timeout: BUSY_MS });
+  const { default: DatabaseFile } = await import('better-sqlite3');
+  const sqlite = new DatabaseFile(file, { timeout: BUSY_MS });
   sqlite.pragma('trusted_schema = OFF');
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
@@ -92,11 +94,7 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   const database = keepStatements(sqlite, tokenChanges);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   const found = await readSchemaNumber(db);
-  if (found > 0 && found < NEWEST_SCHEMA) {
-    sqlite.pragma('wal_checkpoint(TRUNCATE)');
-    const copy = `${file}.schema-${found}`;
-    if (!existsSync(copy)) copyFileSync(file, copy);
-  }
+  if (found > 0 && found < NEWEST_SCHEMA) await copyDatabase(sqlite, `${file}.schema-${found}`);
   // The lock on its folder is held as long as this process lives.
   const deferred = deferSqliteSync({ db, sqlite });
   return {
@@ -110,6 +108,20 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
       await db.destroy();
     },
   };
+}
+
+/**
+ * Copies a database with all that its log holds, whole or not at all. The copy takes the place of one that was made before: whoever
+ * went back to an older version has written more since.
+ */
+async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
+  const draft = `${copy}.part`;
+  rmSync(draft, { force: true });
+  closeSync(openPrivate(draft, 'new'));
+  await sqlite.backup(draft);
+  withPrivate(draft, 'change', fsyncSync);
+  renameSync(draft, copy);
+  syncFolder(dirname(copy));
 }
 
 async function openPostgres(url: string): Promise<ServerDatabase> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
@@ -161,4 +161,34 @@ onBothDatabases((_start, makeDatabase) => {
         await kept.destroy();
       }
     });
+});
+
+it('the copy that is made before a migration has all that is there then, whatever has its name', async () => {
+  const folder = temporaryFolder('server-');
+  const schema = NEWEST_SCHEMA - 1;
+  const old = openBare(folder, undefined);
+  await migrateServerDatabase(old, schema);
+  // Somebody who reads keeps the file as it was, and what follows in the log.
+  const reader = new Database(join(folder, 'server.db'));
+  reader.pragma('journal_mode = WAL');
+  reader.exec('BEGIN; SELECT * FROM meta');
+  await fill(old);
+  const before = await read(old);
+  const copy = join(folder, `server.db.schema-${schema}`);
+  // Of a start that was killed, or of one long ago.
+  writeFileSync(copy, 'half of a database');
+  writeFileSync(`${copy}.part`, 'less than that');
+  const { close } = await openServerDatabase(folder, null);
+  await close();
+  reader.close();
+  await old.destroy();
+  const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
+  try {
+    assert.equal(await readSchemaNumber(kept), schema);
+    assert.deepEqual(await read(kept), before);
+  } finally {
+    await kept.destroy();
+  }
+  assert.equal(statSync(copy).mode & 0o777, 0o600);
+  assert.ok(!existsSync(`${copy}.part`));
 });
