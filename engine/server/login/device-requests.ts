@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
-import { toPrintable } from '../../base/text.ts';
 import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+import { cleanToldWords } from '../told-words.ts';
 
 // The device authorization grant, RFC 8628.
 
@@ -19,7 +19,7 @@ const MOST_OPEN = 20;
 /** Ended requests are kept so long, so that a late poll hears `expired_token` and not `invalid_grant`. */
 const KEPT_MS = 24 * 3600_000;
 
-/** What a terminal says of itself; shown as untrusted. */
+/** What a terminal says of itself, '' for nothing; shown as untrusted. */
 export interface DeviceFacts {
   machine: string;
   version: string;
@@ -43,9 +43,6 @@ export interface DeviceRequests {
   /** Only whoever looked may answer; false when it is no longer theirs to answer. */
   answer(userCode: string, person: Person, isAllowed: boolean): Promise<boolean>;
 }
-
-const clean = (text: string, longest: number): string =>
-  toPrintable(text).replace(/\s+/g, ' ').trim().slice(0, longest);
 
 export function createDeviceRequests({
   db,
@@ -84,9 +81,9 @@ export function createDeviceRequests({
               device_hash: hash,
               user_hash: hashUserCode(userCode),
               state: 'pending',
-              machine_name: clean(machine, 64),
-              svc_version: clean(version, 32),
-              system: clean(system, 64),
+              machine_name: cleanToldWords(machine, 64, 'unnamed'),
+              svc_version: cleanToldWords(version, 32, 'unknown'),
+              system: cleanToldWords(system, 64, 'unknown'),
               address,
               created_at: now,
               expires_at: now + EXPIRES_S * 1000,

@@ -207,6 +207,22 @@ onBothDatabases((start) => {
     });
   });
 
+  it('a machine or workspace with nothing to be seen of its name has one that can be read', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      const token = await logMachineIn(server, ann, ' \u200b\u202e\u2060 ');
+      assert.match((await ann.get('/app/machines')).text, /aria-label="Revoke unnamed"/);
+      const body = { key: 'a'.repeat(32), name: '\u200b\ufeff', version: '1.0.0' };
+      const headers = { authorization: `Bearer ${token}`, 'svc-protocol': '1' };
+      const linked = await openBrowser(server).postJson('/v1/workspaces', body, headers);
+      assert.equal(linked.status, 200, linked.text);
+      assert.match((await ann.get('/app/workspaces')).text, />unnamed</);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('shows what a machine says of itself as text, and revokes it from its page only', async () => {
     const server = await start();
     try {
