@@ -166,7 +166,7 @@ const ACTIONS: AdminActions = {
     if (removed === null) throw new SvcError('not_found', `no bot of ${kind} is set up`);
     return { service: kind, removed: true, left: removed.left };
   },
-  export: ({ db, clock }, { file }) => exportDatabase(db, file, clock.now()),
+  export: ({ readApart, clock }, { file }) => readApart((db) => exportDatabase(db, file, clock.now())),
   async 'token.metrics'({ db }) {
     const { token, hash } = makeToken('svcx_');
     await db

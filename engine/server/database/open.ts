@@ -19,6 +19,8 @@ export interface ServerDatabase {
   db: Kysely<Tables>;
   /** For writes that many ask for at once. */
   deferred: DeferredSync;
+  /** Lets something read for long while all else goes on: SQLite has one connection, which others would wait for. */
+  readApart<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** For people: a file, or the address of PostgreSQL without its password. */
   name: string;
   /** Resolves when this process may use the database no longer: another server has taken it, or its disk has failed. */
@@ -103,6 +105,11 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     name: file,
     lost: deferred.lost,
     tokenChanges,
+    async readApart(work) {
+      const apart = new DatabaseFile(file, { readonly: true, timeout: BUSY_MS });
+      const reading = new Kysely<Tables>({ dialect: new SqliteDialect({ database: apart }) });
+      return work(reading).finally(() => reading.destroy());
+    },
     async close() {
       await deferred.close();
       await db.destroy();
@@ -145,6 +152,7 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
     name: held.name,
     lost: held.lost,
     tokenChanges: null,
+    readApart: (work) => work(db),
     async close() {
       await db.destroy();
       await held.release();
