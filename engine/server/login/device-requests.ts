@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
+import { networkOf } from '../http/client-address.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -14,7 +15,7 @@ export const EXPIRES_S = 15 * 60;
 /** The pause between two polls, and what a poll that came too soon adds to it for good (section 3.5). */
 const INTERVAL_MS = 5000;
 const SLOWER_MS = 5000;
-/** Codes that wait at once, by address. */
+/** Codes that wait at once, by network. */
 const MOST_OPEN = 20;
 /** Ended requests are kept so long, so that a late poll hears `expired_token` and not `invalid_grant`. */
 const KEPT_MS = 24 * 3600_000;
@@ -32,7 +33,7 @@ export type PollAnswer =
   | { error: 'authorization_pending' | 'slow_down' | 'expired_token' | 'access_denied' | 'invalid_grant' };
 
 export interface DeviceRequests {
-  /** Null when too many codes of the address wait. */
+  /** Null when too many codes of the address wait, of IPv6 those of its /64. */
   start(
     facts: DeviceFacts,
     address: string,
@@ -63,12 +64,13 @@ export function createDeviceRequests({
         .where('expires_at', '<', now - KEPT_MS)
         .execute();
       const { token: deviceCode, hash } = makeToken();
+      const network = networkOf(address);
       return db.transaction().execute(async (change) => {
         await takeTurn(change);
         const { waiting } = await change
           .selectFrom('device_requests')
           .select(({ fn }) => fn.countAll().as('waiting'))
-          .where('address', '=', address)
+          .where('network', '=', network)
           .where('state', '=', 'pending')
           .where('expires_at', '>', now)
           .executeTakeFirstOrThrow();
@@ -85,6 +87,7 @@ export function createDeviceRequests({
               svc_version: cleanToldWords(version, 32, 'unknown'),
               system: cleanToldWords(system, 64, 'unknown'),
               address,
+              network,
               created_at: now,
               expires_at: now + EXPIRES_S * 1000,
               interval_ms: INTERVAL_MS,

@@ -182,6 +182,27 @@ onBothDatabases((start) => {
       }
     });
 
+    it('takes no more of them from all addresses of one network of IPv6', async () => {
+      const server = await start({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
+      try {
+        await setUpServer(server);
+        const ask = async (address: string): Promise<number> => {
+          const headers = { 'x-forwarded-for': address };
+          const { status } = await openBrowser(server).post(
+            '/oauth/device_authorization',
+            { client_id: 'svc' },
+            headers,
+          );
+          return status;
+        };
+        for (let host = 1; host <= 20; host += 1) assert.equal(await ask(`2001:db8::${host}`), 200);
+        assert.equal(await ask('2001:db8:0:0:ffff::1'), 429);
+        assert.equal(await ask('2001:db8:0:1::1'), 200);
+      } finally {
+        await server.close();
+      }
+    });
+
     it('is found by a client that knows the standards only', async () => {
       const server = await start();
       try {

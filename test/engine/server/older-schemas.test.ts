@@ -22,6 +22,8 @@ const ROWS_AT_ONCE = 500;
 const IDS_IN_TARGETS = 5;
 /** From this one on pending decisions say whose they are and since when they wait. */
 const DECISIONS_IN_ORDER = 8;
+/** From this one on codes of terminals are counted by network. */
+const CODES_BY_NETWORK = 9;
 
 type Row = Record<string, string | number>;
 type Content = Map<keyof Tables, Row[]>;
@@ -117,6 +119,8 @@ function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): 
       ...row,
       workspaces: `${row.workspaces}`.replace('workspaces name', 'workspaces id'),
     }));
+  if (table === 'device_requests' && schema < CODES_BY_NETWORK)
+    return rows.map((row) => ({ ...row, network: row.address! }));
   if (table === 'pending_decisions' && schema < DECISIONS_IN_ORDER)
     return rows.map((row) => ({
       ...row,
