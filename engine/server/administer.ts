@@ -3,9 +3,10 @@ import { ADDONS, PLANS } from '../base/capabilities.ts';
 import { SvcError } from '../base/errors.ts';
 import { fieldsInvalid } from '../base/fields-invalid.ts';
 import { CHAT_KINDS } from './chats/service.ts';
-import { ROLES } from './database/tables.ts';
+import { type Account, type Person, ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
 import { exportDatabase } from './keeping/export.ts';
+import type { NewPerson, People } from './people/people.ts';
 import { makeToken } from './secrets.ts';
 
 // What `svc server person add` and the like do. They go through the running server's socket, which only its user can open,
@@ -57,27 +58,17 @@ type AdminActions = {
 };
 
 const ACTIONS: AdminActions = {
-  async 'person.add'({ db, people, origin }, { name: given, account, role, operator, password }) {
+  async 'person.add'({ people, origin }, { name: given, account, role, operator, password }) {
     const accounts = await people.listAccounts();
     const isFirst = accounts.length === 0;
     const wanted =
       account ?? (accounts.length === 1 ? accounts[0]?.name : undefined) ?? (isFirst ? 'home' : '');
     if (wanted === '')
       throw new SvcError('usage', 'there are several accounts', { hint: 'say which with --account NAME' });
-    const home = isFirst ? await people.addAccount(wanted, ACTOR) : await people.findAccount(wanted);
-    const isFirstOfAccount = (await people.list(home.id)).length === 0;
-    const wish = {
-      name: given,
-      account: home.id,
-      role: isFirstOfAccount || operator ? ('admin' as const) : role,
-      isOperator: operator,
-      password,
-    };
-    const person = await people.add(wish, ACTOR).catch(async (error: unknown) => {
-      // An account that nobody is in would be in the way of whoever sets the server up next.
-      if (isFirst) await db.deleteFrom('accounts').where('id', '=', home.id).execute();
-      throw error;
-    });
+    const wish = { name: given, isOperator: operator, password };
+    const { person, account: home } = isFirst
+      ? await people.addWithAccount({ ...wish, account: wanted }, ACTOR)
+      : await addToAccount(people, wanted, { ...wish, role });
     const invitation =
       password === null ? `${origin}/invitation/${await people.invite(person, ACTOR)}` : null;
     return { name: person.name, account: home.name, role: person.role, operator, invitation };
@@ -186,7 +177,7 @@ const ACTIONS: AdminActions = {
     if (removed === null) throw new SvcError('not_found', `no bot of ${kind} is set up`);
     return { service: kind, removed: true, left: removed.left };
   },
-  export: ({ db, clock }, { file }) => exportDatabase(db, file, clock.now()),
+  export: ({ readApart, clock }, { file }) => readApart((db) => exportDatabase(db, file, clock.now())),
   async 'token.metrics'({ db }) {
     const { token, hash } = makeToken('svcx_');
     await db
@@ -197,6 +188,18 @@ const ACTIONS: AdminActions = {
     return { token };
   },
 };
+
+/** Adds a person to an account that is there; the first in it, and whoever runs the server, are admins. */
+async function addToAccount(
+  people: People,
+  name: string,
+  { role, ...wish }: Omit<NewPerson, 'account'>,
+): Promise<{ person: Person; account: Account }> {
+  const account = await people.findAccount(name);
+  const isAdmin = wish.isOperator || (await people.count(account.id)) === 0;
+  const person = await people.add({ ...wish, account: account.id, role: isAdmin ? 'admin' : role }, ACTOR);
+  return { person, account };
+}
 
 async function listWorkspaces(
   { people, workspaces }: Pick<ServerParts, 'people' | 'workspaces'>,

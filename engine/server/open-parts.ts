@@ -169,6 +169,7 @@ export async function openParts(
     });
     const parts: ServerParts = {
       db,
+      readApart: database.readApart,
       clock,
       log,
       people,

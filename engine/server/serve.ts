@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { asSvcError, type SvcError } from '../base/errors.ts';
@@ -50,11 +50,20 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const { port } = server.address() as AddressInfo;
   const shown = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const origin = settings.publicUrl?.origin ?? `http://${shown}:${port}`;
+  addSecurityHeaders(server, origin);
+  // What comes while the database is opened waits until it is.
+  const early: [IncomingMessage, ServerResponse][] = [];
+  const wait = (...given: (typeof early)[number]): void => void early.push(given);
+  server.on('request', wait);
+  const abandon = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
   let opened: OpenParts;
   try {
     opened = await openParts(options, { ...settings, origin });
   } catch (error) {
-    server.close();
+    abandon();
     throw error;
   }
   const { parts, database, lost } = opened;
@@ -63,6 +72,8 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
   const admin = createServer((request, response) => void answerAdmin(parts, request, response));
   try {
     await listenOn(admin, { path: socket });
+    // Whoever may write to it is obeyed, and the folder may be one that was there before.
+    chmodSync(socket, 0o600);
     await parts.db
       .insertInto('meta')
       .values({ key: ORIGIN_KEY, value: origin })
@@ -70,13 +81,14 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
       .execute();
     await parts.firstRun.offer();
   } catch (error) {
-    server.close();
+    abandon();
     admin.close();
     await opened.close();
     throw error;
   }
-  addSecurityHeaders(server, origin);
-  server.on('request', getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable }));
+  const answer = getRequestListener(makeServerApp(parts).fetch, { errorHandler: answerUnreadable });
+  server.off('request', wait).on('request', answer);
+  for (const given of early) void answer(...given);
   parts.deliveries.start();
   parts.retention.start();
   void parts.chats

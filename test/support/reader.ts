@@ -134,7 +134,7 @@ ${svc} "$@" && ${svc} config set ui.addr 127.0.0.1:${await findFreePort()} > /de
 }
 
 /** A port that nobody listens on. */
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

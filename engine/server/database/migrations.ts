@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { SvcError } from '../../base/errors.ts';
 import { addChats } from './add-chats.ts';
+import { addNetworks } from './add-networks.ts';
 import { addSignedDecisions } from './add-signed-decisions.ts';
 import { addUsage } from './add-usage.ts';
 import { createTable } from './create-table.ts';
@@ -273,6 +274,7 @@ const MIGRATIONS: readonly Migration[] = [
   addUsage,
   dropRepeatedIndexes,
   indexLists,
+  addNetworks,
 ];
 
 /** Where the number of the schema is kept. */

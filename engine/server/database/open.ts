@@ -1,9 +1,11 @@
-import { closeSync, copyFileSync, existsSync, fchmodSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
+import { syncFolder } from '../../base/atomic-file.ts';
 import { SvcError } from '../../base/errors.ts';
-import { openPrivate } from '../../base/private-files.ts';
+import { openPrivate, withPrivate } from '../../base/private-files.ts';
 import { holdHostLock } from '../../storage/index.ts';
 import { holdDatabase } from './advisory-lock.ts';
 import { type DeferredSync, deferSqliteSync, syncAtCommit } from './deferred-sync.ts';
@@ -17,6 +19,8 @@ export interface ServerDatabase {
   db: Kysely<Tables>;
   /** For writes that many ask for at once. */
   deferred: DeferredSync;
+  /** Lets something read for long while all else goes on: SQLite has one connection, which others would wait for. */
+  readApart<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   /** For people: a file, or the address of PostgreSQL without its password. */
   name: string;
   /** Resolves when this process may use the database no longer: another server has taken it, or its disk has failed. */
@@ -78,8 +82,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   const fd = openPrivate(file, 'add');
   fchmodSync(fd, 0o600);
   closeSync(fd);
-  const { default: Database } = await import('better-sqlite3');
-  const sqlite = new Database(file, { timeout: BUSY_MS });
+  const { default: DatabaseFile } = await import('better-sqlite3');
+  const sqlite = new DatabaseFile(file, { timeout: BUSY_MS });
   sqlite.pragma('trusted_schema = OFF');
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
@@ -92,11 +96,7 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
   const database = keepStatements(sqlite, tokenChanges);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   const found = await readSchemaNumber(db);
-  if (found > 0 && found < NEWEST_SCHEMA) {
-    sqlite.pragma('wal_checkpoint(TRUNCATE)');
-    const copy = `${file}.schema-${found}`;
-    if (!existsSync(copy)) copyFileSync(file, copy);
-  }
+  if (found > 0 && found < NEWEST_SCHEMA) await copyDatabase(sqlite, `${file}.schema-${found}`);
   // The lock on its folder is held as long as this process lives.
   const deferred = deferSqliteSync({ db, sqlite });
   return {
@@ -105,11 +105,30 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     name: file,
     lost: deferred.lost,
     tokenChanges,
+    async readApart(work) {
+      const apart = new DatabaseFile(file, { readonly: true, timeout: BUSY_MS });
+      const reading = new Kysely<Tables>({ dialect: new SqliteDialect({ database: apart }) });
+      return work(reading).finally(() => reading.destroy());
+    },
     async close() {
       await deferred.close();
       await db.destroy();
     },
   };
+}
+
+/**
+ * Copies a database with all that its log holds, whole or not at all. The copy takes the place of one that was made before: whoever
+ * went back to an older version has written more since.
+ */
+async function copyDatabase(sqlite: Database, copy: string): Promise<void> {
+  const draft = `${copy}.part`;
+  rmSync(draft, { force: true });
+  closeSync(openPrivate(draft, 'new'));
+  await sqlite.backup(draft);
+  withPrivate(draft, 'change', fsyncSync);
+  renameSync(draft, copy);
+  syncFolder(dirname(copy));
 }
 
 async function openPostgres(url: string): Promise<ServerDatabase> {
@@ -133,6 +152,7 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
     name: held.name,
     lost: held.lost,
     tokenChanges: null,
+    readApart: (work) => work(db),
     async close() {
       await db.destroy();
       await held.release();

@@ -140,26 +140,25 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const { person } = context.get('signedIn');
     const key = `sign-in ${person.name_key} ${networkOf(context.get('address'))}`;
     const pause = await failures.begin(key, SIGN_IN_RULE);
-    if (pause > 0)
+    if (pause > 0) {
+      context.header('Retry-After', String(Math.ceil(pause / 1000)));
       return renderSignIns(context, `Too many wrong passwords. Try again in ${formatPause(pause)}.`, 429);
+    }
     const field = await readForm(context);
     if (!(await passwords.matches(field('old'), person.password)))
       return renderSignIns(context, 'That is not your password.', 403);
     await failures.forgive(key);
     try {
-      await people.setPassword(person, field('password'));
+      const changed = await people.setPassword(person, field('password'));
+      // All sign-ins are over, this one too; it goes on under a new id.
+      const browser = readHeader(context, 'user-agent') ?? '';
+      const token = await people.signIn(changed, { address: context.get('address'), browser });
+      writeSessionCookie(context, origin, token);
+      return context.redirect('/app/sign-ins?said=password', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
       return renderSignIns(context, error, status);
     }
-    // All sign-ins are over, this one too; it goes on under a new id.
-    const browser = readHeader(context, 'user-agent') ?? '';
-    const token = await people.signIn(await people.find(person.name), {
-      address: context.get('address'),
-      browser,
-    });
-    writeSessionCookie(context, origin, token);
-    return context.redirect('/app/sign-ins?said=password', 303);
   });
 
   routes.get('/log', async (context) => {

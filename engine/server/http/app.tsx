@@ -9,7 +9,7 @@ import { hashToken } from '../secrets.ts';
 import { accountRoutes } from './account-routes.tsx';
 import { limitBody } from './body-limit.ts';
 import { chatRequests, chatRoutes } from './chat-routes.tsx';
-import { readHeader, type ServerEnv, type ServerParts } from './context.ts';
+import { readHeader, type ServerEnv, type ServerParts, showPath } from './context.ts';
 import { decisionRoutes } from './decision-routes.tsx';
 import { frontRoutes } from './front-routes.tsx';
 import {
@@ -41,18 +41,25 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
   const isOurHost = checkHost(origin);
   // One for all: each of its own would take as long as what it does.
   app.use('*', async (context, next) => {
-    const unread = isOurHost(context) ?? refuseNul(context);
-    if (unread !== null) return unread;
-    context.set('address', findAddress(context, parts));
     const begin = clock.monotonic();
-    const refused = limitBody(context);
+    const misdirected = isOurHost(context);
+    const unread = misdirected ?? refuseNul(context);
+    if (unread === null) context.set('address', findAddress(context, parts));
+    const refused = unread ?? limitBody(context);
     if (refused === null) await next();
-    else context.res = refused;
+    else context.res = await refused;
     if (context.get('isUneventful')) return;
-    const { method, path } = context.req;
-    // Addresses that open something are in no log.
-    const shown = path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');
-    log.info({ method, path: shown, status: context.res.status, ms: clock.monotonic() - begin }, 'request');
+    log.info(
+      {
+        method: context.req.method,
+        path: showPath(context),
+        status: context.res.status,
+        ms: clock.monotonic() - begin,
+        // A proxy that passes another name on is found by it.
+        ...(misdirected === null ? {} : { host: readHeader(context, 'host') }),
+      },
+      'request',
+    );
   });
   app.get('/healthz', async (context) => {
     await parts.db.selectFrom('meta').select('key').limit(1).execute();
@@ -108,7 +115,7 @@ export function makeServerApp(parts: ServerParts): Hono<ServerEnv> {
     const error = toServerError(thrown);
     const details = problemDetails(error);
     const isOurs = details.status >= 500;
-    if (isOurs) log.error({ error: error.message, path: context.req.path }, 'a request failed');
+    if (isOurs) log.error({ error: error.message, path: showPath(context) }, 'a request failed');
     if (FOR_PROGRAMS.test(context.req.path)) return context.json(details, details.status as 500);
     if (!isOurs)
       return context.html(

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Chats } from '../chats/index.ts';
+import type { ServerDatabase } from '../database/open.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Deliveries } from '../deliveries/index.ts';
 import type { Targets } from '../deliveries/targets.ts';
@@ -28,6 +29,7 @@ import type { Plans } from '../plans/plans.ts';
 /** Everything that answers are made of. */
 export interface ServerParts {
   db: Kysely<Tables>;
+  readApart: ServerDatabase['readApart'];
   clock: Clock;
   log: Log;
   people: People;
@@ -76,3 +78,7 @@ export function readHeader(context: ServerContext, name: Lowercase<string>): str
   const value = context.env.incoming.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
+
+/** The path of a request as the log has it, without what opens something. */
+export const showPath = ({ req }: ServerContext): string =>
+  req.path.replace(/^\/(invitation|chats\/\w+)\/.*/, '/$1/…');

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 import { Hono } from 'hono';
+import type { Person } from '../database/tables.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
 import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
@@ -15,8 +16,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   const routes = new Hono<ServerEnv>();
 
   /** A new session under a new id; whatever the browser brought is worth nothing. */
-  async function openSession(context: ServerContext, personName: string): Promise<void> {
-    const person = await people.find(personName);
+  async function openSession(context: ServerContext, person: Person): Promise<void> {
     const token = await people.signIn(person, {
       address: context.get('address'),
       browser: readHeader(context, 'user-agent') ?? '',
@@ -43,7 +43,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
           <SetupPage error="That is not the setup code." name={name} account={account} />,
           403,
         );
-      await openSession(context, operator.name);
+      await openSession(context, operator);
       return context.redirect('/app', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
@@ -73,7 +73,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
         403,
       );
     await failures.forgive(key);
-    await openSession(context, person.name);
+    await openSession(context, person);
     return context.redirect(readNextPage(next), 303);
   });
   routes.post('/sign-out', async (context) => {
@@ -114,7 +114,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
     try {
       const person = await people.takeInvitation(token, field('password'));
       if (person === null) return unknownInvitation(context);
-      await openSession(context, person.name);
+      await openSession(context, person);
       return context.redirect('/app', 303);
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);

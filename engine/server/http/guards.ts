@@ -21,13 +21,15 @@ function isNamedOnce(rawHeaders: readonly string[], name: string): boolean {
 
 /** Another `Host` than the public one is 421: this server answers under one name only (RFC 9110, section 15.5.20). */
 export const checkHost = (origin: string): Check => {
-  const { host } = new URL(origin);
+  const { host, protocol } = new URL(origin);
+  // Without TLS it is on loopback, and whoever asks is on this machine.
+  const answer = protocol === 'https:' ? 'this server has another name' : `this server is at ${origin}`;
   /** A target with a whole address names the host instead of the header (RFC 9112, section 3.2.2). */
   const isOther = (target = ''): boolean => !target.startsWith('/') && URL.parse(target)?.host !== host;
   return (context) => {
     const { url, rawHeaders } = context.env.incoming;
     const isOurs = readHeader(context, 'host')?.toLowerCase() === host && isNamedOnce(rawHeaders, 'host');
-    return isOurs && !isOther(url) ? null : context.text('this server has another name\n', 421);
+    return isOurs && !isOther(url) ? null : context.text(`${answer}\n`, 421);
   };
 };
 

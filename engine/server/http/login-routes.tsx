@@ -129,9 +129,9 @@ export function oauthRoutes({ devices, machines, origin }: ServerParts): Hono<Se
     if (given.get('client_id') !== CLIENT_ID) return refuse(context, 'invalid_client', 401);
     const started = await devices.start(
       {
-        machine: given.get('machine') ?? 'unnamed',
-        version: given.get('version') ?? 'unknown',
-        system: given.get('system') ?? 'unknown',
+        machine: given.get('machine') ?? '',
+        version: given.get('version') ?? '',
+        system: given.get('system') ?? '',
       },
       context.get('address'),
     );

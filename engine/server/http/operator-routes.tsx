@@ -112,20 +112,14 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
     const field = await readForm(context);
     const wish = { account: field('account'), name: field('name') };
     try {
-      const account = await people.addAccount(wish.account, by);
-      try {
-        const admin = await people.add(
-          { name: wish.name, account: account.id, role: 'admin', isOperator: false, password: null },
-          by,
-        );
-        const token = await people.invite(admin, by);
-        return await renderOperator(context, {
-          link: { name: admin.name, url: `${origin}/invitation/${token}` },
-        });
-      } catch (thrown) {
-        await people.removeAccount(account.name, by);
-        throw thrown;
-      }
+      const { person: admin } = await people.addWithAccount(
+        { name: wish.name, account: wish.account, isOperator: false, password: null },
+        by,
+      );
+      const token = await people.invite(admin, by);
+      return await renderOperator(context, {
+        link: { name: admin.name, url: `${origin}/invitation/${token}` },
+      });
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);
       return renderOperator(context, { error, wish }, status);

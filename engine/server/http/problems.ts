@@ -3,7 +3,7 @@ import { toHttpStatus } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { PROBLEM_JSON, problemDetails } from '../../http/problem-details.ts';
 import { toServerError } from '../database/errors.ts';
-import type { ServerEnv } from './context.ts';
+import { type ServerEnv, showPath } from './context.ts';
 
 /** Answers programs with problem details (RFC 9457), and logs faults of our own. Every 401 has its `challenge`. */
 export const answerProblems =
@@ -12,7 +12,7 @@ export const answerProblems =
     const error = toServerError(thrown);
     const details = problemDetails(error);
     if (details.status >= 500)
-      log.error({ error: error.message, path: context.req.path }, 'a request failed');
+      log.error({ error: error.message, path: showPath(context) }, 'a request failed');
     if (details.status === 401) context.header('WWW-Authenticate', challenge);
     const pause = error.data.retry_after_s;
     if (typeof pause === 'number') context.header('Retry-After', String(pause));

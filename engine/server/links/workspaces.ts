@@ -11,6 +11,7 @@ import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+import { cleanToldWords } from '../told-words.ts';
 import type { DecisionFollower } from './follower.ts';
 import { createSightings } from './sightings.ts';
 import { createWorkspaceLists, type WorkspaceLists } from './workspace-lists.ts';
@@ -50,8 +51,7 @@ export interface Workspaces extends WorkspaceLists {
 /** So many are remembered. */
 const MOST_TELLERS = 10_000;
 
-const cleanName = (name: string): string =>
-  toPrintable(name).replace(/\s+/g, ' ').trim().slice(0, 200) || 'unnamed';
+const cleanName = (name: string): string => cleanToldWords(name, 200, 'unnamed');
 
 export function createWorkspaces({
   db,

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
-import { toPrintable } from '../../base/text.ts';
 import type { DeviceRequest, Machine, Person, Tables } from '../database/tables.ts';
 import { takeTurn } from '../database/take-turn.ts';
+import { networkOf } from '../http/client-address.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
+import { cleanToldWords } from '../told-words.ts';
 
 // The device authorization grant, RFC 8628.
 
@@ -14,12 +15,12 @@ export const EXPIRES_S = 15 * 60;
 /** The pause between two polls, and what a poll that came too soon adds to it for good (section 3.5). */
 const INTERVAL_MS = 5000;
 const SLOWER_MS = 5000;
-/** Codes that wait at once, by address. */
+/** Codes that wait at once, by network. */
 const MOST_OPEN = 20;
 /** Ended requests are kept so long, so that a late poll hears `expired_token` and not `invalid_grant`. */
 const KEPT_MS = 24 * 3600_000;
 
-/** What a terminal says of itself; shown as untrusted. */
+/** What a terminal says of itself, '' for nothing; shown as untrusted. */
 export interface DeviceFacts {
   machine: string;
   version: string;
@@ -32,7 +33,7 @@ export type PollAnswer =
   | { error: 'authorization_pending' | 'slow_down' | 'expired_token' | 'access_denied' | 'invalid_grant' };
 
 export interface DeviceRequests {
-  /** Null when too many codes of the address wait. */
+  /** Null when too many codes of the address wait, of IPv6 those of its /64. */
   start(
     facts: DeviceFacts,
     address: string,
@@ -43,9 +44,6 @@ export interface DeviceRequests {
   /** Only whoever looked may answer; false when it is no longer theirs to answer. */
   answer(userCode: string, person: Person, isAllowed: boolean): Promise<boolean>;
 }
-
-const clean = (text: string, longest: number): string =>
-  toPrintable(text).replace(/\s+/g, ' ').trim().slice(0, longest);
 
 export function createDeviceRequests({
   db,
@@ -66,12 +64,13 @@ export function createDeviceRequests({
         .where('expires_at', '<', now - KEPT_MS)
         .execute();
       const { token: deviceCode, hash } = makeToken();
+      const network = networkOf(address);
       return db.transaction().execute(async (change) => {
         await takeTurn(change);
         const { waiting } = await change
           .selectFrom('device_requests')
           .select(({ fn }) => fn.countAll().as('waiting'))
-          .where('address', '=', address)
+          .where('network', '=', network)
           .where('state', '=', 'pending')
           .where('expires_at', '>', now)
           .executeTakeFirstOrThrow();
@@ -84,10 +83,11 @@ export function createDeviceRequests({
               device_hash: hash,
               user_hash: hashUserCode(userCode),
               state: 'pending',
-              machine_name: clean(machine, 64),
-              svc_version: clean(version, 32),
-              system: clean(system, 64),
+              machine_name: cleanToldWords(machine, 64, 'unnamed'),
+              svc_version: cleanToldWords(version, 32, 'unknown'),
+              system: cleanToldWords(system, 64, 'unknown'),
               address,
+              network,
               created_at: now,
               expires_at: now + EXPIRES_S * 1000,
               interval_ms: INTERVAL_MS,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Account, Tables } from '../database/tables.ts';
@@ -17,6 +17,27 @@ export interface Accounts {
   findAccountById(id: string): Promise<Account | null>;
   /** The account of the last operator stays: throws `conflict`. */
   removeAccount(name: string, actor: string): Promise<void>;
+}
+
+/** Adds an account within a transaction. Throws as `addAccount`. */
+export async function insertAccount(
+  change: Transaction<Tables>,
+  { name, actor, clock, changes }: { name: string; actor: string; clock: Clock; changes: ChangeLog },
+): Promise<Account> {
+  const account = {
+    id: makeServerId('a'),
+    name: checkName(name, "an account's name"),
+    plan: 'free',
+    created_at: clock.now(),
+  };
+  const { numInsertedOrUpdatedRows } = await change
+    .insertInto('accounts')
+    .values(account)
+    .onConflict((same) => same.column('name').doNothing())
+    .executeTakeFirst();
+  if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
+  await changes.record({ account: account.id, actor, what: 'account added', detail: account.name }, change);
+  return account;
 }
 
 export function createAccounts({
@@ -44,22 +65,8 @@ export function createAccounts({
   };
 
   return {
-    async addAccount(name, actor) {
-      const account = {
-        id: makeServerId('a'),
-        name: checkName(name, "an account's name"),
-        plan: 'free',
-        created_at: clock.now(),
-      };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('accounts')
-        .values(account)
-        .onConflict((same) => same.column('name').doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
-      await changes.record({ account: account.id, actor, what: 'account added', detail: account.name });
-      return account;
-    },
+    addAccount: (name, actor) =>
+      db.transaction().execute((change) => insertAccount(change, { name, actor, clock, changes })),
     async findAccountById(id) {
       return (await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
     },

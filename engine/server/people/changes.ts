@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { Change, Tables } from '../database/tables.ts';
@@ -11,15 +11,19 @@ const NEWEST_FIRST: ListOrder = {
 
 /** The log of what was changed and by whom: sign-ins, logins of machines, people, plans. */
 export interface ChangeLog {
-  record(change: { account: string | null; actor: string; what: string; detail?: string }): Promise<void>;
+  /** @param on the transaction that it belongs to, if it is to stand or fall with it */
+  record(
+    change: { account: string | null; actor: string; what: string; detail?: string },
+    on?: Transaction<Tables>,
+  ): Promise<void>;
   /** The newest first. */
   list(account: string, wish?: PageWish): Promise<ListPage<Change>>;
 }
 
 export function createChangeLog({ db, clock }: { db: Kysely<Tables>; clock: Clock }): ChangeLog {
   return {
-    async record({ account, actor, what, detail = '' }) {
-      await db
+    async record({ account, actor, what, detail = '' }, on) {
+      await (on ?? db)
         .insertInto('changes')
         .values({ id: makeServerId('c'), account_id: account, at: clock.now(), actor, what, detail })
         .execute();

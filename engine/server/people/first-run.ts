@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
+import { SvcError } from '../../base/errors.ts';
 import { replacePrivate } from '../../base/private-files.ts';
-import type { Account, Person, Tables } from '../database/tables.ts';
+import type { Person, Tables } from '../database/tables.ts';
 import { hashToken } from '../secrets.ts';
 import type { People } from './people.ts';
 
@@ -33,7 +34,10 @@ export interface FirstRun {
   isOpen(): Promise<boolean>;
   /** Makes a code, prints it through `tell` and writes it to `setup-code`, unless the server is set up. */
   offer(): Promise<void>;
-  /** Takes the code, once even when two try, and makes the first account and its operator; null for a wrong one. */
+  /**
+   * Takes the code, once even when two try, and makes the first account and its operator; null for a wrong one. Throws as
+   * `addWithAccount`, and the code goes on opening then; `conflict` where somebody else was sooner.
+   */
   take(code: string, wish: { name: string; password: string; account: string }): Promise<Person | null>;
 }
 
@@ -94,28 +98,20 @@ export function createFirstRun({
         await countWrong();
         return null;
       }
-      // Only whoever deletes it goes on; it is put back when the rest cannot be done.
-      const taken = await db
-        .deleteFrom('meta')
-        .where('key', '=', KEY)
-        .where('value', '=', hash)
-        .returning('key')
-        .executeTakeFirst();
-      if (taken === undefined) return null;
-      let made: Account | undefined;
-      try {
-        made = await people.addAccount(account, name);
-        const operator = await people.add(
-          { name, account: made.id, role: 'admin', isOperator: true, password },
-          name,
-        );
-        rmSync(file, { force: true });
-        return operator;
-      } catch (error) {
-        if (made !== undefined) await db.deleteFrom('accounts').where('id', '=', made.id).execute();
-        await db.insertInto('meta').values({ key: KEY, value: hash }).execute();
-        throw error;
-      }
+      const wish = { name, account, isOperator: true, password };
+      const { person } = await people.addWithAccount(wish, name, async (change) => {
+        // Only whoever deletes it goes on.
+        const taken = await change
+          .deleteFrom('meta')
+          .where('key', '=', KEY)
+          .where('value', '=', hash)
+          .returning('key')
+          .executeTakeFirst();
+        if (taken === undefined)
+          throw new SvcError('conflict', 'the setup code was used meanwhile, or there is a new one');
+      });
+      rmSync(file, { force: true });
+      return person;
     },
   };
 }

@@ -2,8 +2,8 @@ import { SvcError } from '../../base/errors.ts';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
 
-/** A name as it is compared. */
-export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
+/** A name as it is compared, and as tries of it are counted: one key, in whatever way it was typed. */
+export const nameKey = (name: string): string => name.trim().normalize('NFKC').toLowerCase();
 
 /** The name of a person or an account, as it is kept. Throws `fields_invalid`. */
 export function checkName(name: string, what: string): string {

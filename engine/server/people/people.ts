@@ -2,20 +2,20 @@ import type { Kysely, Transaction } from 'kysely';
 import { CHANNELS } from '../../base/channels.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
-import type { Person, Role, Tables } from '../database/tables.ts';
+import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import { withdrawWishes } from '../links/askers.ts';
 import type { DecisionFollower } from '../links/follower.ts';
 import type { StopWorkspaces } from '../links/stop-workspaces.ts';
 import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
-import { type Accounts, createAccounts } from './accounts.ts';
+import { type Accounts, createAccounts, insertAccount } from './accounts.ts';
 import type { ChangeLog } from './changes.ts';
 import { createInvitations, type Invitations } from './invitations.ts';
 import { checkName, nameKey, takenError } from './names.ts';
 import type { Passwords } from './passwords.ts';
 import { countPeople, createPeopleLists, type PeopleLists } from './people-lists.ts';
-import { createSignIns, type SignIns } from './sign-ins.ts';
+import { createSignIns, requirePassword, type SignIns } from './sign-ins.ts';
 
 export type { SignedIn } from './sign-ins.ts';
 
@@ -35,6 +35,15 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   countOperators(): Promise<number>;
   /** Throws `conflict` for a name that is taken, `fields_invalid`, `quota_exceeded`. */
   add(person: NewPerson, actor: string): Promise<Person>;
+  /**
+   * Adds an account, by its name, with its first person, who is its admin: both or neither. Throws as `addAccount` and `add`.
+   * @param claim what has to be done with it, in the same transaction, or it is not done
+   */
+  addWithAccount(
+    person: Omit<NewPerson, 'role'>,
+    actor: string,
+    claim?: (change: Transaction<Tables>) => Promise<void>,
+  ): Promise<{ person: Person; account: Account }>;
   /** Throws `not_found`. */
   find(name: string, account?: string): Promise<Person>;
   /** One of that account; null for any other. */
@@ -42,7 +51,8 @@ export interface People extends PeopleLists, Accounts, Invitations, SignIns {
   /** The last admin of an account and the last operator stay: throws `conflict`. */
   remove(person: Person, actor: string): Promise<void>;
   setRole(person: Person, role: Role, actor: string): Promise<void>;
-  setPassword(person: Person, password: string): Promise<void>;
+  /** Ends all sign-ins. Throws `conflict` where the person has another password than the one that was checked, `fields_invalid`. */
+  setPassword(person: Person, password: string): Promise<Person>;
 }
 
 export function createPeople({
@@ -87,6 +97,33 @@ export function createPeople({
       });
   }
 
+  async function makeRow({ name, account, role, isOperator, password }: NewPerson): Promise<Person> {
+    const checked = checkName(name, 'a name');
+    return {
+      id: makeServerId('p'),
+      account_id: account,
+      name: checked,
+      name_key: nameKey(checked),
+      role,
+      is_operator: isOperator ? 1 : 0,
+      password: password === null ? null : await passwords.store(password),
+      created_at: clock.now(),
+    };
+  }
+
+  /** In a transaction that has its turn. */
+  async function insertPerson(change: Transaction<Tables>, row: Person, actor: string): Promise<void> {
+    const { account_id: account, name, role } = row;
+    await plans.requireRoom(change, account, 'people', await countPeople(change, account));
+    const { numInsertedOrUpdatedRows } = await change
+      .insertInto('people')
+      .values(row)
+      .onConflict((same) => same.column('name_key').doNothing())
+      .executeTakeFirst();
+    if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(name);
+    await changes.record({ account, actor, what: 'person added', detail: `${name}, ${role}` }, change);
+  }
+
   return {
     ...createPeopleLists(db),
     ...createAccounts({ db, clock, changes, stopWorkspaces }),
@@ -100,31 +137,23 @@ export function createPeople({
         .executeTakeFirstOrThrow();
       return Number(count);
     },
-    async add({ name, account, role, isOperator, password }, actor) {
-      const row: Person = {
-        id: makeServerId('p'),
-        account_id: account,
-        name: checkName(name, 'a name'),
-        name_key: nameKey(checkName(name, 'a name')),
-        role,
-        is_operator: isOperator ? 1 : 0,
-        password: password === null ? null : await passwords.store(password),
-        created_at: clock.now(),
-      };
-      await changeInTurn(db, async (change) => {
-        await plans.requireRoom(change, account, 'people', await countPeople(change, account));
-        const { numInsertedOrUpdatedRows } = await change
-          .insertInto('people')
-          .values(row)
-          .onConflict((same) => same.column('name_key').doNothing())
-          .executeTakeFirst();
-        if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(row.name);
-      });
-      await changes.record({ account, actor, what: 'person added', detail: `${row.name}, ${role}` });
+    async add(given, actor) {
+      const row = await makeRow(given);
+      await changeInTurn(db, (change) => insertPerson(change, row, actor));
       return row;
     },
+    async addWithAccount({ account: name, ...given }, actor, claim) {
+      const row = await makeRow({ ...given, account: '', role: 'admin' });
+      return changeInTurn(db, async (change) => {
+        await claim?.(change);
+        const account = await insertAccount(change, { name, actor, clock, changes });
+        const person = { ...row, account_id: account.id };
+        await insertPerson(change, person, actor);
+        return { person, account };
+      });
+    },
     async find(name, account) {
-      let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name.trim()));
+      let found = db.selectFrom('people').selectAll().where('name_key', '=', nameKey(name));
       if (account !== undefined) found = found.where('account_id', '=', account);
       const person = await found.executeTakeFirst();
       if (person === undefined)
@@ -179,17 +208,14 @@ export function createPeople({
     async setPassword(person, password) {
       const stored = await passwords.store(password);
       await db.transaction().execute(async (change) => {
-        await change
-          .updateTable('people')
-          .set({ password: stored })
-          .where('id', '=', person.id)
-          .returning('id')
-          .executeTakeFirstOrThrow();
+        await requirePassword(change, person);
+        await change.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
         // An address for a new password that was made before would undo this one.
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
       });
       await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
+      return { ...person, password: stored };
     },
   };
 }

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
+import { SvcError } from '../../base/errors.ts';
 import { isSightingDue } from '../database/last-seen.ts';
 import type { Account, Person, Tables } from '../database/tables.ts';
 import { hashToken, makeServerId, makeToken } from '../secrets.ts';
@@ -19,12 +20,30 @@ export interface SignedIn {
 
 /** Who is signed in where. */
 export interface SignIns {
-  /** The token of the browser's session. */
+  /** The token of the browser's session. Throws `conflict` where the person has another password than the one that was checked. */
   signIn(person: Person, browser: { address: string; browser: string }): Promise<string>;
   /** Who a cookie stands for. */
   findSignedIn(token: string): Promise<SignedIn | null>;
   /** By its id; or all of the person's but the one to keep. Resolves with how many there were. */
   endSessions(person: string, which: { only: string } | { allBut: string | null }): Promise<number>;
+}
+
+/**
+ * Holds the row of a person whose password is the one that was checked: a change of it ends all sign-ins, also one that is under
+ * way. Throws `conflict`.
+ */
+export async function requirePassword(
+  change: Transaction<Tables>,
+  { id, password }: Pick<Person, 'id' | 'password'>,
+): Promise<void> {
+  const held = await change
+    .updateTable('people')
+    .set(({ ref }) => ({ password: ref('password') }))
+    .where('id', '=', id)
+    .returning('password')
+    .executeTakeFirstOrThrow();
+  if (held.password !== password)
+    throw new SvcError('conflict', 'the password was changed meanwhile: sign in with the new one');
 }
 
 export function createSignIns({
@@ -46,18 +65,21 @@ export function createSignIns({
           where.or([where('seen_at', '<', now - IDLE_MS), where('created_at', '<', now - LONGEST_MS)]),
         )
         .execute();
-      await db
-        .insertInto('browser_sessions')
-        .values({
-          token_hash: hash,
-          id: makeServerId('b'),
-          person_id: person.id,
-          created_at: now,
-          seen_at: now,
-          address,
-          browser: browser.slice(0, 200),
-        })
-        .execute();
+      await db.transaction().execute(async (change) => {
+        await requirePassword(change, person);
+        await change
+          .insertInto('browser_sessions')
+          .values({
+            token_hash: hash,
+            id: makeServerId('b'),
+            person_id: person.id,
+            created_at: now,
+            seen_at: now,
+            address,
+            browser: browser.slice(0, 200),
+          })
+          .execute();
+      });
       await changes.record({
         account: person.account_id,
         actor: person.name,

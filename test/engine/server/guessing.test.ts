@@ -54,6 +54,30 @@ onBothDatabases((start) => {
     assert.equal((await guess(server)).status, 429);
   });
 
+  it('a name is one name in whatever way it is typed, and is guessed at no more often for it', async () => {
+    const server = await openServer();
+    await setUpServer(server);
+    const answers = [];
+    for (const name of ['ann', ' ann', 'Ann ', '\u00a0ANN\t', '\uff41nn', '  ann  ', 'ann\u3000'])
+      answers.push((await guess(server, name)).status);
+    assert.deepEqual(answers, [403, 403, 403, 403, 403, 429, 429]);
+    // Where it is not to be waited for, every one of them is the right name.
+    server.clock.advance(15_000);
+    const fields = { name: ' \uff21nn ', password: PASSWORD };
+    assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);
+  });
+
+  it('a change of the password is no way to guess it either, and says when to try again', async () => {
+    const server = await openServer();
+    const ann = await setUpServer(server);
+    const change = () => ann.post('/app/password', { old: 'wrong wrong', password: 'another long password' });
+    for (let tries = 0; tries < 5; tries += 1) assert.equal((await change()).status, 403);
+    const refused = await change();
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get('retry-after'), '15');
+    assert.match(refused.text, /Try again in 15 seconds/);
+  });
+
   it('names that nobody has are counted, and forgotten after a day', async () => {
     const server = await openServer();
     await setUpServer(server);

@@ -156,6 +156,24 @@ onBothDatabases((start, makeDatabase) => {
     assert.deepEqual(ids.sort(), made.map(({ id }) => id).sort());
   });
 
+  it('what is read for an export is of one moment, and holds nobody up who asks or changes something', async () => {
+    const { server, ann } = await openRig(start);
+    const count = async (db: typeof server.parts.db): Promise<number> =>
+      (await db.selectFrom('people').select('id').execute()).length;
+    await server.parts.readApart((db) =>
+      db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (snapshot) => {
+          const before = await count(snapshot);
+          assert.equal((await ann.post('/app/people', { name: 'bob', role: 'member' })).status, 200);
+          assert.match((await ann.get('/app/people')).text, /bob/);
+          assert.equal(await count(snapshot), before);
+          assert.equal(await count(server.parts.db), before + 1);
+        }),
+    );
+  });
+
   it('a new root secret leaves targets readable, and a change that was cut short is brought to its end', async () => {
     const rig = await openRig(start);
     const hook = await rig.addTarget();

@@ -182,6 +182,27 @@ onBothDatabases((start) => {
       }
     });
 
+    it('takes no more of them from all addresses of one network of IPv6', async () => {
+      const server = await start({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
+      try {
+        await setUpServer(server);
+        const ask = async (address: string): Promise<number> => {
+          const headers = { 'x-forwarded-for': address };
+          const { status } = await openBrowser(server).post(
+            '/oauth/device_authorization',
+            { client_id: 'svc' },
+            headers,
+          );
+          return status;
+        };
+        for (let host = 1; host <= 20; host += 1) assert.equal(await ask(`2001:db8::${host}`), 200);
+        assert.equal(await ask('2001:db8:0:0:ffff::1'), 429);
+        assert.equal(await ask('2001:db8:0:1::1'), 200);
+      } finally {
+        await server.close();
+      }
+    });
+
     it('is found by a client that knows the standards only', async () => {
       const server = await start();
       try {
@@ -205,6 +226,22 @@ onBothDatabases((start) => {
         await server.close();
       }
     });
+  });
+
+  it('a machine or workspace with nothing to be seen of its name has one that can be read', async () => {
+    const server = await start();
+    try {
+      const ann = await setUpServer(server);
+      const token = await logMachineIn(server, ann, ' \u200b\u202e\u2060 ');
+      assert.match((await ann.get('/app/machines')).text, /aria-label="Revoke unnamed"/);
+      const body = { key: 'a'.repeat(32), name: '\u200b\ufeff', version: '1.0.0' };
+      const headers = { authorization: `Bearer ${token}`, 'svc-protocol': '1' };
+      const linked = await openBrowser(server).postJson('/v1/workspaces', body, headers);
+      assert.equal(linked.status, 200, linked.text);
+      assert.match((await ann.get('/app/workspaces')).text, />unnamed</);
+    } finally {
+      await server.close();
+    }
   });
 
   it('shows what a machine says of itself as text, and revokes it from its page only', async () => {

@@ -229,6 +229,38 @@ onBothDatabases((start) => {
     assert.match((await ann.get('/app/log')).text, /password changed/);
   });
 
+  it('a password that is changed lets nobody in who typed the former one a moment before', async () => {
+    const { server, ann } = await openServer();
+    const bob = await addPerson(server, ann, 'bob');
+    const { passwords } = server.parts;
+    const { matches } = passwords;
+    /** Somebody takes an address for a new password while the one that was typed is looked at. */
+    async function resetMeanwhile(password: string): Promise<void> {
+      const offered = findInvitation((await ann.post(`/app/people/${bob.id}/invite`)).text);
+      passwords.matches = async (...given) => {
+        const isRight = await matches(...given);
+        passwords.matches = matches;
+        assert.equal((await openBrowser(server).post(offered, { password })).status, 303);
+        return isRight;
+      };
+    }
+    await resetMeanwhile('the second password');
+    const late = openBrowser(server);
+    const answer = await late.post('/sign-in', { name: 'bob', password: PASSWORD });
+    assert.equal(answer.status, 409);
+    assert.match(answer.text, /The password was changed meanwhile: sign in with the new one/);
+    assert.equal((await late.get('/app')).status, 303);
+
+    const thief = await signIn(server, 'bob', 'the second password');
+    assert.equal((await thief.get('/app')).status, 200);
+    await resetMeanwhile('the third password');
+    const fields = { old: 'the second password', password: 'that of a thief' };
+    assert.equal((await thief.post('/app/password', fields)).status, 409);
+    assert.equal((await thief.get('/app')).status, 303);
+    assert.equal((await (await signIn(server, 'bob', 'that of a thief')).get('/app')).status, 303);
+    assert.equal((await (await signIn(server, 'bob', 'the third password')).get('/app')).status, 200);
+  });
+
   it('only operators change an operator, whose password opens the whole server', async () => {
     const { server, ann } = await openServer();
     const bob = await addPerson(server, ann, 'bob', 'admin');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import Database from 'better-sqlite3';
@@ -22,6 +22,8 @@ const ROWS_AT_ONCE = 500;
 const IDS_IN_TARGETS = 5;
 /** From this one on pending decisions say whose they are and since when they wait. */
 const DECISIONS_IN_ORDER = 8;
+/** From this one on codes of terminals are counted by network. */
+const CODES_BY_NETWORK = 9;
 
 type Row = Record<string, string | number>;
 type Content = Map<keyof Tables, Row[]>;
@@ -117,6 +119,8 @@ function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): 
       ...row,
       workspaces: `${row.workspaces}`.replace('workspaces name', 'workspaces id'),
     }));
+  if (table === 'device_requests' && schema < CODES_BY_NETWORK)
+    return rows.map((row) => ({ ...row, network: row.address! }));
   if (table === 'pending_decisions' && schema < DECISIONS_IN_ORDER)
     return rows.map((row) => ({
       ...row,
@@ -161,4 +165,34 @@ onBothDatabases((_start, makeDatabase) => {
         await kept.destroy();
       }
     });
+});
+
+it('the copy that is made before a migration has all that is there then, whatever has its name', async () => {
+  const folder = temporaryFolder('server-');
+  const schema = NEWEST_SCHEMA - 1;
+  const old = openBare(folder, undefined);
+  await migrateServerDatabase(old, schema);
+  // Somebody who reads keeps the file as it was, and what follows in the log.
+  const reader = new Database(join(folder, 'server.db'));
+  reader.pragma('journal_mode = WAL');
+  reader.exec('BEGIN; SELECT * FROM meta');
+  await fill(old);
+  const before = await read(old);
+  const copy = join(folder, `server.db.schema-${schema}`);
+  // Of a start that was killed, or of one long ago.
+  writeFileSync(copy, 'half of a database');
+  writeFileSync(`${copy}.part`, 'less than that');
+  const { close } = await openServerDatabase(folder, null);
+  await close();
+  reader.close();
+  await old.destroy();
+  const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
+  try {
+    assert.equal(await readSchemaNumber(kept), schema);
+    assert.deepEqual(await read(kept), before);
+  } finally {
+    await kept.destroy();
+  }
+  assert.equal(statSync(copy).mode & 0o777, 0o600);
+  assert.ok(!existsSync(`${copy}.part`));
 });

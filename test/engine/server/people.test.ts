@@ -47,6 +47,37 @@ onBothDatabases((start) => {
       }
     });
 
+    it('leaves nothing behind when it ends half-way, and goes to whoever is sooner', async () => {
+      const server = await start();
+      try {
+        const { db, passwords } = server.parts;
+        const { store } = passwords;
+        const [asked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        passwords.store = async (password) => {
+          passwords.store = store;
+          asked.resolve();
+          await goesOn.promise;
+          return store(password);
+        };
+        const wish = { code: server.codes[0]!, password: PASSWORD, account: 'home' };
+        const slow = openBrowser(server).post('/setup', { ...wish, name: 'bob' });
+        await asked.promise;
+        // A server that is killed here is as it was.
+        assert.deepEqual(await db.selectFrom('accounts').selectAll().execute(), []);
+        assert.equal((await openBrowser(server).post('/setup', { ...wish, name: 'ann' })).status, 303);
+        goesOn.resolve();
+        const late = await slow;
+        assert.equal(late.status, 409);
+        assert.match(late.text, /the setup code was used meanwhile/);
+        assert.deepEqual(
+          (await server.parts.people.list()).map(({ name }) => name),
+          ['ann'],
+        );
+      } finally {
+        await server.close();
+      }
+    });
+
     it('stays open when the password is refused', async () => {
       const server = await start();
       try {

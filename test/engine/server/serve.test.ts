@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { sql } from 'kysely';
+import { listenOn } from '../../../engine/http/listen.ts';
 import { buildSample } from '../../../engine/server/deliveries/samples.ts';
 import { type AdminVerb, askRunningServer, readServerSettings } from '../../../engine/server/index.ts';
 import { temporaryFolder } from '../../support/git.ts';
@@ -13,7 +17,11 @@ import {
   startTestServer,
 } from '../../support/linked-server.ts';
 import { listPageFaults } from '../../support/page-faults.ts';
+import { findPostgres, startPostgres } from '../../support/postgres.ts';
+import { findFreePort } from '../../support/reader.ts';
+import { settled } from '../../support/wait.ts';
 
+const NO_POSTGRES = findPostgres() === null ? 'PostgreSQL is not installed' : false;
 const FLAGS = { allowRemote: false, trustProxy: [], allowTarget: [] };
 
 it('a data folder whose path is too long for a socket is refused, and nothing is left in it', async () => {
@@ -75,7 +83,37 @@ onBothDatabases((start) => {
     try {
       const answer = await openBrowser(server).get('/healthz', { host: 'evil.example' });
       assert.equal(answer.status, 421);
+      assert.equal(answer.text, `this server is at ${server.url}\n`);
       assert.equal((await openBrowser(server).get('/healthz')).status, 200);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('logs what it refuses before any route, and no address that opens something', async () => {
+    const server = await start({ publicUrl: 'https://svc.example.org' });
+    try {
+      const browser = openBrowser(server);
+      const opening = '/invitation/a-token-that-opens';
+      const misdirected = await browser.get(opening, { host: '10.0.0.7:8791' });
+      assert.equal(misdirected.text, 'this server has another name\n');
+      await browser.get(`${opening}%00`);
+      await browser.get(opening);
+      await sql`ALTER TABLE invitations RENAME TO gone`.execute(server.parts.db);
+      assert.equal((await browser.get(opening)).status, 500);
+      const lines = server.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+      const [path, method] = ['/invitation/…', 'GET'];
+      assert.partialDeepStrictEqual(
+        lines.filter((line) => 'path' in line),
+        [
+          { path, method, status: 421, host: '10.0.0.7:8791' },
+          { path, method, status: 404 },
+          { path, method, status: 404 },
+          { path, level: 50 },
+          { path, method, status: 500 },
+        ],
+      );
+      assert.doesNotMatch(server.log.join(''), /a-token-that-opens/);
     } finally {
       await server.close();
     }
@@ -228,6 +266,18 @@ onBothDatabases((start) => {
     }
   });
 
+  it('opens its socket to its own user alone, also in a folder that others may enter', async () => {
+    const folder = temporaryFolder('server-');
+    chmodSync(folder, 0o755);
+    const before = process.umask(0);
+    const server = await start({ folder }).finally(() => process.umask(before));
+    try {
+      assert.equal(statSync(join(folder, 'server.sock')).mode & 0o777, 0o600);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('does what its own user asks for through its socket, and opens its metrics to a token', async () => {
     const server = await start();
     try {
@@ -298,4 +348,47 @@ describe('a server behind a proxy', () => {
       await direct.close();
     }
   });
+});
+
+it('what comes while the database is opened is answered when it is', { skip: NO_POSTGRES }, async (t) => {
+  const postgres = await startPostgres(findPostgres()!);
+  const [, folder = ''] = (await postgres.createDatabase('late')).split('?host=');
+  const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // A way to the database on which nothing is heard for a while.
+  const gate = createServer(async (client) => {
+    asked.resolve();
+    await opened.promise;
+    const socket = connect(join(decodeURIComponent(folder), '.s.PGSQL.5432'));
+    client.pipe(socket).pipe(client);
+    socket.on('error', () => client.destroy());
+    client.on('error', () => socket.destroy());
+  });
+  await listenOn(gate, { host: '127.0.0.1', port: 0 });
+  const { port: gatePort } = gate.address() as AddressInfo;
+  const port = await findFreePort();
+  const starting = startTestServer({
+    addr: `127.0.0.1:${port}`,
+    env: { DATABASE_URL: `postgresql://svc@127.0.0.1:${gatePort}/late` },
+  });
+  t.after(async () => {
+    await (await starting).close();
+    gate.close();
+    await postgres.stop();
+  });
+  await asked.promise;
+  const client = connect(port, '127.0.0.1');
+  client.setEncoding('utf8');
+  const text = [
+    'POST /sign-in HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    'Expect: 100-continue',
+    'Content-Length: 0',
+  ];
+  client.write(`${text.join('\r\n')}\r\n\r\n`);
+  // Which says that the server has it.
+  assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 100 /);
+  opened.resolve();
+  await starting;
+  assert.match(String((await settled(once(client, 'data'), 'the answer', 10_000))[0]), /^HTTP\/1\.1 403 /);
+  client.destroy();
 });

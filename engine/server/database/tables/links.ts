@@ -23,6 +23,8 @@ interface DeviceRequestTable {
   svc_version: string;
   system: string;
   address: string;
+  /** Whose codes are counted together. */
+  network: string;
   created_at: number;
   expires_at: number;
   /** What the client has to wait between two polls, ms; grows with every `slow_down`. */
