@@ -240,6 +240,9 @@ export function createLink(deps: LinkDeps): Link {
     }
   };
 
+  // What happens before the link is kept is for the server only where it can be.
+  problem = row === null ? null : asProblem(row);
+
   const status = (): LinkStatus =>
     buildLinkStatus(
       row,
