@@ -49,8 +49,10 @@ export interface LeasesDeps {
 }
 
 export interface Leases {
-  /** Reads what is kept and begins to renew it. */
-  start(): Promise<void>;
+  /** Reads what is kept. */
+  read(): Promise<void>;
+  /** Begins to renew it, once that was read and the link is kept. */
+  start(): void;
   view(): LeaseFacts;
   /** Asks the server now: the `refresh` of its commands, and after linking. */
   refresh(): Promise<LeaseFacts>;
@@ -138,9 +140,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       const text = readPrivate(file, LARGEST_FILE);
       if (text === null) return;
       const read = stored.parse(JSON.parse(text));
-      const verified = await verifyLease(read.lease, expectedOf(link));
-      if (closing.signal.aborted) return;
-      claims = verified;
+      claims = await verifyLease(read.lease, expectedOf(link));
       kept = read;
     } catch (error) {
       problem = asSvcError(error).message;
@@ -232,10 +232,9 @@ export function createLeases(deps: LeasesDeps): Leases {
   }
 
   return {
-    async start() {
-      await readKept();
-      if (deps.link() !== null && !closing.signal.aborted)
-        first = setTimeout(() => void renew(), FIRST_CALL_MS).unref();
+    read: readKept,
+    start() {
+      if (deps.link() !== null) first = setTimeout(() => void renew(), FIRST_CALL_MS).unref();
     },
     view,
     async refresh() {

@@ -68,7 +68,8 @@ describe('the lease of a workspace', () => {
       ...deps,
     });
     open.push(leases);
-    await leases.start();
+    await leases.read();
+    leases.start();
     return leases;
   }
   const passes = (ms: number): void => {
@@ -180,26 +181,6 @@ describe('the lease of a workspace', () => {
       t.mock.timers.tick(60_000);
     }
     assert.equal(questions.asked(), 2);
-  });
-
-  it('is asked for by nobody when its engine was closed before it had been read', async (t) => {
-    const before = await openLeases();
-    await before.refresh();
-    await before.close();
-    const questions = countQuestions(t);
-    const leases = createLeases({
-      file,
-      clock,
-      secret: undefined,
-      link: () => LINK,
-      fetchLease: answer,
-      log: QUIET,
-    });
-    const reading = leases.start();
-    await leases.close();
-    await reading;
-    t.mock.timers.tick(24 * HOUR);
-    assert.equal(questions.asked(), 0);
   });
 
   it('is dropped also where its file cannot be removed', async () => {

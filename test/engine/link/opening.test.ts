@@ -21,6 +21,7 @@ test('an engine takes no command before it has taken over what an earlier one le
   const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   let polledMeanwhile: number | null = null;
   const polls = () => server.received.filter(({ path }) => path.startsWith('/v1/commands?')).length;
+  const leases = () => server.received.filter(({ path }) => path.startsWith('/v1/lease')).length;
   const gateway = createServer((_request, response) => {
     const before = polls();
     setTimeout(() => {
@@ -41,6 +42,7 @@ test('an engine takes no command before it has taken over what an earlier one le
     startedAt: new Date().toISOString(),
   };
   await first.close();
+  const leasesBefore = leases();
   writeFileSync(file, JSON.stringify(record), { mode: 0o600 });
   const here = await engineHere(ws);
   rmSync(file);
@@ -53,5 +55,7 @@ test('an engine takes no command before it has taken over what an earlier one le
   });
   await until(async () => (await here.call('link.status', {})).state === 'connected');
   assert.equal(polledMeanwhile, 0);
+  await until(() => leases() > leasesBefore, 'its lease');
+  assert.doesNotMatch((await here.call('entitlements.status', {})).lease.note ?? '', /is not linked/);
   assert.equal((await server.give({ verb: 'run' })).outcome, 'unknown_verb');
 });
