@@ -362,9 +362,8 @@ export async function openEngine(options: OpenOptions) {
     }
     closing(whenGone(storage, () => void leave()));
     // Read while other things are waited for.
-    const leaseRead = rooms.leases.start();
+    const leaseRead = rooms.leases.read();
     board.start();
-    rooms.link.applySettings();
     rooms.memory.start();
     rooms.texts.start();
     rooms.retention.start();
@@ -376,6 +375,9 @@ export async function openEngine(options: OpenOptions) {
     await rooms.reviews.recover();
     await dispatcher.recover();
     await rooms.sessionActions.reap();
+    // No command from outside meets an engine that does not know its lease and its workers yet.
+    rooms.link.applySettings();
+    rooms.leases.start();
     // Branches may have been merged or deleted while no engine ran.
     const compared = rooms.reviews
       .reconcileRegister()

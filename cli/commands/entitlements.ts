@@ -1,3 +1,4 @@
+import { formatLocalTime } from '../../engine/index.ts';
 import { defineCommand } from '../command.ts';
 import { formatFacts, formatRows } from '../print.ts';
 
@@ -27,7 +28,7 @@ export const entitlementsCommand = defineCommand({
       ['plan', plan ?? 'none'],
       [
         'lease',
-        `${lease.state}${lease.ends_at === null ? '' : ` until ${lease.ends_at}`}${lease.required ? ', required' : ''}`,
+        `${lease.state}${lease.ends_at === null ? '' : ` until ${formatLocalTime(lease.ends_at)}`}${lease.required ? ', required' : ''}`,
       ],
       ...(lease.note === null ? [] : [['note', lease.note] as [string, string]]),
       ...limits,

@@ -49,8 +49,10 @@ export interface LeasesDeps {
 }
 
 export interface Leases {
-  /** Reads what is kept and begins to renew it. */
-  start(): Promise<void>;
+  /** Reads what is kept. */
+  read(): Promise<void>;
+  /** Begins to renew it, once that was read and the link is kept. */
+  start(): void;
   view(): LeaseFacts;
   /** Asks the server now: the `refresh` of its commands, and after linking. */
   refresh(): Promise<LeaseFacts>;
@@ -71,7 +73,14 @@ const stored = z.object({
 export function createLeases(deps: LeasesDeps): Leases {
   const { clock, log, file, random = Math.random } = deps;
   const closing = new AbortController();
-  const timer = createDueTimer({ clock, onDue: () => void renew() });
+  // Due by whichever comes first: one stands still while the machine sleeps, the other may be set back.
+  const waits = [clock.monotonic, clock.now].map((now) => ({
+    now,
+    timer: createDueTimer({ clock: { now }, onDue: () => void renew() }),
+  }));
+  const renewAfter = (ms: number | null): void => {
+    for (const { now, timer } of waits) timer.sleepUntil(ms === null ? null : now() + ms);
+  };
   const ownKey =
     deps.secret !== undefined && Buffer.byteLength(deps.secret) >= SHORTEST_ROOT_SECRET
       ? deriveLeaseKey(deps.secret)
@@ -117,7 +126,11 @@ export function createLeases(deps: LeasesDeps): Leases {
     kept = null;
     claims = null;
     missing = state;
-    rmSync(file, { force: true });
+    try {
+      rmSync(file, { force: true });
+    } catch (error) {
+      log.warn({ error: asSvcError(error).message }, 'the lease that counts no longer was not removed');
+    }
   }
 
   async function readKept(): Promise<void> {
@@ -173,7 +186,7 @@ export function createLeases(deps: LeasesDeps): Leases {
   async function renewOnce(): Promise<void> {
     noteTime();
     const link = deps.link();
-    if (link === null) return timer.sleepUntil(null);
+    if (link === null) return renewAfter(null);
     try {
       await fetchOnce(link);
       failures = 0;
@@ -184,7 +197,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     }
     const pause = failures === 0 ? RENEW_MS : backoffMs(failures, { ...RETRY, random });
     // A revoked link is asked about no more; linking again starts anew.
-    timer.sleepUntil(missing === 'revoked' && claims === null ? null : clock.now() + pause);
+    renewAfter(missing === 'revoked' && claims === null ? null : pause);
   }
 
   function renew(): Promise<void> {
@@ -219,8 +232,8 @@ export function createLeases(deps: LeasesDeps): Leases {
   }
 
   return {
-    async start() {
-      await readKept();
+    read: readKept,
+    start() {
       if (deps.link() !== null) first = setTimeout(() => void renew(), FIRST_CALL_MS).unref();
     },
     view,
@@ -233,12 +246,12 @@ export function createLeases(deps: LeasesDeps): Leases {
     drop(state) {
       drop(state);
       problem = null;
-      timer.sleepUntil(null);
+      renewAfter(null);
     },
     async close() {
       closing.abort();
       clearTimeout(first);
-      timer.close();
+      for (const { timer } of waits) timer.close();
       await renewing;
     },
   };

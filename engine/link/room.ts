@@ -126,7 +126,15 @@ export function createLink(deps: LinkDeps): Link {
     },
   });
 
-  function onRevoked(): void {
+  /** The server no longer takes the token of a client. */
+  function onRevoked(of: ServerCalls): void {
+    // A link that is being made anew has ended the former token: whether it came about is known after it.
+    void enqueueChange(() => {
+      if (active?.calls === of) markRevoked();
+    });
+  }
+
+  function markRevoked(): void {
     const at = clock.now();
     if (row !== null) row = { ...row, revokedAt: at };
     deps.leases.drop('revoked');
@@ -185,7 +193,7 @@ export function createLink(deps: LinkDeps): Link {
         await outbox.dropOld();
         if (row !== null) await rotation.rotateIfDue(row.tokenAt, calls, signal);
       },
-      onRevoked,
+      onRevoked: () => onRevoked(calls),
       onConnected: telemetry.wake,
     });
     active = { row: linked, client, calls };
@@ -232,6 +240,9 @@ export function createLink(deps: LinkDeps): Link {
     }
   };
 
+  // What happens before the link is kept is for the server only where it can be.
+  problem = row === null ? null : asProblem(row);
+
   const status = (): LinkStatus =>
     buildLinkStatus(
       row,
@@ -274,8 +285,9 @@ export function createLink(deps: LinkDeps): Link {
 
   async function keep(linked: LinkRow, token: string, by: By): Promise<void> {
     await stop();
-    // Row and token of two servers never stand side by side, whenever the engine dies.
-    if (row !== null && row.server !== linked.server) await forget(row, by);
+    // Row and token of two accounts never stand side by side, whenever the engine dies, and neither is told of the other.
+    const isSame = row?.server === linked.server && row.workspace === linked.workspace;
+    if (row !== null && !isSame) await forget(row, by);
     tokenFile.write(token);
     await storage.write(() => {
       rows.putLink(linked);

@@ -33,6 +33,7 @@ export interface ServerCalls {
    * server says, else `server_unreachable`; `data.retry_after_ms` where the server has said when to come back.
    */
   call<S extends z.ZodType>(path: string, request: ServerRequest<S>): Promise<z.output<S>>;
+  /** Nothing is sent any more: the token may soon be of another server. */
   close(): Promise<void>;
 }
 
@@ -191,12 +192,15 @@ export function createServerCalls({
   token(): string;
 }): ServerCalls {
   let agent: Promise<Agent> | null = null;
+  let isClosed = false;
 
   return {
     async call(path, { method = 'GET', body, answer, signal, patienceMs }) {
       agent ??= openAgent(server);
+      const opened = await agent;
+      if (isClosed) throw new SvcError('server_unreachable', `${server.origin}: this link has ended`);
       const found = await sendThrough(
-        await agent,
+        opened,
         new URL(path, server),
         {
           method,
@@ -220,6 +224,7 @@ export function createServerCalls({
       throw new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
     },
     async close() {
+      isClosed = true;
       const opened = await agent?.catch(() => null);
       opened?.destroy();
     },

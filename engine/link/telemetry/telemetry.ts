@@ -234,10 +234,24 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
         if (code !== 'revoked' && !closing.signal.aborted)
           log.warn({ error: message }, 'the figures of a day were not sent');
       })
-      .finally(() => {
-        looking = null;
-        if (isDueAgain) wake();
+      .finally(endLook);
+  }
+
+  function endLook(): void {
+    looking = null;
+    if (isDueAgain) wake();
+  }
+
+  async function deleteThrough(calls: ServerCalls): Promise<void> {
+    await calls.call('/v1/usage', { method: 'DELETE', answer: nothing }).catch((thrown: unknown) => {
+      const { code, message } = asSvcError(thrown);
+      if (code !== 'server_unreachable') throw thrown;
+      throw new SvcError(code, message, {
+        hint: 'ask again once it answers; svc telemetry off ends what comes after it',
+        cause: thrown,
       });
+    });
+    await storage.write(() => rows().dropSent());
   }
 
   /** What today would be, where nothing is kept. */
@@ -318,16 +332,11 @@ export function createTelemetry(deps: TelemetryDeps): Telemetry {
         throw new SvcError('not_linked', 'this workspace is not linked', {
           hint: 'what a server has of it is deleted on its page /app/usage',
         });
-      await looking;
-      await calls.call('/v1/usage', { method: 'DELETE', answer: nothing }).catch((thrown: unknown) => {
-        const { code, message } = asSvcError(thrown);
-        if (code !== 'server_unreachable') throw thrown;
-        throw new SvcError(code, message, {
-          hint: 'ask again once it answers; svc telemetry off ends what comes after it',
-          cause: thrown,
-        });
-      });
-      await storage.write(() => rows().dropSent());
+      while (looking !== null) await looking;
+      const deleting = deleteThrough(calls);
+      // What is due meanwhile is sent after it.
+      looking = deleting.catch(() => undefined).finally(endLook);
+      await deleting;
     },
     async close() {
       closing.abort();

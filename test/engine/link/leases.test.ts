@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
 import { LEASE_MS, type LeaseClaims, signLease } from '../../../engine/base/lease.ts';
 import { deriveLeaseKey } from '../../../engine/base/root-key.ts';
 import {
@@ -68,7 +68,8 @@ describe('the lease of a workspace', () => {
       ...deps,
     });
     open.push(leases);
-    await leases.start();
+    await leases.read();
+    leases.start();
     return leases;
   }
   const passes = (ms: number): void => {
@@ -145,6 +146,50 @@ describe('the lease of a workspace', () => {
     await until(() => leases.view().problem !== null);
     for (let look = 0; look < 10; look += 1) assert.equal(leases.view().state, 'expired');
     assert.equal(asked, before + 2);
+  });
+
+  /** Where nobody answers; each question is handed to whoever waits for it. */
+  function countQuestions(t: TestContext): { ask(): Promise<void>; asked(): number } {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let asked = 0;
+    let next = Promise.withResolvers<void>();
+    answer = () => {
+      asked += 1;
+      next.resolve();
+      return Promise.reject(new Error('nobody answers'));
+    };
+    return {
+      asked: () => asked,
+      async ask() {
+        await next.promise;
+        next = Promise.withResolvers();
+        // What follows from the answer.
+        await new Promise(setImmediate);
+      },
+    };
+  }
+
+  it('is asked for again after a pause, also when the clock was set back meanwhile', async (t) => {
+    const questions = countQuestions(t);
+    await openLeases();
+    t.mock.timers.tick(1000);
+    await questions.ask();
+    clock.set(clock.now() - 3000 * 24 * HOUR);
+    // No timer sleeps for longer.
+    for (let minutes = 0; minutes < 60 && questions.asked() === 1; minutes += 1) {
+      clock.advance(60_000);
+      t.mock.timers.tick(60_000);
+    }
+    assert.equal(questions.asked(), 2);
+  });
+
+  it('is dropped also where its file cannot be removed', async () => {
+    const leases = await openLeases();
+    await leases.refresh();
+    rmSync(file);
+    mkdirSync(file);
+    leases.drop('revoked');
+    assert.equal(leases.view().state, 'revoked');
   });
 
   it('is that of the server, for this workspace and this question, or none', async () => {

@@ -31,8 +31,8 @@ const send = (response: ServerResponse, status: number, body: unknown): true => 
   return true;
 };
 
-const linkAnswer = (token: string) => ({
-  workspace: 'w_hostile',
+const linkAnswer = (token: string, workspace = 'w_hostile') => ({
+  workspace,
   token,
   account: 'home',
   person: 'ann',
@@ -92,6 +92,67 @@ test('linked elsewhere, neither server is ever shown what is of the other, also 
   assert.ok(
     !second.received.some(({ path, text }) => path === '/v1/events' && text.includes('needs_approval')),
   );
+});
+
+test('linked again in another account of the same server, that account is told nothing of what waited for the former', async (t) => {
+  const { server, here } = await open(t);
+  let account = '1';
+  server.misbehave = ({ path }, response) => {
+    if (path === '/v1/workspaces')
+      return send(response, 200, linkAnswer(`svcw_${account.repeat(43)}`, `w_${account}`));
+    return account === '1' && path === '/v1/events' && send(response, 500, {});
+  };
+  const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await link();
+  await isConnected(here);
+  const { decision_id } = await here.ask('waits for the first account');
+  await here.call('link.code', {});
+  account = '2';
+  await link();
+  await isConnected(here);
+  await here.call('decision.deny', { id: decision_id, reason: 'no' });
+  const told = () =>
+    server.received.filter(
+      ({ path, authorization }) => path === '/v1/events' && authorization.endsWith('2'.repeat(43)),
+    );
+  await until(() => told().some(({ text }) => text.includes('denied')), 'the second account is told');
+  assert.ok(!told().some(({ text }) => text.includes('needs_approval')));
+  // Codes were for the people of the first.
+  await here.call('link.code', {});
+});
+
+test('linked again, what ends the former token is no revocation, and nothing is lost that happens meanwhile', async (t) => {
+  const { server, here } = await open(t);
+  const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await link();
+  await isConnected(here);
+  let poll: ServerResponse | null = null;
+  let answerLink = (): void => undefined;
+  server.misbehave = ({ path }, response) => {
+    if (path === '/v1/workspaces') {
+      answerLink = () => {
+        server.misbehave = null;
+        send(response, 200, linkAnswer(`svcw_${'2'.repeat(43)}`));
+      };
+      return send(poll!, 401, { code: 'revoked' });
+    }
+    if (!path.startsWith('/v1/commands?')) return false;
+    poll = response;
+    return true;
+  };
+  await server.give({ verb: 'run' });
+  await until(() => poll !== null, 'the next poll');
+  const linking = link();
+  await until(async () => (await here.call('link.status', {})).state === 'revoked', 'the end of the token');
+  await here.ask('happens meanwhile');
+  answerLink();
+  await linking;
+  await until(
+    () => server.received.some(({ path, text }) => path === '/v1/events' && text.includes('needs_approval')),
+    'the server is told',
+  );
+  const events = await here.call('event.list', {});
+  assert.ok(!events.some(({ kind }) => kind === 'alert'));
 });
 
 test('a token that could not be kept is not asked for', async (t) => {

@@ -71,6 +71,22 @@ describe('calls to a linked server', () => {
     assert.equal(new Set(sockets).size, 2);
   });
 
+  it('sends nothing once it is closed, since its token may be of another server then', async () => {
+    let asked = 0;
+    const { calls } = await serve((_, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    await calls.call('/', { answer: nothing });
+    const late = failureOf(calls);
+    await calls.close();
+    for (const { code, message } of [await late, await failureOf(calls)]) {
+      assert.equal(code, 'server_unreachable');
+      assert.match(message, /this link has ended/);
+    }
+    assert.equal(asked, 1);
+  });
+
   it('asks for three things at once, and has the others wait', async () => {
     const waiting: (() => void)[] = [];
     const { calls } = await serve((_request, response) => void waiting.push(() => response.end('{}')));

@@ -249,6 +249,40 @@ test('linked elsewhere, nothing that was counted for the first server goes to th
   assert.ok(!other.received.some(({ path }) => path.startsWith('/v1/usage')));
 });
 
+test('no day is sent while what the server has is being deleted', async (t) => {
+  const server = await startHostileServer();
+  t.after(() => server.close());
+  const ws = await makeWorkspace();
+  t.after(() => ws.close());
+  const clock = settableClock(-3);
+  const here = await engineHere(ws, { clock });
+  t.after(() => here.end());
+  let answerDelete: (() => void) | null = null;
+  server.misbehave = ({ path, method }, response) => {
+    if (path !== '/v1/usage' || method !== 'DELETE') return false;
+    answerDelete = () => response.writeHead(204).end();
+    return true;
+  };
+  const countSent = (): number =>
+    server.received.filter(({ path, method }) => path.startsWith('/v1/usage/') && method === 'PUT').length;
+  const look = async (): Promise<void> => {
+    clock.move(0);
+    await server.give({ verb: 'refresh' });
+  };
+  await here.call('link.start', { server: server.url, token: 'svcm_machine' });
+  await here.call('telemetry.agree', { schema: TELEMETRY_SCHEMA });
+  await here.call('task.add', { body: 'say hello' });
+  const deleting = here.call('telemetry.delete', {});
+  const answer = await until(() => answerDelete, 'the request to delete');
+  clock.move(2 * DAY);
+  await look();
+  await look();
+  assert.equal(countSent(), 0);
+  answer();
+  await deleting;
+  await lookUntil(look, async () => countSent() === 1);
+});
+
 test('what the server has is deleted on the word of the workspace', async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
