@@ -125,8 +125,7 @@ export function createAddressGuard({
     if (isIP(address) === 0) return NO_ADDRESS;
     const carried = isIP(address) === 6 ? findCarriedV4(address) : null;
     const forms = carried === null ? [address] : [address, carried];
-    if (forms.some((form) => metadata.check(form, familyOf(form))))
-      return OF_METADATA;
+    if (forms.some((form) => metadata.check(form, familyOf(form)))) return OF_METADATA;
     if (forms.some(isAllowed)) return null;
     return isPublic(address, carried) ? null : OF_OWN_NETWORK;
   }

@@ -7,7 +7,6 @@ import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '..
 /** What an attempt leads to. */
 export interface Settled {
   state: DeliveryState;
-  firstAt: number;
   nextAt: number;
   triedAt: number;
   status: number | null;
@@ -87,6 +86,31 @@ export function createOutbox(db: Kysely<Tables>) {
       return delivery === undefined ? null : { target: found, delivery };
     },
 
+    /** Gives a target and what waits for it the time back in which nothing was tried. */
+    async postponeEnd({ id, failing_since }: Target, idle: number, now: number): Promise<void> {
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('deliveries')
+          .set(({ eb, val }) => ({
+            first_at: eb
+              .case()
+              .when('first_at', '<', now - idle)
+              .then(eb('first_at', '+', idle))
+              .else(val(now))
+              .end(),
+          }))
+          .where('target_id', '=', id)
+          .where('state', '=', 'waiting')
+          .execute();
+        if (failing_since === null) return;
+        await change
+          .updateTable('targets')
+          .set({ failing_since: Math.min(now, failing_since + idle) })
+          .where('id', '=', id)
+          .execute();
+      });
+    },
+
     /** Records an attempt; nothing happens where the delivery was settled or removed meanwhile. */
     async settle({ id, target_id }: DeliveryRow, settled: Settled): Promise<void> {
       const { failingSince, pausedAt, pausedWhy } = settled.target;
@@ -95,7 +119,6 @@ export function createOutbox(db: Kysely<Tables>) {
           .updateTable('deliveries')
           .set({
             state: settled.state,
-            first_at: settled.firstAt,
             next_at: settled.nextAt,
             tried_at: settled.triedAt,
             last_status: settled.status,

@@ -150,13 +150,16 @@ describe('addresses of targets', () => {
     setDefaultCACertificates([...known, AUTHORITY]);
     const asked = Promise.withResolvers<void>();
     let silentPort: number | undefined;
-    const target = createSecureServer({ key: KEY, cert: CERTIFICATE, allowHTTP1: true }, (request, response) => {
-      // The first connection stays silent for good, as when a router has forgotten it.
-      const { remotePort } = request.socket;
-      silentPort ??= remotePort;
-      if (remotePort === silentPort) asked.resolve();
-      else response.end();
-    });
+    const target = createSecureServer(
+      { key: KEY, cert: CERTIFICATE, allowHTTP1: true },
+      (request, response) => {
+        // The first connection stays silent for good, as when a router has forgotten it.
+        const { remotePort } = request.socket;
+        silentPort ??= remotePort;
+        if (remotePort === silentPort) asked.resolve();
+        else response.end();
+      },
+    );
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
     const guard = createAddressGuard({ isAllowed: () => true, lookup: lookUpHere });
     const wanted = {

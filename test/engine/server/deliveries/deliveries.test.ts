@@ -55,9 +55,9 @@ onBothDatabases((start) => {
         });
         await rig.queue([{ event: 'sealed', id: 'bad' }]);
         await hook.atLeast(1);
-        for (let passed = 0; passed < 5; passed += 1) {
+        for (let passed = 0; passed < 25; passed += 1) {
           await rig.queue([{ event: 'sealed' }]);
-          await rig.advance(5 * HOUR);
+          await rig.advance(HOUR);
         }
         const page = (await rig.ann.get('/app/deliveries')).text;
         assert.match(page, /dead/);
@@ -88,7 +88,7 @@ onBothDatabases((start) => {
         status = 503;
         await rig.ann.post(`/app/settings/targets/${make.id}/resume`);
         await make.atLeast(3);
-        for (let passed = 0; passed < 5; passed += 1) await rig.advance(5 * HOUR);
+        for (let passed = 0; passed < 25; passed += 1) await rig.advance(HOUR);
         assert.match((await rig.ann.get('/app/settings')).text, /failed for a day\. 2 events wait/);
         const { length } = make.caught;
         await rig.queue([{ event: 'sealed', id: 'c' }]);
@@ -102,6 +102,40 @@ onBothDatabases((start) => {
           make.caught.slice(length).map(({ json }) => json.id),
           ['a', 'b', 'c'],
         );
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('are not older for the time in which nothing was tried, and neither are the failures of their target', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
+        const place = `/app/settings/targets/${hook.id}`;
+        const { plans, deliveries } = rig.server.parts;
+        await rig.queue([{ event: 'sealed' }, { event: 'sealed' }]);
+        await hook.atLeast(2);
+        await deliveries.settled();
+        const states = async () =>
+          (await deliveries.list((await account(rig)).id)).rows.map(({ state }) => state);
+        for (const [close, open] of [
+          [() => rig.ann.post(`${place}/off`), () => rig.ann.post(`${place}/on`)],
+          [
+            async () => plans.switchAddon(await account(rig), 'n8n', false, 'a test'),
+            async () => plans.switchAddon(await account(rig), 'n8n', true, 'a test'),
+          ],
+        ]) {
+          const before = hook.caught.length;
+          await close!();
+          await rig.advance(2 * DAY);
+          await open!();
+          await hook.atLeast(before + 2);
+          await deliveries.settled();
+          assert.deepEqual(await states(), ['waiting', 'waiting']);
+          assert.doesNotMatch((await rig.ann.get(place)).text, /failed for a day/);
+        }
+        for (let passed = 0; passed < 25; passed += 1) await rig.advance(HOUR);
+        assert.match((await rig.ann.get(place)).text, /failed for a day/);
       } finally {
         await rig.close();
       }
