@@ -484,7 +484,7 @@ function isFromSvc(headers, body, secret) {
   an hour in which nothing could be tried, since the engine was off or the machine slept, does not count.
   \`Retry-After\` is respected on 429 and 503. 410 is a failure like any other: some answer so of what is only switched off.
 - A target whose secret is not set is not sent anything unsigned: its deliveries stay pending for as long as the engine lacks it, and \`svc notify deliveries\`
-  says so; the 24 hours begin with the first try.
+  says so; that time does not count either.
 - A dead or slow target delays no other.
 - \`svc notify test\` sends an \`alert\` with the title \`test\`, also to targets that have not asked for alerts.`;
 }
