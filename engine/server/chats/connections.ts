@@ -13,7 +13,7 @@ import type { ChatKind, Words } from './service.ts';
 import { cleanText } from './spans.ts';
 
 /** How long a code may be sent, and the page then be answered. */
-const CODE_MS = 10 * 60_000;
+export const CODE_MS = 10 * 60_000;
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 
 /** A code that somebody has sent to the bot. */
