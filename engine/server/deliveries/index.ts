@@ -180,7 +180,7 @@ export async function createDeliveries({
       );
       if (outcome === null) return null;
       triedAt.set(id, clock.now());
-      await outbox.settle(delivery, settleAttempt(delivery, target, outcome, clock.now(), random));
+      await outbox.settle(delivery, target, settleAttempt(delivery, target, outcome, clock.now(), random));
     }
     return null;
   }

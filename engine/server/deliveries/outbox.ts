@@ -17,7 +17,10 @@ export interface Settled {
 }
 
 /** A delivery as pages list it. */
-export type ListedDelivery = DeliveryRow & { target_name: string; target_paused_at: number | null };
+export type ListedDelivery = DeliveryRow & {
+  target_name: string;
+  target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>;
+};
 
 const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direction: 'desc' };
 
@@ -111,8 +114,11 @@ export function createOutbox(db: Kysely<Tables>) {
       });
     },
 
-    /** Records an attempt; nothing happens where the delivery was settled or removed meanwhile. */
-    async settle({ id, target_id }: DeliveryRow, settled: Settled): Promise<void> {
+    /**
+     * Records an attempt; nothing happens where the delivery was settled or removed meanwhile, nor to a target whose address was
+     * changed: it is another one that has answered.
+     */
+    async settle({ id }: DeliveryRow, target: Target, settled: Settled): Promise<void> {
       const { failingSince, pausedAt, pausedWhy } = settled.target;
       await db.transaction().execute(async (change) => {
         const { numUpdatedRows } = await change
@@ -133,13 +139,14 @@ export function createOutbox(db: Kysely<Tables>) {
         await change
           .updateTable('targets')
           .set({ failing_since: failingSince, paused_at: pausedAt, paused_why: pausedWhy })
-          .where('id', '=', target_id)
+          .where('id', '=', target.id)
+          .where('url', '=', target.url)
           .execute();
       });
     },
 
     /** Newest first, of one target if it is named. */
-    list(
+    async list(
       account: string,
       { target = null, ...wish }: PageWish & { target?: string | null } = {},
     ): Promise<ListPage<ListedDelivery>> {
@@ -147,10 +154,17 @@ export function createOutbox(db: Kysely<Tables>) {
         .selectFrom('deliveries')
         .innerJoin('targets', 'targets.id', 'deliveries.target_id')
         .selectAll('deliveries')
-        .select(['targets.name as target_name', 'targets.paused_at as target_paused_at'])
+        .select(['targets.name as target_name', 'targets.kind', 'targets.is_on', 'targets.paused_why'])
         .where('deliveries.account_id', '=', account);
       if (target !== null) found = found.where('deliveries.target_id', '=', target);
-      return readListPage(found, NEWEST_FIRST, wish);
+      const { rows, ...beside } = await readListPage(found, NEWEST_FIRST, wish);
+      return {
+        ...beside,
+        rows: rows.map(({ kind, is_on, paused_why, ...row }) => ({
+          ...row,
+          target: { kind, is_on, paused_why },
+        })),
+      };
     },
 
     /** Sends a delivery again now, under its id; false when the account has none such. */

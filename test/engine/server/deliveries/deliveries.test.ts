@@ -141,6 +141,63 @@ onBothDatabases((start) => {
       }
     });
 
+    it('tell nothing of a target whose address was changed meanwhile', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const answers: (() => void)[] = [];
+        const gone = await rig.addTarget('webhook', {}, (_count, response) => {
+          answers.push(() => response.writeHead(410).end());
+        });
+        const place = `/app/settings/targets/${gone.id}`;
+        const other = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
+          response.writeHead(500).end(),
+        );
+        await rig.queue([{ event: 'sealed' }]);
+        await gone.atLeast(1);
+        await rig.ann.post(place, { name: 'moved', url: other.url, 'events[]': 'sealed' });
+        answers[0]!();
+        await rig.server.parts.deliveries.settled();
+        assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
+        for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
+        assert.ok(other.caught.length > 3);
+        // Its failures are those of the present address.
+        const third = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
+          response.writeHead(500).end(),
+        );
+        await rig.ann.post(place, { name: 'moved', url: third.url, 'events[]': 'sealed' });
+        await rig.queue([{ event: 'sealed' }]);
+        for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
+        assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('say what they wait for, and their target which secrets sign', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
+        const place = `/app/settings/targets/${hook.id}`;
+        await rig.queue([{ event: 'sealed' }]);
+        await hook.atLeast(1);
+        await rig.server.parts.deliveries.settled();
+        const state = async () => (await rig.ann.get('/app/deliveries')).text;
+        assert.match(await state(), /next try/);
+        await rig.ann.post(`${place}/off`);
+        assert.match(await state(), /until its target is switched on/);
+        assert.doesNotMatch(await state(), /next try/);
+        await rig.ann.post(`${place}/on`);
+        await rig.server.parts.plans.switchAddon(await account(rig), 'n8n', false, 'a test');
+        assert.match(await state(), /until its target is unlocked/);
+        await rig.ann.post(`${place}/secret`);
+        assert.match((await rig.ann.get(place)).text, /The secret before signs until/);
+        await rig.advance(DAY);
+        assert.doesNotMatch((await rig.ann.get(place)).text, /The secret before signs until/);
+      } finally {
+        await rig.close();
+      }
+    });
+
     it('that nobody sends for seven days are given up, and all are removed after thirty', async () => {
       const rig = await deliveryRig(start);
       try {
