@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { createSecureServer } from 'node:http2';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { describe, it } from 'node:test';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fetch } from 'undici';
 import { createAddressGuard } from '../../../../engine/server/deliveries/address-guard.ts';
 import { sendEvent } from '../../../../engine/server/deliveries/send.ts';
-import { AUTHORITY, CERTIFICATE, KEY } from '../../../../fixtures/tls/certificate.ts';
+import { startSilentTarget } from '../../../support/silent-target.ts';
 
 const REFUSED = [
   '0.0.0.0',
@@ -146,24 +144,10 @@ describe('addresses of targets', () => {
   });
 
   it('are connected to anew after a try that had no answer, also where HTTP/2 is spoken', async () => {
-    const known = getCACertificates('default');
-    setDefaultCACertificates([...known, AUTHORITY]);
-    const asked = Promise.withResolvers<void>();
-    let silentPort: number | undefined;
-    const target = createSecureServer(
-      { key: KEY, cert: CERTIFICATE, allowHTTP1: true },
-      (request, response) => {
-        // The first connection stays silent for good, as when a router has forgotten it.
-        const { remotePort } = request.socket;
-        silentPort ??= remotePort;
-        if (remotePort === silentPort) asked.resolve();
-        else response.end();
-      },
-    );
-    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const target = await startSilentTarget();
     const guard = createAddressGuard({ isAllowed: () => true, lookup: lookUpHere });
     const wanted = {
-      url: `https://svc.test:${(target.address() as AddressInfo).port}/`,
+      url: `https://svc.test:${target.port}/`,
       body: '{}',
       messageId: 'm',
       secrets: ['whsec_c2VjcmV0'] as const,
@@ -171,13 +155,12 @@ describe('addresses of targets', () => {
     try {
       const ending = new AbortController();
       const first = sendEvent(wanted, { guard, now: 0, signal: ending.signal });
-      await asked.promise;
+      await target.asked;
       ending.abort();
       assert.equal(await first, null);
       const second = await sendEvent(wanted, { guard, now: 0, signal: new AbortController().signal });
       assert.equal(second?.status, 200);
     } finally {
-      setDefaultCACertificates(known);
       await guard.close();
       target.close();
     }
