@@ -480,10 +480,11 @@ function isFromSvc(headers, body, secret) {
 - The delivery is written in the transaction of the event itself, so an event that happened is not forgotten in a crash.
 - At least once: a target may see the same \`id\` twice. Deliveries of one target go out one after the other, a failed one comes later than those after it.
 - Any 2xx answer within 10 seconds is success. Redirects are not followed.
-- A failure is tried again with exponential backoff and jitter, up to an hour apart, for 24 hours; then the delivery is \`dead\`.
+- A failure is tried again with exponential backoff and jitter, up to an hour apart, for 24 hours; then the delivery is \`dead\`. More than
+  an hour in which nothing could be tried, since the engine was off or the machine slept, does not count.
   \`Retry-After\` is respected on 429 and 503. 410 is a failure like any other: some answer so of what is only switched off.
 - A target whose secret is not set is not sent anything unsigned: its deliveries stay pending for as long as the engine lacks it, and \`svc notify deliveries\`
-  says so; the 24 hours begin with the first try.
+  says so; that time does not count either.
 - A dead or slow target delays no other.
 - \`svc notify test\` sends an \`alert\` with the title \`test\`, also to targets that have not asked for alerts.`;
 }

@@ -5,7 +5,7 @@ import { shownAddress } from '../base/shown-address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
 import type { Envelope } from './events.ts';
 import type { DeliveryRow, Outbox, Settled } from './rows.ts';
-import { attemptDelivery, GIVE_UP_MS, nextTryMs, type Outcome } from './sending/index.ts';
+import { attemptDelivery, GIVE_UP_MS, idleMs, nextTryMs, type Outcome } from './sending/index.ts';
 
 /** A secret, or a sentence on what is missing. */
 export type SecretLookup = { secret: string } | { missing: string };
@@ -38,9 +38,6 @@ const STALLED_MS = 5000;
 /** Interval for checking again for a missing secret, which may be added to a file at any time, ms. */
 const HELD_MS = 60_000;
 
-/** Prefix of `last_error` while an event's target has no secret. */
-const HELD_PREFIX = 'secret_missing: ';
-
 /** Runs one loop per target, so a dead one delays no other. Rows are sent in the order they are due. */
 export function createDeliverer(deps: DeliverDeps): Deliverer {
   const { storage, clock, outbox } = deps;
@@ -50,11 +47,14 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
   const stalled = new Map<string, number>();
   /** Targets without a secret: their events wait indefinitely and are never sent unsigned. */
   const held = new Map<string, number>();
+  /** When each target was tried last, or had its idle time taken off. */
+  const tried = new Map<string, number>();
   const timer = createDueTimer({ clock, onDue: () => wakeLoops() });
 
   async function runLoop(url: string): Promise<void> {
     for (;;) {
-      const row = outbox.due(url, clock.now());
+      const now = clock.now();
+      const row = outbox.due(url, now);
       if (row === undefined) return;
       stalled.delete(url);
       const found = deps.findSecretLookup(row.url);
@@ -63,7 +63,14 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
         return;
       }
       held.delete(url);
+      const idle = idleMs({ dueAt: row.next_at, triedAt: tried.get(url) ?? 0, now });
+      if (idle > 0) {
+        await storage.write(() => outbox.postponeEnd(url, idle, now));
+        tried.set(url, now);
+        continue;
+      }
       const outcome = await tryOnce(row, found);
+      tried.set(url, clock.now());
       if (outcome === null || closing.signal.aborted) return;
       try {
         await storage.write(() => recordOutcome(row, outcome, found !== null));
@@ -72,15 +79,15 @@ export function createDeliverer(deps: DeliverDeps): Deliverer {
         deps.onError(`the outcome of delivery ${row.id} was not saved: ${asSvcError(error).message}`);
         return;
       }
-      const now = outbox.get(row.id);
-      if (now !== undefined) deps.onTried(now);
+      const settled = outbox.get(row.id);
+      if (settled !== undefined) deps.onTried(settled);
     }
   }
 
   async function holdTarget(url: string, missing: string): Promise<void> {
     const now = clock.now();
     held.set(url, now + HELD_MS);
-    const ids = await storage.write(() => outbox.hold(url, `${HELD_PREFIX}${missing}`, now));
+    const ids = await storage.write(() => outbox.hold(url, `secret_missing: ${missing}`, now));
     for (const id of ids) {
       const row = outbox.get(id);
       if (row !== undefined) deps.onTried(row);
@@ -165,11 +172,9 @@ function settleTry(
   random: () => number,
 ): Settled {
   const { status, error } = outcome;
-  // The time without a secret does not count, since nothing was attempted.
-  const firstAt = row.last_error?.startsWith(HELD_PREFIX) === true ? now : row.first_at;
-  const base = { status, error, firstAt, deliveredAt: null, nextAt: now };
+  const base = { status, error, deliveredAt: null, nextAt: now };
   if (outcome.ok) return { ...base, state: 'delivered', deliveredAt: now };
-  const end = firstAt + GIVE_UP_MS;
+  const end = row.first_at + GIVE_UP_MS;
   if (!isConfigured || now >= end) return { ...base, state: 'dead' };
   const pause = outcome.retryAfterMs ?? nextTryMs(row.attempts + 1, random);
   // The last attempt is at the end of the 24 hours, not up to an hour earlier.

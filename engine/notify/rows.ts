@@ -34,6 +34,7 @@ export interface DeliveryRow {
   state: DeliveryState;
   attempts: number;
   created_at: number;
+  /** Start of its 24 hours of attempts, Unix ms. */
   first_at: number;
   next_at: number;
   delivered_at: number | null;
@@ -58,8 +59,6 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 /** The state of a delivery after an attempt. */
 export interface Settled {
   state: DeliveryState;
-  /** Start of its 24 hours of attempts, Unix ms. */
-  firstAt: number;
   nextAt: number;
   deliveredAt: number | null;
   status: number | null;
@@ -91,9 +90,11 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
   const nextAfter = db.prepare<unknown[], { at: number | null }>(
     `SELECT min(next_at) AS at FROM delivery WHERE state = 'pending' AND next_at > ?`,
   );
-  const settle =
-    db.prepare(`UPDATE delivery SET state = ?, first_at = ?, next_at = ?, delivered_at = ?, last_status = ?,
+  const settle = db.prepare(`UPDATE delivery SET state = ?, next_at = ?, delivered_at = ?, last_status = ?,
     last_error = ?, attempts = attempts + 1 WHERE id = ? AND state = 'pending'`);
+  const postponeEnd = db.prepare(
+    `UPDATE delivery SET first_at = min(@now, first_at + @idle) WHERE state = 'pending' AND url = @url`,
+  );
   const hold = db.prepare<
     unknown[],
     { id: number }
@@ -130,8 +131,12 @@ export function createOutbox({ db }: Pick<Storage, 'db'>) {
     dueUrls: (now: number): string[] => dueUrls.all(now).map(({ url }) => url),
     /** Returns the earliest due time after `now`; null when nothing is scheduled. */
     nextAfter: (now: number): number | null => nextAfter.get(now)?.at ?? null,
-    settle(id: number, { state, firstAt, nextAt, deliveredAt, status, error }: Settled): boolean {
-      return settle.run(state, firstAt, nextAt, deliveredAt, status, error, id).changes === 1;
+    settle(id: number, { state, nextAt, deliveredAt, status, error }: Settled): boolean {
+      return settle.run(state, nextAt, deliveredAt, status, error, id).changes === 1;
+    },
+    /** Gives what waits for a target the time back in which nothing was tried. */
+    postponeEnd(url: string, idle: number, now: number): void {
+      postponeEnd.run({ url, idle, now });
     },
     /** Records why a target's due deliveries wait, without counting an attempt. Returns the ids whose reason changed. */
     hold: (url: string, error: string, now: number): number[] =>

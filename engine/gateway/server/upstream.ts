@@ -133,12 +133,14 @@ export function createUpstreams({
   function openPool(origin: string): Dispatcher {
     const options = {
       connections: MOST_CONNECTIONS,
+      // Of HTTP/2 one connection would serve all, and after a call without an answer the next ones would wait on it as well.
+      allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Timers of our own: these are only as fine as a second.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { timeout: connectMs, lookup: lookupSafely as never },
+      connect: { timeout: connectMs, allowH2: false, lookup: lookupSafely as never },
     };
     let proxy: string | null;
     try {

@@ -100,6 +100,15 @@ function describeCause(error: unknown, timeout: AbortSignal): string {
   return cause?.message === 'bad port' ? 'fetch does not connect to this port' : 'the connection failed';
 }
 
+/**
+ * How long nothing was tried although something was due, ms: a machine that slept, an engine or a server that did not run, a
+ * target that was switched off. Whatever waits is not older for that. 0 where tries are no further apart than they may be.
+ */
+export function idleMs({ dueAt, triedAt, now }: { dueAt: number; triedAt: number; now: number }): number {
+  const idle = now - Math.max(dueAt, triedAt);
+  return idle > LONGEST_MS ? idle : 0;
+}
+
 /** Exponential backoff with full jitter: up to 5 s after the first failure, up to an hour eventually. */
 export const nextTryMs = (failures: number, random: () => number): number =>
   backoffMs(failures, { firstMs: FIRST_BACKOFF_MS, longestMs: LONGEST_MS, shortestMs: SHORTEST_MS, random });

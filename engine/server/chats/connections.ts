@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { ChatCode, ChatCodePurpose, ChatUserRow, Person, Tables } from '../database/tables.ts';
 import { withdrawWishes } from '../links/askers.ts';
@@ -8,11 +8,12 @@ import { CODE_RULE, type FailureCounter } from '../people/failures.ts';
 import { makeTypedCode, normalizeTypedCode } from '../people/first-run.ts';
 import { hashToken } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
+import { closePrivateChats } from './private-chats.ts';
 import type { ChatKind, Words } from './service.ts';
 import { cleanText } from './spans.ts';
 
 /** How long a code may be sent, and the page then be answered. */
-const CODE_MS = 10 * 60_000;
+export const CODE_MS = 10 * 60_000;
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 
 /** A code that somebody has sent to the bot. */
@@ -43,7 +44,7 @@ export interface Connections {
   takeChannel(kind: ChatKind, channel: string, person: string): Promise<Claim | null>;
   /** Forgets a code. */
   refuse(kind: ChatKind, purpose: ChatCodePurpose, person: string): Promise<void>;
-  /** False when nobody was connected. */
+  /** Nothing is sent to that private chat any more either. False when nobody was connected. */
   disconnect(kind: ChatKind, person: Person): Promise<boolean>;
 }
 
@@ -85,6 +86,20 @@ export function createConnections({
       .where('kind', '=', kind)
       .where('purpose', '=', purpose)
       .where('person_id', '=', person);
+
+  /** From now on a chat user speaks for nobody and hears nothing in private; gives who that was. */
+  async function letGo(change: Transaction<Tables>, kind: ChatKind, person: Person) {
+    await closePrivateChats(change, person, kind);
+    const removed = await change
+      .deleteFrom('chat_users')
+      .where('kind', '=', kind)
+      .where('person_id', '=', person.id)
+      .returning(['name', 'user_id'])
+      .executeTakeFirst();
+    const asker = { account: person.account_id, person: person.name, channels: [kind] };
+    if (removed !== undefined) await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+    return removed;
+  }
 
   const toClaim = ({ kind, purpose, ...code }: ChatCode): Claim => ({
     kind,
@@ -188,11 +203,13 @@ export function createConnections({
           .returningAll()
           .executeTakeFirst();
         if (taken === undefined) return null;
-        await change
-          .deleteFrom('chat_users')
+        const before = await change
+          .selectFrom('chat_users')
+          .select('user_id')
           .where('kind', '=', kind)
           .where('person_id', '=', person.id)
-          .execute();
+          .executeTakeFirst();
+        if (before !== undefined && before.user_id !== user) await letGo(change, kind, person);
         // Whoever speaks for somebody else already is let go by that person only.
         const made = await change
           .insertInto('chat_users')
@@ -204,11 +221,17 @@ export function createConnections({
             person_id: person.id,
             connected_at: clock.now(),
           })
-          .onConflict((same) => same.columns(['kind', 'user_id']).doNothing())
+          .onConflict((same) =>
+            same
+              .columns(['kind', 'user_id'])
+              .doUpdateSet({ name: taken.user_name ?? 'unnamed' })
+              .where('chat_users.person_id', '=', person.id),
+          )
           .returningAll()
           .executeTakeFirst();
         return made ?? null;
       });
+      follower.wake();
       if (connected === null) return false;
       await record('chat connected', person, `${KIND_NAMES[kind]}: ${connected.name} (${user})`);
       return true;
@@ -219,23 +242,23 @@ export function createConnections({
         .where('expires_at', '>', clock.now())
         .returningAll()
         .executeTakeFirst();
-      return taken === undefined ? null : toClaim(taken);
+      if (taken === undefined) return null;
+      // Whoever was connected from a group is known by their private chat only now.
+      if (taken.is_private === 1)
+        await db
+          .updateTable('chat_users')
+          .set({ private_channel: taken.channel })
+          .where('kind', '=', kind)
+          .where('person_id', '=', person)
+          .where('user_id', '=', taken.user_id)
+          .execute();
+      return toClaim(taken);
     },
     async refuse(kind, purpose, person) {
       await deleteCode(kind, purpose, person).execute();
     },
     async disconnect(kind, person) {
-      const gone = await db.transaction().execute(async (change) => {
-        const removed = await change
-          .deleteFrom('chat_users')
-          .where('kind', '=', kind)
-          .where('person_id', '=', person.id)
-          .returning(['name', 'user_id'])
-          .executeTakeFirst();
-        const asker = { account: person.account_id, person: person.name, channels: [kind] };
-        if (removed !== undefined) await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
-        return removed;
-      });
+      const gone = await db.transaction().execute((change) => letGo(change, kind, person));
       if (gone === undefined) return false;
       follower.wake();
       await record('chat disconnected', person, `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`);

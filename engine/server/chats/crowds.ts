@@ -48,12 +48,15 @@ export function createCrowds({ db, rows }: { db: Kysely<Tables>; rows: MessageRo
           .where('state', '=', 'sent')
           .where('event', '!=', CROWD)
           .where('sent_at', '>', now - CROWD_MS)
+          // Of a clock that was ahead.
+          .where('sent_at', '<=', now)
           .executeTakeFirstOrThrow();
         const crowd = await ofChannel
           .select(['id', 'facts'])
           .where('event', '=', CROWD)
           .where('state', '!=', 'dead')
           .where('created_at', '>', now - CROWD_MS)
+          .where('created_at', '<=', now)
           .orderBy('id', 'desc')
           .limit(1)
           .executeTakeFirst();

@@ -82,7 +82,7 @@ export async function createChats({
     origin,
     wake,
   });
-  const { answer } = createWords({ clock, ...links, connections, strangers, channels, origin });
+  const { answer } = createWords({ ...parts, ...links, connections, strangers, channels, origin });
   const bots = createBots({
     ...parts,
     reach,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { PendingDecision } from '../../http/link-protocol.ts';
-import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
+import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
 import type { ChatChannel, ChatMessageRow } from '../database/tables.ts';
 import { createDueLoops } from '../due-loops.ts';
 import type { Commands } from '../links/commands.ts';
@@ -65,7 +65,7 @@ export function createChatOutbox({
   plans: Pick<Plans, 'entitlementsOf'>;
   messages: Pick<Messages, 'touchOpen'>;
   crowds: Crowds;
-  sent: Pick<SentMessages, 'settle' | 'giveUp' | 'postpone' | 'dropWaiting'>;
+  sent: Pick<SentMessages, 'settle' | 'giveUp' | 'postpone' | 'postponeEnd' | 'dropWaiting'>;
   due: DueMessages;
   tickets: Tickets;
   pending: Pick<PendingDecisions, 'find'>;
@@ -74,6 +74,8 @@ export function createChatOutbox({
   origin: string;
   random?(): number;
 }): ChatOutbox {
+  /** When each channel was tried last, or had its idle time taken off. */
+  const triedAt = new Map<string, number>();
   const loops = createDueLoops({
     clock,
     log,
@@ -211,6 +213,11 @@ export function createChatOutbox({
       await crowds.gather(channel, now);
       const row = await due.findDue(id, now);
       if (row === undefined) return null;
+      const dueAt = Math.max(row.due_at ?? now, channel.next_at);
+      const idle = idleMs({ dueAt, triedAt: triedAt.get(id) ?? 0, now });
+      if (idle > 0) await sent.postponeEnd(id, idle, now);
+      triedAt.set(id, now);
+      if (idle > 0) continue;
       try {
         await post(row, channel, service);
       } catch (thrown) {

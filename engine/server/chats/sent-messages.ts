@@ -98,6 +98,23 @@ export function createSentMessages({
         .execute();
     },
 
+    /** Gives what is due there the time back in which nothing was tried. */
+    async postponeEnd(channel: string, idle: number, now: number): Promise<void> {
+      await db
+        .updateTable('chat_messages')
+        .set(({ eb, val }) => ({
+          due_at: eb
+            .case()
+            .when('due_at', '<', now - idle)
+            .then(eb('due_at', '+', idle))
+            .else(val(now))
+            .end(),
+        }))
+        .where('channel_id', '=', channel)
+        .where('due_at', '<=', now)
+        .execute();
+    },
+
     /** Nothing that waits is sent there. */
     async dropWaiting(channel: string): Promise<void> {
       await db

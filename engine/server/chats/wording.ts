@@ -70,7 +70,7 @@ export function sayDecision(
 /** One message in place of many. */
 export function sayCrowd({ counts, isMore }: CrowdFacts): Span[][] {
   return [
-    own(`${formatCount(countCrowd({ counts }), isMore ? 'more event' : 'event')} within a minute`),
+    own(formatCount(countCrowd({ counts }), isMore ? 'more event' : 'event')),
     ...Object.entries(counts).map(([event, count]) =>
       own(`${EVENT_WORDS[event] ?? event.replaceAll('_', ' ')}: ${count}`),
     ),

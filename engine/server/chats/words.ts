@@ -4,6 +4,7 @@ import type { ChatChannel, Person } from '../database/tables.ts';
 import type { PendingDecisions } from '../links/pending.ts';
 import type { Polls } from '../links/polls.ts';
 import type { Workspaces } from '../links/workspaces.ts';
+import type { Plans } from '../plans/plans.ts';
 import { KIND_NAMES } from './bots.ts';
 import { type Channels, readChannelEvents } from './channels.ts';
 import { type ClaimResult, type Connections, findCode } from './connections.ts';
@@ -27,6 +28,7 @@ const HELP = [
 /** Answers what people say to a bot. */
 export function createWords({
   clock,
+  plans,
   connections,
   strangers,
   channels,
@@ -36,6 +38,7 @@ export function createWords({
   origin,
 }: {
   clock: Clock;
+  plans: Pick<Plans, 'entitlementsOf'>;
   connections: Pick<Connections, 'findPerson' | 'claim'>;
   strangers: StrangerAnswers;
   channels: Pick<Channels, 'findAt' | 'mute'>;
@@ -101,6 +104,9 @@ export function createWords({
   }
 
   async function answerPerson(kind: ChatKind, { place, text }: Words, person: Person): Promise<string> {
+    const { capabilities, plan } = await plans.entitlementsOf(person.account_id);
+    if (!capabilities.includes('assistant'))
+      return `The plan ${plan} has no assistant. Everything is at ${origin}/app`;
     const channel = await channels.findAt(person.account_id, kind, place);
     if (!place.isPrivate && channel === null)
       return 'This place is not one of your account. Say it to me in private.';

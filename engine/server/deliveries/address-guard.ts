@@ -33,6 +33,8 @@ const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
   '169.254.169.123',
+  '169.254.0.23',
+  '169.254.42.42',
   '169.254.170.2',
   '169.254.170.23',
   '168.63.129.16',
@@ -42,6 +44,8 @@ const METADATA = [
   'fd00:ec2::23',
   'fd20:ce::254',
   'fd00:42::42',
+  'fd00:a9fe:a9fe::1',
+  'fe80::a9fe:a9fe',
 ];
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
@@ -93,6 +97,16 @@ export interface AddressGuard {
   close(): Promise<void>;
 }
 
+const OF_METADATA = 'belongs to the metadata of a cloud';
+const OF_OWN_NETWORK = 'is in a network of its own (loopback, private, link-local, shared or multicast)';
+const NO_ADDRESS = 'is no address';
+
+/** What whoever has typed an address can do about its fault. */
+const HINTS: Readonly<Record<string, string>> = {
+  [OF_METADATA]: 'nothing opens that one',
+  [OF_OWN_NETWORK]: 'whoever runs this server can open a network with --allow-target',
+};
+
 class RefusedAddress extends Error {
   readonly code = 'ADDRESS_REFUSED';
 }
@@ -108,15 +122,12 @@ export function createAddressGuard({
   function findFault(given: string): string | null {
     // A zone such as %eth0 only says through which interface.
     const address = given.replace(/^\[|\]$|%.*$/g, '');
-    if (isIP(address) === 0) return 'is no address';
+    if (isIP(address) === 0) return NO_ADDRESS;
     const carried = isIP(address) === 6 ? findCarriedV4(address) : null;
     const forms = carried === null ? [address] : [address, carried];
-    if (forms.some((form) => metadata.check(form, familyOf(form))))
-      return 'belongs to the metadata of a cloud';
+    if (forms.some((form) => metadata.check(form, familyOf(form)))) return OF_METADATA;
     if (forms.some(isAllowed)) return null;
-    return isPublic(address, carried)
-      ? null
-      : 'is in a network of its own (loopback, private, link-local, shared or multicast)';
+    return isPublic(address, carried) ? null : OF_OWN_NETWORK;
   }
 
   /** As `dns.lookup`, but an answer with one refused address is refused as a whole. */
@@ -126,24 +137,26 @@ export function createAddressGuard({
       const addresses = Array.isArray(found) ? found : [];
       for (const { address } of addresses) {
         const fault = findFault(address);
-        if (fault !== null) return callback(new RefusedAddress(`${hostname}: ${address} ${fault}`), '', 4);
+        if (fault !== null) return callback(new RefusedAddress(fault), '', 4);
       }
       const [first] = addresses;
-      if (first === undefined) return callback(new RefusedAddress(`${hostname} has no address`), '', 4);
+      if (first === undefined) return callback(new RefusedAddress(NO_ADDRESS), '', 4);
       if (options.all === true) return callback(null, addresses);
       return callback(null, first.address, first.family);
     });
   };
 
-  const connect = buildConnector({ timeout: 10_000, lookup: lookUpChecked });
+  // Of HTTP/2 one connection would serve all, and after a try without an answer the next ones would wait on it as well.
+  const connect = buildConnector({ timeout: 10_000, allowH2: false, lookup: lookUpChecked });
   const agent = new Agent({
     connect: (options, callback) => {
       // A literal address is never looked up.
       const literal = options.hostname.replace(/^\[|\]$/g, '');
       const fault = isIP(literal) === 0 ? null : findFault(literal);
-      if (fault !== null) callback(new RefusedAddress(`${literal} ${fault}`), null);
+      if (fault !== null) callback(new RefusedAddress(fault), null);
       else connect(options, callback);
     },
+    allowH2: false,
     connections: 4,
     keepAliveTimeout: 10_000,
     // Neither is read; a target must not keep this server busy with them.
@@ -156,21 +169,20 @@ export function createAddressGuard({
     async check(url) {
       const { hostname, host } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      const refuse = (
-        why: string,
-        hint = 'whoever runs this server can open a network with --allow-target',
-      ): SvcError => new SvcError('address_refused', `${host}: ${why}`, { hint });
+      const refuse = (why: string, hint = 'is it written as it should be?'): SvcError =>
+        new SvcError('address_refused', `${host}: ${why}`, { hint });
       if (isIP(literal) !== 0) {
         const fault = findFault(literal);
-        if (fault !== null) throw refuse(`it ${fault}`);
+        if (fault !== null) throw refuse(`it ${fault}`, HINTS[fault]);
         return;
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       lookUpChecked(hostname, { all: true }, (error) => {
         if (error === null) resolve();
-        else if (error instanceof RefusedAddress)
-          reject(refuse(error.message.replace(/^\S+ /, 'it leads to ')));
-        else reject(refuse('the name is not known', 'is it written as it should be?'));
+        // Not which address: what names in this server's network lead to is nothing that its users are told.
+        else if (error instanceof RefusedAddress && error.message !== NO_ADDRESS)
+          reject(refuse(`it leads to an address that ${error.message}`, HINTS[error.message]));
+        else reject(refuse('the name is not known'));
       });
       return promise;
     },

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { GIVE_UP_MS, nextTryMs } from '../../notify/sending/index.ts';
+import { GIVE_UP_MS, idleMs, nextTryMs } from '../../notify/sending/index.ts';
 
 import { askOncePerAccount } from '../database/ask-once.ts';
 import type { DeliveryRow, Tables, Target } from '../database/tables.ts';
@@ -78,6 +78,8 @@ export async function createDeliveries({
   const closing = new AbortController();
   /** When each target was sent to last, by the process's own clock. */
   const sentAt = new Map<string, number>();
+  /** When each target was tried last, or had its idle time taken off, by the clock. */
+  const triedAt = new Map<string, number>();
   let lastId = await outbox.newestId();
   const loops = createDueLoops({
     clock,
@@ -156,13 +158,20 @@ export async function createDeliveries({
   /** Sends what is due to one target, one after the other. */
   async function sendDue(id: string): Promise<number | null> {
     while (!closing.signal.aborted) {
-      const found = await outbox.findDue(id, clock.now());
+      const now = clock.now();
+      const found = await outbox.findDue(id, now);
       if (found === null) return null;
       const { target, delivery } = found;
       const { capabilities } = await plans.entitlementsOf(target.account_id);
       if (!capabilities.includes(capabilityOf(target.kind))) {
         // Locked: it waits, and a plan that is raised lets it go.
-        return clock.now() + LOCKED_MS;
+        return now + LOCKED_MS;
+      }
+      const idle = idleMs({ dueAt: delivery.next_at, triedAt: triedAt.get(id) ?? 0, now });
+      if (idle > 0) {
+        await outbox.postponeEnd(target, idle, now);
+        triedAt.set(id, now);
+        continue;
       }
       await takeTurn(id);
       const outcome = await sendEvent(
@@ -170,7 +179,8 @@ export async function createDeliveries({
         { guard, now: clock.now(), signal: closing.signal },
       );
       if (outcome === null) return null;
-      await outbox.settle(delivery, settleAttempt(delivery, target, outcome, clock.now(), random));
+      triedAt.set(id, clock.now());
+      await outbox.settle(delivery, target, settleAttempt(delivery, target, outcome, clock.now(), random));
     }
     return null;
   }
@@ -222,7 +232,7 @@ function settleAttempt(
   now: number,
   random: () => number,
 ): Settled {
-  const base = { firstAt: first_at, nextAt: now, triedAt: now, status, ms, error };
+  const base = { nextAt: now, triedAt: now, status, ms, error };
   if (ok)
     return { ...base, state: 'delivered', target: { failingSince: null, pausedAt: null, pausedWhy: null } };
   const failingSince = failing_since ?? now;

@@ -7,7 +7,6 @@ import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '..
 /** What an attempt leads to. */
 export interface Settled {
   state: DeliveryState;
-  firstAt: number;
   nextAt: number;
   triedAt: number;
   status: number | null;
@@ -18,7 +17,10 @@ export interface Settled {
 }
 
 /** A delivery as pages list it. */
-export type ListedDelivery = DeliveryRow & { target_name: string; target_paused_at: number | null };
+export type ListedDelivery = DeliveryRow & {
+  target_name: string;
+  target: Pick<Target, 'kind' | 'is_on' | 'paused_why'>;
+};
 
 const NEWEST_FIRST: ListOrder = { columns: { 'deliveries.id': 'integer' }, direction: 'desc' };
 
@@ -87,15 +89,42 @@ export function createOutbox(db: Kysely<Tables>) {
       return delivery === undefined ? null : { target: found, delivery };
     },
 
-    /** Records an attempt; nothing happens where the delivery was settled or removed meanwhile. */
-    async settle({ id, target_id }: DeliveryRow, settled: Settled): Promise<void> {
+    /** Gives a target and what waits for it the time back in which nothing was tried. */
+    async postponeEnd({ id, failing_since }: Target, idle: number, now: number): Promise<void> {
+      await db.transaction().execute(async (change) => {
+        await change
+          .updateTable('deliveries')
+          .set(({ eb, val }) => ({
+            first_at: eb
+              .case()
+              .when('first_at', '<', now - idle)
+              .then(eb('first_at', '+', idle))
+              .else(val(now))
+              .end(),
+          }))
+          .where('target_id', '=', id)
+          .where('state', '=', 'waiting')
+          .execute();
+        if (failing_since === null) return;
+        await change
+          .updateTable('targets')
+          .set({ failing_since: Math.min(now, failing_since + idle) })
+          .where('id', '=', id)
+          .execute();
+      });
+    },
+
+    /**
+     * Records an attempt; nothing happens where the delivery was settled or removed meanwhile, nor to a target whose address was
+     * changed: it is another one that has answered.
+     */
+    async settle({ id }: DeliveryRow, target: Target, settled: Settled): Promise<void> {
       const { failingSince, pausedAt, pausedWhy } = settled.target;
       await db.transaction().execute(async (change) => {
         const { numUpdatedRows } = await change
           .updateTable('deliveries')
           .set({
             state: settled.state,
-            first_at: settled.firstAt,
             next_at: settled.nextAt,
             tried_at: settled.triedAt,
             last_status: settled.status,
@@ -110,13 +139,14 @@ export function createOutbox(db: Kysely<Tables>) {
         await change
           .updateTable('targets')
           .set({ failing_since: failingSince, paused_at: pausedAt, paused_why: pausedWhy })
-          .where('id', '=', target_id)
+          .where('id', '=', target.id)
+          .where('url', '=', target.url)
           .execute();
       });
     },
 
     /** Newest first, of one target if it is named. */
-    list(
+    async list(
       account: string,
       { target = null, ...wish }: PageWish & { target?: string | null } = {},
     ): Promise<ListPage<ListedDelivery>> {
@@ -124,10 +154,17 @@ export function createOutbox(db: Kysely<Tables>) {
         .selectFrom('deliveries')
         .innerJoin('targets', 'targets.id', 'deliveries.target_id')
         .selectAll('deliveries')
-        .select(['targets.name as target_name', 'targets.paused_at as target_paused_at'])
+        .select(['targets.name as target_name', 'targets.kind', 'targets.is_on', 'targets.paused_why'])
         .where('deliveries.account_id', '=', account);
       if (target !== null) found = found.where('deliveries.target_id', '=', target);
-      return readListPage(found, NEWEST_FIRST, wish);
+      const { rows, ...beside } = await readListPage(found, NEWEST_FIRST, wish);
+      return {
+        ...beside,
+        rows: rows.map(({ kind, is_on, paused_why, ...row }) => ({
+          ...row,
+          target: { kind, is_on, paused_why },
+        })),
+      };
     },
 
     /** Sends a delivery again now, under its id; false when the account has none such. */

@@ -228,7 +228,11 @@ export function createTargets({
           ...read,
           ...(url === null
             ? {}
-            : { url: sealer.seal(url, `targets.url.${target.id}`), shown_url: shownAddress(url) }),
+            : {
+                failing_since: null,
+                url: sealer.seal(url, `targets.url.${target.id}`),
+                shown_url: shownAddress(url),
+              }),
         })
         .where('id', '=', target.id)
         .execute();

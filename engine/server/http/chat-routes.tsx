@@ -13,7 +13,7 @@ import { readRefusal } from './refusals.ts';
 const SAID: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   connected: 'Connected. What that chat user presses is yours from now on.',
-  disconnected: 'Disconnected.',
+  disconnected: 'Disconnected. Nothing more is sent to that private chat.',
   refused: 'The code was refused, and nothing was connected.',
   added: 'Events go there from now on.',
   removed: 'The channel was removed. Buttons of messages that are there do nothing any more.',

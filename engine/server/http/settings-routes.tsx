@@ -18,7 +18,7 @@ const SAID: Readonly<Record<string, string>> = {
   on: 'It is switched on.',
   off: 'It is switched off. Events that happen meanwhile do not go there.',
   resumed: 'Resumed. What waited is sent now.',
-  again: 'It is sent again.',
+  again: 'It is sent again: at once, unless its target is paused, off or locked.',
 };
 
 const FIRST_EVENTS = ['needs_approval', 'failed', 'sealed'];
@@ -48,7 +48,7 @@ async function readWish(context: ServerContext): Promise<{ kind: TargetKind | nu
 
 /** Pages on where events of an account go. Everybody of the account sees them; admins change them. */
 export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { targets, deliveries, plans, people, workspaces } = parts;
+  const { targets, deliveries, plans, people, workspaces, clock } = parts;
   const routes = new Hono<ServerEnv>();
 
   routes.get('/settings', async (context) => {
@@ -132,6 +132,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
         signedIn={signedIn}
         target={target}
         entitlements={await plans.entitlementsOf(signedIn.account.id)}
+        now={clock.now()}
         workspaces={await readOffered(signedIn.account.id, target)}
         isShortLived={isShortLived({ kind: target.kind, url: targets.open(target).url })}
         {...facts}
@@ -230,6 +231,7 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
         said={readSaid(context, SAID)}
         deliveries={listed}
         target={target}
+        entitlements={await plans.entitlementsOf(signedIn.account.id)}
       />,
     );
   });

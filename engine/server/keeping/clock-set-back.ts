@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import { COMMAND_LIFE_MS } from '../../http/link-protocol.ts';
+import { CODE_MS } from '../chats/connections.ts';
 import type { Tables } from '../database/tables.ts';
+import { OVERLAP_MS } from '../deliveries/targets.ts';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { INVITATION_MS } from '../people/invitations.ts';
 
@@ -40,6 +42,20 @@ export async function bringTimesBack(db: Kysely<Tables>, now: number): Promise<v
     .updateTable('browser_sessions')
     .set({ seen_at: now })
     .where('seen_at', '>', now + SLACK_MS)
+    .execute();
+  await db
+    .updateTable('targets')
+    .set({ failing_since: now })
+    .where('failing_since', '>', now + SLACK_MS)
+    .execute();
+  await db
+    .updateTable('targets')
+    .set({ old_until: now + OVERLAP_MS })
+    .where('old_until', '>', now + OVERLAP_MS + SLACK_MS)
+    .execute();
+  await db
+    .deleteFrom('chat_codes')
+    .where('expires_at', '>', now + CODE_MS + SLACK_MS)
     .execute();
   // Who asked meant that hour, which is over.
   await db

@@ -1,4 +1,5 @@
 /** @jsxImportSource hono/jsx */
+import type { Entitlements } from '../../base/capabilities.ts';
 import { formatCount } from '../../base/text.ts';
 import type { ListPage } from '../database/list-page.ts';
 import type { DeliveryRow } from '../database/tables.ts';
@@ -6,6 +7,28 @@ import type { ListedDelivery } from '../deliveries/outbox.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Notice, Page, TableHead, Time } from './layout.tsx';
 import { PageLinks } from './page-links.tsx';
+import { describeTarget } from './settings.tsx';
+
+/** What happens to a target before anything goes there. */
+const WAITS_UNTIL: Readonly<Record<string, string>> = {
+  off: 'switched on',
+  paused: 'resumed',
+  locked: 'unlocked',
+};
+
+/** What a delivery waits for; nothing where it does not. */
+function Waiting({ row, entitlements }: { row: ListedDelivery; entitlements: Entitlements }) {
+  if (row.state !== 'waiting') return null;
+  const until = WAITS_UNTIL[describeTarget(row.target, entitlements).word];
+  if (until !== undefined) return <span class="dim">{`until its target is ${until}`}</span>;
+  if (row.tries === 0) return null;
+  return (
+    <span class="dim">
+      {'next try '}
+      <Time at={row.next_at} />
+    </span>
+  );
+}
 
 /** What was sent where, the newest first. */
 export function DeliveriesPage({
@@ -13,8 +36,10 @@ export function DeliveriesPage({
   said,
   deliveries,
   target,
+  entitlements,
 }: {
   signedIn: SignedIn;
+  entitlements: Entitlements;
   said: string | null;
   deliveries: ListPage<ListedDelivery>;
   /** The only target that is listed; null for all of them. */
@@ -40,15 +65,7 @@ export function DeliveriesPage({
                 </td>
                 <td data-label="Where">{row.target_name}</td>
                 <td data-label="State">
-                  {row.state}
-                  {row.state === 'waiting' && row.target_paused_at !== null ? (
-                    <span class="dim"> until its target is resumed</span>
-                  ) : row.state === 'waiting' && row.tries > 0 ? (
-                    <span class="dim">
-                      {' next try '}
-                      <Time at={row.next_at} />
-                    </span>
-                  ) : null}
+                  {row.state} <Waiting row={row} entitlements={entitlements} />
                 </td>
                 <td data-label="Tries">{formatCount(row.tries, 'try', 'tries')}</td>
                 <td data-label="Last answer">{describeAnswer(row)}</td>

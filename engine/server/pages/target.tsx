@@ -93,9 +93,11 @@ export function TargetPage({
   said,
   error,
   secret,
+  now,
 }: {
   signedIn: SignedIn;
   target: Target;
+  now: number;
   /** What was typed in and refused; what is saved where nothing was. */
   wish?: TargetWish;
   entitlements: Entitlements;
@@ -151,7 +153,7 @@ export function TargetPage({
             </dd>
           </>
         )}
-        {old_until === null ? null : (
+        {old_until === null || old_until <= now ? null : (
           <>
             <dt>The secret before signs until</dt>
             <dd>

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { CHANNELS } from '../../base/channels.ts';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
+import { closePrivateChats } from '../chats/private-chats.ts';
 import type { Account, Person, Role, Tables } from '../database/tables.ts';
 import { changeInTurn } from '../database/take-turn.ts';
 import { withdrawWishes } from '../links/askers.ts';
@@ -174,6 +175,7 @@ export function createPeople({
     async remove(person, actor) {
       const finish = await changeInTurn(db, async (change) => {
         await checkSomebodyStays(change, person.id, 'removed');
+        await closePrivateChats(change, person);
         await change.deleteFrom('people').where('id', '=', person.id).execute();
         const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
         await withdrawWishes(change, asker, clock.now(), follower.followDecisions);

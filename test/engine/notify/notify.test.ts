@@ -249,6 +249,25 @@ test('a try that failed waits for its time across a restart', async () => {
   await until(() => only(rig, 'delivered').length === 1);
 });
 
+test('time in which nothing could be tried is none of the 24 hours: an engine that was off, a machine that slept', async () => {
+  const hook = await target((_count, response) => response.writeHead(500).end());
+  const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
+  await rig.makeTask();
+  await tried(rig, 1);
+  rig.clock.advance(3 * DAY);
+  await rig.restart();
+  await tried(rig, 2);
+  await rig.advance(3 * DAY);
+  await tried(rig, 3);
+  assert.equal(only(rig, 'pending').length, 1);
+  // What is tried all the time is dead after the rest of them.
+  for (let attempts = 3; only(rig, 'dead').length === 0; attempts += 1) {
+    await rig.advance(HOUR);
+    await tried(rig, attempts + 1);
+    assert.ok(attempts < 30);
+  }
+});
+
 test('without a secret nothing is sent and nothing is given up: the event says why it waits, however long', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'], secret_env: 'OWN' }]);

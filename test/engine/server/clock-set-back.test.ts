@@ -59,6 +59,33 @@ onBothDatabases((start) => {
     assert.equal((await eve.get('/app')).status, 303);
   });
 
+  it('codes of chats and secrets that were changed end in time, and a target that fails is paused after a day', async () => {
+    const rig = await deliveryRig(start);
+    open.push(rig);
+    const { server, ann } = rig;
+    const { chats, people, targets, retention } = server.parts;
+    const now = server.clock.now();
+    const hook = await rig.addTarget('webhook', {}, (_count, response) => response.writeHead(500).end());
+    const { account_id: home, id: person } = await people.find('ann');
+    server.clock.set(now + AHEAD);
+    await rig.queue([{ event: 'sealed' }]);
+    await hook.atLeast(1);
+    await server.parts.deliveries.settled();
+    await ann.post(`/app/settings/targets/${hook.id}/secret`);
+    const code = await chats.connections.makeCode('telegram', 'person', person);
+    server.clock.set(now);
+    await retention.clean();
+    const place = { channel: '1', channelName: null, isPrivate: true };
+    const words = { user: { id: '1', name: 'Eve' }, place, text: code };
+    assert.equal(await chats.connections.claim('telegram', words, code.replace('-', '')), 'unknown');
+    for (let passed = 0; passed < 25; passed += 1) await rig.advance(DAY / 24);
+    const target = (await targets.find(hook.id, home))!;
+    assert.equal(target.paused_why, 'failing');
+    assert.equal(targets.open(target).secrets.length, 1);
+    const [row] = await server.parts.db.selectFrom('deliveries').selectAll().execute();
+    assert.equal(row?.state, 'waiting');
+  });
+
   it('a terminal that polls while it is set back is not slowed down', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);

@@ -4,11 +4,17 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
-import { createUpstreams, keepAllowed } from '../../../../engine/gateway/server/upstream.ts';
+import {
+  createUpstreams,
+  keepAllowed,
+  type UpstreamListener,
+} from '../../../../engine/gateway/server/upstream.ts';
+import { NO_PROXIES } from '../../../../engine/http/proxies.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { CLOSED_PORT, makeGateway, makeProvider, REAL_KEY } from '../../../support/gateway.ts';
 import { assertReadsNoProxy } from '../../../support/no-proxy-cases.ts';
+import { startSilentTarget } from '../../../support/silent-target.ts';
 import { until } from '../../../support/wait.ts';
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
@@ -34,6 +40,28 @@ test('a public name does not lead to this machine or to what a machine of a clou
   assert.deepEqual(keep('models.example.com', [...near, ...far]), far);
   for (const host of ['localhost', 'gpu', 'gpu.lan', 'models.internal'])
     assert.deepEqual(keep(host, near), near, host);
+});
+
+test('a call after one that had no answer is on another connection, also where HTTP/2 is spoken', async () => {
+  const target = await startSilentTarget();
+  const upstreams = createUpstreams({ connectMs: 5000, proxies: NO_PROXIES });
+  const limits = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
+  const request = { method: 'GET', path: '/', headers: {}, body: null, limits } as const;
+  const send = (listener: Partial<UpstreamListener>) => {
+    const unheard = () => undefined;
+    const whole = { onHead: unheard, onData: unheard, onEnd: unheard, onFault: unheard, ...listener };
+    return upstreams.send(`https://127.0.0.1:${target.port}`, request, whole);
+  };
+  try {
+    const first = send({});
+    await target.asked;
+    first.abort();
+    const status = await new Promise((onHead, onFault) => send({ onHead, onFault }));
+    assert.equal(status, 200);
+  } finally {
+    await upstreams.close();
+    target.close();
+  }
 });
 
 describe('where calls go', () => {

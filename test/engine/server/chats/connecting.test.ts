@@ -34,6 +34,15 @@ async function addBob({ ann, server }: ChatRig) {
   return bob;
 }
 
+/** Ann lets events of her account into the group. */
+async function allowGroup({ ann, telegram }: ChatRig): Promise<void> {
+  const code = readCode((await ann.post('/app/chats/channels/telegram/code')).text);
+  const before = telegram.messagesTo(ANN.id).length;
+  telegram.say(ANN, `/connect@svc_test_bot ${code}`, OPS);
+  await until(() => telegram.messagesTo(ANN.id).length > before, 'the answer to a code in a group');
+  await ann.post('/app/chats/channels/telegram', { channel: String(OPS.id), answer: 'yes' });
+}
+
 onBothDatabases((start) => {
   it('connects who sent the code and was confirmed on the page, once, within ten minutes', async () => {
     const rig = await openRig(start);
@@ -182,17 +191,16 @@ onBothDatabases((start) => {
 
   it('takes back what somebody asked for who disconnects or is removed, and has its buttons again', async () => {
     const rig = await openRig(start);
-    const { ann, workspace, settle, messages, press, server } = rig;
+    const { ann, workspace, settle, telegram, press, server } = rig;
     const bob = await addBob(rig);
     await rig.connect(bob, BOB);
+    await allowGroup(rig);
     await workspace.waits([{}]);
     await workspace.tell([{ event: 'needs_approval', decision_id: 'd-17' }]);
     await settle();
-    const labels = () =>
-      messages()[0]!
-        .keyboard.flat()
-        .map(({ text }) => text);
-    const shown = { ...messages()[0]! };
+    const [message] = telegram.messagesTo(OPS.id);
+    const labels = () => message!.keyboard.flat().map(({ text }) => text);
+    const shown = { ...message! };
     const before = labels();
     const { people } = server.parts;
     for (const [user, take] of [
@@ -208,5 +216,52 @@ onBothDatabases((start) => {
       assert.deepEqual(await workspace.commands(), []);
       assert.deepEqual(labels(), before);
     }
+  });
+
+  it('sends nothing more to the private chat of who disconnects, speaks by another one, or is removed', async () => {
+    const rig = await openRig(start);
+    const { ann, workspace, settle, telegram, server, ask } = rig;
+    const bob = await addBob(rig);
+    const { people, chats } = server.parts;
+    await people.setRole(await people.find('bob'), 'admin', 'a test');
+    await bob.post('/sign-in', { name: 'bob', password: PASSWORD, next: '' });
+    const heard = async (user: { id: number }): Promise<number> => {
+      const before = telegram.messagesTo(user.id).length;
+      await workspace.tell([{ event: 'failed' }]);
+      await settle();
+      server.clock.advance(61_000);
+      return telegram.messagesTo(user.id).length - before;
+    };
+    const hear = () => bob.post('/app/chats/channels/telegram/private');
+    await rig.connect(bob, BOB);
+    await hear();
+    assert.equal(await heard(BOB), 1);
+
+    const other = { id: 4203, first_name: 'Bob', username: 'bob_2' };
+    await rig.connect(bob, other);
+    assert.equal(await heard(BOB), 0, 'by another one');
+    await hear();
+    assert.equal(await heard(other), 1);
+    await bob.post('/app/chats/disconnect/telegram');
+    assert.equal(await heard(other), 0, 'disconnected');
+
+    // Connected from a group, and then by a code in private.
+    const sent = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
+    const before = telegram.messagesTo(BOB.id).length;
+    telegram.say(BOB, `/connect@svc_test_bot ${sent}`, OPS);
+    await until(() => telegram.messagesTo(BOB.id).length > before, 'the answer to a code in a group');
+    await bob.post('/app/chats/connect/telegram', { user: '4202', answer: 'yes' });
+    await ask(BOB, `connect ${readCode((await bob.post('/app/chats/channels/telegram/code')).text)}`);
+    await bob.post('/app/chats/channels/telegram', { channel: '4202', answer: 'yes' });
+    assert.equal(await heard(BOB), 1);
+    await people.remove(await people.find('bob'), 'a test');
+    assert.equal(await heard(BOB), 0, 'removed');
+    const [home] = await people.listAccounts();
+    assert.deepEqual(
+      (await chats.channels.list(home!.id)).map(({ channel }) => channel),
+      ['4201'],
+      'those of others stay',
+    );
+    assert.equal((await ann.get('/app/chats')).status, 200);
   });
 });

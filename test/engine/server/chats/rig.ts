@@ -148,7 +148,7 @@ export async function chatRig(
     messages: () =>
       telegram
         .messagesTo(ANN.id)
-        .filter(({ keyboard, text }) => keyboard.length > 0 || /Where:|within a minute/.test(text)),
+        .filter(({ keyboard, text }) => keyboard.length > 0 || /Where:|^\d+ (?:more )?events?$/m.test(text)),
     async connect(browser, user) {
       const page = await browser.post('/app/chats/connect/telegram/code');
       const code = /[A-Z]{4}-[A-Z]{4}/.exec(page.text)![0];

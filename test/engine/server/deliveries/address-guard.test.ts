@@ -4,6 +4,8 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { describe, it } from 'node:test';
 import { fetch } from 'undici';
 import { createAddressGuard } from '../../../../engine/server/deliveries/address-guard.ts';
+import { sendEvent } from '../../../../engine/server/deliveries/send.ts';
+import { startSilentTarget } from '../../../support/silent-target.ts';
 
 const REFUSED = [
   '0.0.0.0',
@@ -43,6 +45,9 @@ const REFUSED = [
 ];
 const ALLOWED = ['8.8.8.8', '100.128.0.1', '172.32.0.1', '2606:4700::1111', '64:ff9b::808:808'];
 
+const lookUpHere: LookupFunction = (_name, _options, answer) =>
+  answer(null, [{ address: '127.0.0.1', family: 4 }]);
+
 describe('addresses of targets', () => {
   it('are those of the public internet', () => {
     const guard = createAddressGuard({ isAllowed: () => false });
@@ -60,7 +65,11 @@ describe('addresses of targets', () => {
       '64:ff9b::169.254.169.254',
       '168.63.129.16',
       '100.100.100.200',
+      '169.254.42.42',
+      '169.254.0.23',
       'fd00:ec2::254',
+      'fd00:a9fe:a9fe::1',
+      'fe80::a9fe:a9fe',
     ])
       assert.notEqual(guard.findFault(address), null, address);
   });
@@ -93,7 +102,13 @@ describe('addresses of targets', () => {
     await guard.check('https://one.example/hook');
     // Whoever mistypes a name is not sent to the operator.
     await assert.rejects(guard.check('https://gone.example/'), { hint: /is it written as it should be/ });
-    await assert.rejects(guard.check('https://two.example/'), { hint: /--allow-target/ });
+    // What a name leads to inside is not told to whoever types it.
+    await assert.rejects(guard.check('https://two.example/'), {
+      message: /^two\.example: it leads to an address that is in a network of its own [^\d]*$/,
+      hint: /--allow-target/,
+    });
+    // Nor to a flag that opens no metadata.
+    await assert.rejects(guard.check('http://169.254.169.254/'), { hint: 'nothing opens that one' });
   });
 
   it('are judged again at every connection, so that a name cannot change to ours', async () => {
@@ -125,6 +140,29 @@ describe('addresses of targets', () => {
       await open.close();
       inside.closeAllConnections();
       await new Promise((resolve) => inside.close(resolve));
+    }
+  });
+
+  it('are connected to anew after a try that had no answer, also where HTTP/2 is spoken', async () => {
+    const target = await startSilentTarget();
+    const guard = createAddressGuard({ isAllowed: () => true, lookup: lookUpHere });
+    const wanted = {
+      url: `https://svc.test:${target.port}/`,
+      body: '{}',
+      messageId: 'm',
+      secrets: ['whsec_c2VjcmV0'] as const,
+    };
+    try {
+      const ending = new AbortController();
+      const first = sendEvent(wanted, { guard, now: 0, signal: ending.signal });
+      await target.asked;
+      ending.abort();
+      assert.equal(await first, null);
+      const second = await sendEvent(wanted, { guard, now: 0, signal: new AbortController().signal });
+      assert.equal(second?.status, 200);
+    } finally {
+      await guard.close();
+      target.close();
     }
   });
 });

@@ -55,9 +55,9 @@ onBothDatabases((start) => {
         });
         await rig.queue([{ event: 'sealed', id: 'bad' }]);
         await hook.atLeast(1);
-        for (let passed = 0; passed < 5; passed += 1) {
+        for (let passed = 0; passed < 25; passed += 1) {
           await rig.queue([{ event: 'sealed' }]);
-          await rig.advance(5 * HOUR);
+          await rig.advance(HOUR);
         }
         const page = (await rig.ann.get('/app/deliveries')).text;
         assert.match(page, /dead/);
@@ -88,7 +88,7 @@ onBothDatabases((start) => {
         status = 503;
         await rig.ann.post(`/app/settings/targets/${make.id}/resume`);
         await make.atLeast(3);
-        for (let passed = 0; passed < 5; passed += 1) await rig.advance(5 * HOUR);
+        for (let passed = 0; passed < 25; passed += 1) await rig.advance(HOUR);
         assert.match((await rig.ann.get('/app/settings')).text, /failed for a day\. 2 events wait/);
         const { length } = make.caught;
         await rig.queue([{ event: 'sealed', id: 'c' }]);
@@ -102,6 +102,97 @@ onBothDatabases((start) => {
           make.caught.slice(length).map(({ json }) => json.id),
           ['a', 'b', 'c'],
         );
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('are not older for the time in which nothing was tried, and neither are the failures of their target', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
+        const place = `/app/settings/targets/${hook.id}`;
+        const { plans, deliveries } = rig.server.parts;
+        await rig.queue([{ event: 'sealed' }, { event: 'sealed' }]);
+        await hook.atLeast(2);
+        await deliveries.settled();
+        const states = async () =>
+          (await deliveries.list((await account(rig)).id)).rows.map(({ state }) => state);
+        for (const [close, open] of [
+          [() => rig.ann.post(`${place}/off`), () => rig.ann.post(`${place}/on`)],
+          [
+            async () => plans.switchAddon(await account(rig), 'n8n', false, 'a test'),
+            async () => plans.switchAddon(await account(rig), 'n8n', true, 'a test'),
+          ],
+        ]) {
+          const before = hook.caught.length;
+          await close!();
+          await rig.advance(2 * DAY);
+          await open!();
+          await hook.atLeast(before + 2);
+          await deliveries.settled();
+          assert.deepEqual(await states(), ['waiting', 'waiting']);
+          assert.doesNotMatch((await rig.ann.get(place)).text, /failed for a day/);
+        }
+        for (let passed = 0; passed < 25; passed += 1) await rig.advance(HOUR);
+        assert.match((await rig.ann.get(place)).text, /failed for a day/);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('tell nothing of a target whose address was changed meanwhile', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const answers: (() => void)[] = [];
+        const gone = await rig.addTarget('webhook', {}, (_count, response) => {
+          answers.push(() => response.writeHead(410).end());
+        });
+        const place = `/app/settings/targets/${gone.id}`;
+        const other = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
+          response.writeHead(500).end(),
+        );
+        await rig.queue([{ event: 'sealed' }]);
+        await gone.atLeast(1);
+        await rig.ann.post(place, { name: 'moved', url: other.url, 'events[]': 'sealed' });
+        answers[0]!();
+        await rig.server.parts.deliveries.settled();
+        assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
+        for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
+        assert.ok(other.caught.length > 3);
+        // Its failures are those of the present address.
+        const third = await rig.addTarget('webhook', { 'events[]': 'alert' }, (_count, response) =>
+          response.writeHead(500).end(),
+        );
+        await rig.ann.post(place, { name: 'moved', url: third.url, 'events[]': 'sealed' });
+        await rig.queue([{ event: 'sealed' }]);
+        for (let passed = 0; passed < 20; passed += 1) await rig.advance(HOUR);
+        assert.doesNotMatch((await rig.ann.get(place)).text, /Paused since/);
+      } finally {
+        await rig.close();
+      }
+    });
+
+    it('say what they wait for, and their target which secrets sign', async () => {
+      const rig = await deliveryRig(start);
+      try {
+        const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
+        const place = `/app/settings/targets/${hook.id}`;
+        await rig.queue([{ event: 'sealed' }]);
+        await hook.atLeast(1);
+        await rig.server.parts.deliveries.settled();
+        const state = async () => (await rig.ann.get('/app/deliveries')).text;
+        assert.match(await state(), /next try/);
+        await rig.ann.post(`${place}/off`);
+        assert.match(await state(), /until its target is switched on/);
+        assert.doesNotMatch(await state(), /next try/);
+        await rig.ann.post(`${place}/on`);
+        await rig.server.parts.plans.switchAddon(await account(rig), 'n8n', false, 'a test');
+        assert.match(await state(), /until its target is unlocked/);
+        await rig.ann.post(`${place}/secret`);
+        assert.match((await rig.ann.get(place)).text, /The secret before signs until/);
+        await rig.advance(DAY);
+        assert.doesNotMatch((await rig.ann.get(place)).text, /The secret before signs until/);
       } finally {
         await rig.close();
       }

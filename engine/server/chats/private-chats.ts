@@ -1,0 +1,29 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import type { ChatKind } from './service.ts';
+
+/**
+ * Sends nothing more of their account into the private chats of somebody, as long as they are known: call it in the transaction in
+ * which they are disconnected or removed, and before that.
+ * @param kind of one service only
+ */
+export async function closePrivateChats(
+  change: Transaction<Tables>,
+  person: { id: string; account_id: string },
+  kind?: ChatKind,
+): Promise<void> {
+  let users = change
+    .selectFrom('chat_users')
+    .select(['kind', 'private_channel'])
+    .where('person_id', '=', person.id);
+  if (kind !== undefined) users = users.where('kind', '=', kind);
+  for (const user of await users.execute()) {
+    if (user.private_channel === null) continue;
+    await change
+      .deleteFrom('chat_channels')
+      .where('account_id', '=', person.account_id)
+      .where('kind', '=', user.kind)
+      .where('channel', '=', user.private_channel)
+      .execute();
+  }
+}
