@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { SvcError } from '../base/errors.ts';
+import { asSvcError, type SvcError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { METRICS_TOKEN_KEY } from './administer.ts';
 import { createChats } from './chats/index.ts';
@@ -82,6 +82,11 @@ export async function openParts(
   const database = await openServerDatabase(folder, readDatabaseUrl(env));
   try {
     const { db, deferred } = database;
+    /** Also every hour, so that a failure is made good. */
+    const eraseDeleted = (): Promise<void> =>
+      database.eraseDeleted().catch((thrown: unknown) => {
+        log.warn({ error: asSvcError(thrown).message }, 'what was deleted is not out of the files yet');
+      });
     const loaded = loadRootSecret(folder, env);
     const secret = await checkRootSecret(db, loaded, folder);
     if (loaded.madeFile !== null) tellNewSecret?.(loaded.madeFile);
@@ -103,7 +108,16 @@ export async function openParts(
     };
     const polls = createPolls(clock);
     const stopWorkspaces = createStopWorkspaces({ follower, polls });
-    const people = createPeople({ db, clock, changes, passwords, plans, follower, stopWorkspaces });
+    const people = createPeople({
+      db,
+      clock,
+      changes,
+      passwords,
+      plans,
+      follower,
+      stopWorkspaces,
+      eraseDeleted,
+    });
     const firstRun = createFirstRun({
       db,
       people,
@@ -128,6 +142,7 @@ export async function openParts(
       plans,
       follower,
       tokenChanges: database.tokenChanges,
+      eraseDeleted,
     });
     const chats = await createChats({
       db,
@@ -162,6 +177,7 @@ export async function openParts(
       log,
       failures,
       signatures,
+      eraseDeleted,
       wake() {
         deliveries.wake();
         chats.wake();
@@ -186,7 +202,7 @@ export async function openParts(
       commands,
       signatures,
       polls,
-      usage: createUsage({ db, clock, changes }),
+      usage: createUsage({ db, clock, changes, eraseDeleted }),
       plans,
       leases: createLeaseIssuer({ db, clock, plans, leaseKey: secret.leaseKey, origin }),
       targets,

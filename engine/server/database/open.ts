@@ -27,6 +27,11 @@ export interface ServerDatabase {
   lost: Promise<SvcError>;
   /** Null for PostgreSQL, whose lock may go to another server: what tokens open is asked at every request then. */
   tokenChanges: TokenChanges | null;
+  /**
+   * Takes what was deleted out of the files as well: until then the log of SQLite has it, and so may the file itself. What an
+   * export is reading stays until the next time.
+   */
+  eraseDeleted(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -105,6 +110,8 @@ async function openSqlite(folder: string): Promise<ServerDatabase> {
     name: file,
     lost: deferred.lost,
     tokenChanges,
+    // The one connection is waited for: within a transaction there is no checkpoint.
+    eraseDeleted: () => db.connection().execute(async () => void sqlite.pragma('wal_checkpoint(TRUNCATE)')),
     async readApart(work) {
       const apart = new DatabaseFile(file, { readonly: true, timeout: BUSY_MS });
       const reading = new Kysely<Tables>({ dialect: new SqliteDialect({ database: apart }) });
@@ -153,6 +160,8 @@ async function openPostgres(url: string): Promise<ServerDatabase> {
     lost: held.lost,
     tokenChanges: null,
     readApart: (work) => work(db),
+    // It does so by itself, when it vacuums.
+    eraseDeleted: async () => undefined,
     async close() {
       await db.destroy();
       await held.release();

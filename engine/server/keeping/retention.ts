@@ -31,6 +31,7 @@ export function createServerRetention({
   log,
   failures,
   signatures,
+  eraseDeleted,
   wake,
 }: {
   db: Kysely<Tables>;
@@ -38,6 +39,7 @@ export function createServerRetention({
   log: Log;
   failures: Pick<FailureCounter, 'clean'>;
   signatures: Pick<UsedSignatures, 'clean'>;
+  eraseDeleted(): Promise<void>;
   /** Something may have become due. */
   wake(): void;
 }): ServerRetention {
@@ -80,6 +82,7 @@ export function createServerRetention({
       .execute();
     await failures.clean();
     await signatures.clean();
+    await eraseDeleted();
   }
 
   function start(): void {

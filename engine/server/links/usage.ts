@@ -40,10 +40,12 @@ export function createUsage({
   db,
   clock,
   changes,
+  eraseDeleted,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
+  eraseDeleted(): Promise<void>;
 }): Usage {
   const dayBefore = (days: number): string => rfc3339(clock.now() - days * DAY_MS).slice(0, 10);
 
@@ -86,6 +88,7 @@ export function createUsage({
     async deleteOfWorkspace({ id, account_id, name }) {
       await db.deleteFrom('usage_days').where('workspace_id', '=', id).execute();
       await changes.record({ account: account_id, actor: name, what: 'usage deleted', detail: name });
+      await eraseDeleted();
     },
     async deleteOfAccount(account, actor) {
       const { numDeletedRows } = await db
@@ -95,6 +98,7 @@ export function createUsage({
       const count = Number(numDeletedRows);
       if (count > 0)
         await changes.record({ account, actor, what: 'usage deleted', detail: 'of all workspaces' });
+      await eraseDeleted();
       return count;
     },
   };

@@ -61,6 +61,7 @@ export function createWorkspaces({
   plans,
   follower,
   tokenChanges,
+  eraseDeleted,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
@@ -69,6 +70,7 @@ export function createWorkspaces({
   plans: Pick<Plans, 'requireRoom'>;
   follower: DecisionFollower;
   tokenChanges: TokenChanges | null;
+  eraseDeleted(): Promise<void>;
 }): Workspaces {
   const sightings = createSightings({ db, clock, log });
   /** Built once, since every request of a workspace asks it; its two values are the hash. */
@@ -245,6 +247,7 @@ export function createWorkspaces({
       const gone = await retryDeadlocks(() => db.transaction().execute(removeRow));
       if (gone === undefined) return false;
       await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
+      await eraseDeleted();
       return true;
     },
     close: sightings.close,

@@ -45,11 +45,13 @@ export function createAccounts({
   clock,
   changes,
   stopWorkspaces,
+  eraseDeleted,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
   changes: ChangeLog;
   stopWorkspaces: StopWorkspaces;
+  eraseDeleted(): Promise<void>;
 }): Accounts {
   const findAccount: Accounts['findAccount'] = async (name) => {
     const account = await db
@@ -90,6 +92,7 @@ export function createAccounts({
       });
       finish();
       await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
+      await eraseDeleted();
     },
   };
 }

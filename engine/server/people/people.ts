@@ -64,6 +64,7 @@ export function createPeople({
   plans,
   follower,
   stopWorkspaces,
+  eraseDeleted,
 }: {
   db: Kysely<Tables>;
   clock: Clock;
@@ -72,6 +73,7 @@ export function createPeople({
   plans: Pick<Plans, 'requireRoom'>;
   follower: Pick<DecisionFollower, 'followDecisions'>;
   stopWorkspaces: StopWorkspaces;
+  eraseDeleted(): Promise<void>;
 }): People {
   /** Removing or demoting is refused where nobody would be left who can undo it: as they are now, not as they were read. */
   async function checkSomebodyStays(
@@ -127,7 +129,7 @@ export function createPeople({
 
   return {
     ...createPeopleLists(db),
-    ...createAccounts({ db, clock, changes, stopWorkspaces }),
+    ...createAccounts({ db, clock, changes, stopWorkspaces, eraseDeleted }),
     ...createInvitations({ db, clock, changes, passwords }),
     ...createSignIns({ db, clock, changes }),
     async countOperators() {
@@ -188,6 +190,7 @@ export function createPeople({
         what: 'person removed',
         detail: person.name,
       });
+      await eraseDeleted();
     },
     async setRole(person, role, actor) {
       await changeInTurn(db, async (change) => {

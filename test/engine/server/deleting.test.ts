@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, it } from 'node:test';
 import { sql } from 'kysely';
 import { askRunningServer } from '../../../engine/server/index.ts';
@@ -8,6 +10,7 @@ import {
   openBrowser,
   PASSWORD,
   signIn,
+  startTestServer,
   type TestServer,
 } from '../../support/linked-server.ts';
 import { linkByHand } from '../../support/workspace-by-hand.ts';
@@ -149,4 +152,28 @@ onBothDatabases((start) => {
     assert.match((await carl.get('/app')).location ?? '', /^\/sign-in/);
     assert.equal((await shop.call('GET', '/v1/commands?after=0&wait=0')).status, 401);
   });
+});
+
+it('what is deleted is in none of the files of SQLite any more', async () => {
+  const rig = await deliveryRig(startTestServer);
+  open.push(rig);
+  const { server, ann } = rig;
+  const title = 'a title that was told';
+  const isInFiles = (): boolean =>
+    ['server.db', 'server.db-wal'].some((name) => readFileSync(join(server.folder, name)).includes(title));
+  const tell = async (name: string): Promise<string> => {
+    const shop = await linkByHand(server, ann, { name });
+    await shop.tellEvents([{ title }]);
+    assert.ok(isInFiles());
+    return shop.id;
+  };
+  await ann.post(`/app/workspaces/${await tell('by the page')}/remove`);
+  assert.ok(!isInFiles());
+  await askRunningServer(server.folder, 'workspace.remove', { name: await tell('by the command') });
+  assert.ok(!isInFiles());
+  const id = await tell('by its age');
+  await server.parts.db.deleteFrom('workspace_events').where('workspace_id', '=', id).execute();
+  assert.ok(isInFiles());
+  await server.parts.retention.clean();
+  assert.ok(!isInFiles());
 });
