@@ -96,6 +96,11 @@ export async function startServer(options: ServerOptions, settings: ServerSettin
     .catch((thrown: unknown) =>
       log.error({ error: asSvcError(thrown).message }, 'the chats were not started'),
     );
+  if (settings.publicUrl?.protocol === 'https:' && !settings.hasTrustedProxy)
+    log.warn(
+      {},
+      'no proxy is trusted, so everybody behind the one in front counts as one: --trust-proxy names it',
+    );
   log.info({ url: origin, host: settings.host, port, database }, 'server open');
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });
   let closing: Promise<void> | undefined;

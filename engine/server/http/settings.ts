@@ -9,6 +9,8 @@ export interface ServerSettings {
   publicUrl: URL | null;
   /** Whether an address is a proxy's whose `X-Forwarded-For` counts. */
   isTrustedProxy(address: string): boolean;
+  /** Without one, all clients of a proxy count as one address. */
+  hasTrustedProxy: boolean;
   /** Whether events may be sent to an address of a network that is not the public internet's. */
   isAllowedTarget(address: string): boolean;
   /** Where the Bot API of Telegram and the Web API of Slack are. */
@@ -62,6 +64,7 @@ export function readServerSettings({
     port,
     publicUrl: url,
     isTrustedProxy: makeRangeCheck(trustProxy),
+    hasTrustedProxy: trustProxy.length > 0,
     isAllowedTarget: makeRangeCheck(allowTarget),
     telegramApi: readApi(telegramApi),
     slackApi: readApi(slackApi),

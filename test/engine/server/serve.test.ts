@@ -392,3 +392,15 @@ it('what comes while the database is opened is answered when it is', { skip: NO_
   assert.match(String((await settled(once(client, 'data'), 'the answer', 10_000))[0]), /^HTTP\/1\.1 403 /);
   client.destroy();
 });
+
+it('a server behind a proxy that it does not trust says what that means', async (t) => {
+  const warns = async (options: Parameters<typeof startTestServer>[0]): Promise<boolean> => {
+    const server = await startTestServer(options);
+    t.after(() => server.close());
+    return server.log.some((line) => line.includes('--trust-proxy'));
+  };
+  const publicUrl = 'https://svc.example.org';
+  assert.equal(await warns({ publicUrl }), true);
+  assert.equal(await warns({ publicUrl, trustProxy: ['127.0.0.1'] }), false);
+  assert.equal(await warns({}), false);
+});
