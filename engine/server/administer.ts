@@ -58,7 +58,8 @@ type AdminActions = {
 };
 
 const ACTIONS: AdminActions = {
-  async 'person.add'({ people, origin }, { name: given, account, role, operator, password }) {
+  async 'person.add'(parts, { name: given, account, role, operator, password }) {
+    const { people } = parts;
     const accounts = await people.listAccounts();
     const isFirst = accounts.length === 0;
     const wanted =
@@ -69,21 +70,20 @@ const ACTIONS: AdminActions = {
     const { person, account: home } = isFirst
       ? await people.addWithAccount({ ...wish, account: wanted }, ACTOR)
       : await addToAccount(people, wanted, { ...wish, role });
-    const invitation =
-      password === null ? `${origin}/invitation/${await people.invite(person, ACTOR)}` : null;
+    const invitation = password === null ? await makeInvitation(parts, person) : null;
     return { name: person.name, account: home.name, role: person.role, operator, invitation };
   },
-  async 'person.invite'({ people, origin }, { name: given }) {
-    const person = await people.find(given);
+  async 'person.invite'(parts, { name: given }) {
+    const person = await parts.people.find(given);
     if (person.password !== null)
       throw new SvcError('conflict', `${person.name} can sign in already`, {
         hint: 'svc server person reset makes an address to set another password',
       });
-    return { name: person.name, invitation: `${origin}/invitation/${await people.invite(person, ACTOR)}` };
+    return { name: person.name, invitation: await makeInvitation(parts, person) };
   },
-  async 'person.reset'({ people, origin }, { name: given }) {
-    const person = await people.find(given);
-    return { name: person.name, invitation: `${origin}/invitation/${await people.invite(person, ACTOR)}` };
+  async 'person.reset'(parts, { name: given }) {
+    const person = await parts.people.find(given);
+    return { name: person.name, invitation: await makeInvitation(parts, person) };
   },
   async 'person.remove'({ people }, { name: given }) {
     const person = await people.find(given);
@@ -188,6 +188,12 @@ const ACTIONS: AdminActions = {
     return { token };
   },
 };
+
+/** A one-time address at which somebody sets a password. */
+const makeInvitation = async (
+  { people, origin }: Pick<ServerParts, 'people' | 'origin'>,
+  person: Person,
+): Promise<string> => `${origin}/invitation/${await people.invite(person, ACTOR)}`;
 
 /** Adds a person to an account that is there; the first in it, and whoever runs the server, are admins. */
 async function addToAccount(
