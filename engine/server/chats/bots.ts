@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
@@ -186,11 +186,9 @@ export function createBots({
   }
 
   /** Forgets who was connected to a bot, and where it spoke. */
-  async function forget(kind: ChatKind): Promise<void> {
-    await db.transaction().execute(async (change) => {
-      for (const table of ['chat_memory', 'chat_users', 'chat_codes', 'chat_channels'] as const)
-        await change.deleteFrom(table).where('kind', '=', kind).execute();
-    });
+  async function forget(change: Transaction<Tables>, kind: ChatKind): Promise<void> {
+    for (const table of ['chat_memory', 'chat_users', 'chat_codes', 'chat_channels'] as const)
+      await change.deleteFrom(table).where('kind', '=', kind).execute();
   }
 
   function readInput(kind: ChatKind, input: unknown): { settings: BotSettings[ChatKind]; identity: string } {
@@ -244,22 +242,24 @@ export function createBots({
     set(kind, input, actor) {
       return inTurn(kind, async () => {
         const { settings, identity } = readInput(kind, input);
-        if ((await identityOf(kind)) === identity) await stopBot(kind);
-        else {
-          await withdrawBot(kind);
-          await forget(kind);
-        }
+        const isSameBot = (await identityOf(kind)) === identity;
+        if (isSameBot) await stopBot(kind);
+        else await withdrawBot(kind);
         const row = {
           settings: sealBot(kind, settings),
           set_by: actor,
           set_at: clock.now(),
         };
-        await db
-          .insertInto('bots')
-          .values({ kind, ...row })
-          .onConflict((same) => same.column('kind').doUpdateSet(row))
-          .execute();
-        await changes.record({ account: null, actor, what: 'bot set up', detail: KIND_NAMES[kind] });
+        await db.transaction().execute(async (change) => {
+          if (!isSameBot) await forget(change, kind);
+          await change
+            .insertInto('bots')
+            .values({ kind, ...row })
+            .onConflict((same) => same.column('kind').doUpdateSet(row))
+            .execute();
+          const detail = KIND_NAMES[kind];
+          await changes.record(change, { account: null, actor, what: 'bot set up', detail });
+        });
         if (isStarted) await startBot(kind);
         onChanged();
       });
@@ -267,10 +267,18 @@ export function createBots({
     remove(kind, actor) {
       return inTurn(kind, async () => {
         const left = await withdrawBot(kind);
-        const { numDeletedRows } = await db.deleteFrom('bots').where('kind', '=', kind).executeTakeFirst();
-        if (Number(numDeletedRows) === 0) return null;
-        await forget(kind);
-        await changes.record({ account: null, actor, what: 'bot removed', detail: KIND_NAMES[kind] });
+        const wasThere = await db.transaction().execute(async (change) => {
+          const { numDeletedRows } = await change
+            .deleteFrom('bots')
+            .where('kind', '=', kind)
+            .executeTakeFirst();
+          if (Number(numDeletedRows) === 0) return false;
+          await forget(change, kind);
+          const detail = KIND_NAMES[kind];
+          await changes.record(change, { account: null, actor, what: 'bot removed', detail });
+          return true;
+        });
+        if (!wasThere) return null;
         onChanged();
         return { left };
       });

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { EVENT_NAMES, type OutboundEvent } from '../../notify/sending/index.ts';
@@ -51,8 +51,17 @@ export function createChannels({
   changes: ChangeLog;
   plans: Pick<Plans, 'entitlementsOf'>;
 }): Channels {
-  const record = (what: string, { account_id, kind, name }: ChatChannel, actor: string): Promise<void> =>
-    changes.record({ account: account_id, actor, what, detail: `${name} (${KIND_NAMES[kind]})` });
+  /** Does something to a channel, and writes down what. */
+  const changeChannel = (
+    { account_id, kind, name }: ChatChannel,
+    { what, actor }: { what: string; actor: string },
+    work: (change: Transaction<Tables>) => Promise<unknown>,
+  ): Promise<void> =>
+    db.transaction().execute(async (change) => {
+      await work(change);
+      const detail = `${name} (${KIND_NAMES[kind]})`;
+      await changes.record(change, { account: account_id, actor, what, detail });
+    });
 
   const ofAccount = (account: string) =>
     db.selectFrom('chat_channels').selectAll().where('account_id', '=', account);
@@ -91,33 +100,36 @@ export function createChannels({
         problem: null,
         created_at: clock.now(),
       };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('chat_channels')
-        .values(row)
-        .onConflict((same) => same.columns(['account_id', 'kind', 'channel']).doNothing())
-        .executeTakeFirst();
-      if (Number(numInsertedOrUpdatedRows) === 0)
-        throw new SvcError('conflict', 'events of the account go there already');
-      await record('channel added', row, actor);
+      await changeChannel(row, { what: 'channel added', actor }, async (change) => {
+        const { numInsertedOrUpdatedRows } = await change
+          .insertInto('chat_channels')
+          .values(row)
+          .onConflict((same) => same.columns(['account_id', 'kind', 'channel']).doNothing())
+          .executeTakeFirst();
+        if (Number(numInsertedOrUpdatedRows) === 0)
+          throw new SvcError('conflict', 'events of the account go there already');
+      });
       return row;
     },
     async change(channel, events, actor) {
       const chosen = EVENT_NAMES.filter((event) => events.includes(event));
       if (chosen.length === 0 || chosen.length !== new Set(events).size)
         throw new SvcError('fields_invalid', 'choose at least one event of the list');
-      await db
-        .updateTable('chat_channels')
-        .set({ events: JSON.stringify(chosen) })
-        .where('id', '=', channel.id)
-        .execute();
-      await record('channel changed', channel, actor);
+      await changeChannel(channel, { what: 'channel changed', actor }, (change) =>
+        change
+          .updateTable('chat_channels')
+          .set({ events: JSON.stringify(chosen) })
+          .where('id', '=', channel.id)
+          .execute(),
+      );
     },
     async mute({ id }, until) {
       await db.updateTable('chat_channels').set({ muted_until: until }).where('id', '=', id).execute();
     },
     async remove(channel, actor) {
-      await db.deleteFrom('chat_channels').where('id', '=', channel.id).execute();
-      await record('channel removed', channel, actor);
+      await changeChannel(channel, { what: 'channel removed', actor }, (change) =>
+        change.deleteFrom('chat_channels').where('id', '=', channel.id).execute(),
+      );
     },
   };
 }

@@ -77,8 +77,12 @@ export function createConnections({
       .where('user_id', '=', user)
       .executeTakeFirst();
 
-  const record = (what: string, { account_id, name }: Person, detail: string): Promise<void> =>
-    changes.record({ account: account_id, actor: name, what, detail });
+  const record = (
+    within: Transaction<Tables>,
+    what: string,
+    { account_id, name }: Person,
+    detail: string,
+  ): Promise<void> => changes.record(within, { account: account_id, actor: name, what, detail });
 
   const deleteCode = (kind: ChatKind, purpose: ChatCodePurpose, person: string) =>
     db
@@ -192,7 +196,7 @@ export function createConnections({
       return rows.map(toClaim);
     },
     async connect(kind, user, person) {
-      const connected = await db.transaction().execute(async (change) => {
+      const isConnected = await db.transaction().execute(async (change) => {
         const taken = await change
           .deleteFrom('chat_codes')
           .where('kind', '=', kind)
@@ -202,7 +206,7 @@ export function createConnections({
           .where('expires_at', '>', clock.now())
           .returningAll()
           .executeTakeFirst();
-        if (taken === undefined) return null;
+        if (taken === undefined) return false;
         const before = await change
           .selectFrom('chat_users')
           .select('user_id')
@@ -229,12 +233,12 @@ export function createConnections({
           )
           .returningAll()
           .executeTakeFirst();
-        return made ?? null;
+        if (made === undefined) return false;
+        await record(change, 'chat connected', person, `${KIND_NAMES[kind]}: ${made.name} (${user})`);
+        return true;
       });
       follower.wake();
-      if (connected === null) return false;
-      await record('chat connected', person, `${KIND_NAMES[kind]}: ${connected.name} (${user})`);
-      return true;
+      return isConnected;
     },
     async takeChannel(kind, channel, person) {
       const taken = await deleteCode(kind, 'channel', person)
@@ -258,11 +262,15 @@ export function createConnections({
       await deleteCode(kind, purpose, person).execute();
     },
     async disconnect(kind, person) {
-      const gone = await db.transaction().execute((change) => letGo(change, kind, person));
-      if (gone === undefined) return false;
+      const wasConnected = await db.transaction().execute(async (change) => {
+        const gone = await letGo(change, kind, person);
+        if (gone === undefined) return false;
+        const who = `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`;
+        await record(change, 'chat disconnected', person, who);
+        return true;
+      });
       follower.wake();
-      await record('chat disconnected', person, `${KIND_NAMES[kind]}: ${gone.name} (${gone.user_id})`);
-      return true;
+      return wasConnected;
     },
   };
 }

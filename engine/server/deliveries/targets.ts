@@ -140,8 +140,16 @@ export function createTargets({
       follower.followDecisions,
     );
 
-  const record = (what: string, { account_id, kind, name }: Target, actor: string): Promise<void> =>
-    changes.record({ account: account_id, actor, what, detail: `${name} (${kind})` });
+  /** Does something to a target, and writes down what. */
+  const changeTarget = (
+    { account_id, kind, name }: Target,
+    { what, actor }: { what: string; actor: string },
+    work: (change: Transaction<Tables>) => Promise<void>,
+  ): Promise<void> =>
+    db.transaction().execute(async (change) => {
+      await work(change);
+      await changes.record(change, { account: account_id, actor, what, detail: `${name} (${kind})` });
+    });
 
   return {
     list: (account) =>
@@ -196,7 +204,7 @@ export function createTargets({
         failing_since: null,
         created_at: clock.now(),
       };
-      await db.transaction().execute(async (change) => {
+      await changeTarget(target, { what: 'target added', actor }, async (change) => {
         await takeTurn(change);
         if (kind === 'webhook') await requireRoom(change, account);
         const { numInsertedOrUpdatedRows } = await change
@@ -209,7 +217,6 @@ export function createTargets({
             hint: 'change that one',
           });
       });
-      await record('target added', target, actor);
       return { target, secret };
     },
     async change(target, wish, actor) {
@@ -222,28 +229,28 @@ export function createTargets({
       };
       const url = wish.url.trim() === '' ? null : readUrl(wish.url);
       if (url !== null) await guard.check(url);
-      await db
-        .updateTable('targets')
-        .set({
-          ...read,
-          ...(url === null
-            ? {}
-            : {
-                failing_since: null,
-                url: sealer.seal(url, `targets.url.${target.id}`),
-                shown_url: shownAddress(url),
-              }),
-        })
-        .where('id', '=', target.id)
-        .execute();
-      await record(url === null ? 'target changed' : 'target changed, with its address', target, actor);
+      const address =
+        url === null
+          ? {}
+          : {
+              failing_since: null,
+              url: sealer.seal(url, `targets.url.${target.id}`),
+              shown_url: shownAddress(url),
+            };
+      const what = url === null ? 'target changed' : 'target changed, with its address';
+      await changeTarget(target, { what, actor }, async (change) => {
+        await change
+          .updateTable('targets')
+          .set({ ...read, ...address })
+          .where('id', '=', target.id)
+          .execute();
+      });
     },
-    async changeWorkspaces(target, wish, actor) {
-      await changeChosen(db, target, wish);
-      await record('target changed', target, actor);
-    },
+    changeWorkspaces: (target, wish, actor) =>
+      changeTarget(target, { what: 'target changed', actor }, (change) => changeChosen(change, target, wish)),
     async switch(target, isOn, actor) {
-      await db.transaction().execute(async (change) => {
+      const what = isOn ? 'target switched on' : 'target switched off';
+      await changeTarget(target, { what, actor }, async (change) => {
         await change
           .updateTable('targets')
           .set({ is_on: isOn ? 1 : 0 })
@@ -252,38 +259,37 @@ export function createTargets({
         if (!isOn) await withdrawWishesOf(change, target);
       });
       follower.wake();
-      await record(isOn ? 'target switched on' : 'target switched off', target, actor);
       wake();
     },
     async remove(target, actor) {
-      await db.transaction().execute(async (change) => {
+      await changeTarget(target, { what: 'target removed', actor }, async (change) => {
         await change.deleteFrom('targets').where('id', '=', target.id).execute();
         await withdrawWishesOf(change, target);
       });
       follower.wake();
-      await record('target removed', target, actor);
     },
     async rotateSecret(target, actor) {
       const secret = makeSecret();
       const old = sealer.unseal(target.secret, `targets.secret.${target.id}`);
-      const { numUpdatedRows } = await db
-        .updateTable('targets')
-        .set({
-          secret: sealer.seal(secret, `targets.secret.${target.id}`),
-          old_secret: sealer.seal(old, `targets.old_secret.${target.id}`),
-          old_until: clock.now() + OVERLAP_MS,
-        })
-        .where('id', '=', target.id)
-        .where('secret', '=', target.secret)
-        .executeTakeFirst();
-      if (Number(numUpdatedRows) === 0)
-        throw new SvcError('conflict', 'somebody else has just made a new secret', { hint: 'look again' });
-      await record('new secret', target, actor);
+      await changeTarget(target, { what: 'new secret', actor }, async (change) => {
+        const { numUpdatedRows } = await change
+          .updateTable('targets')
+          .set({
+            secret: sealer.seal(secret, `targets.secret.${target.id}`),
+            old_secret: sealer.seal(old, `targets.old_secret.${target.id}`),
+            old_until: clock.now() + OVERLAP_MS,
+          })
+          .where('id', '=', target.id)
+          .where('secret', '=', target.secret)
+          .executeTakeFirst();
+        if (Number(numUpdatedRows) === 0)
+          throw new SvcError('conflict', 'somebody else has just made a new secret', { hint: 'look again' });
+      });
       return secret;
     },
     async resume(target, actor) {
       const now = clock.now();
-      await db.transaction().execute(async (change) => {
+      await changeTarget(target, { what: 'target resumed', actor }, async (change) => {
         await change
           .updateTable('deliveries')
           .set({ first_at: now, next_at: now })
@@ -296,7 +302,6 @@ export function createTargets({
           .where('id', '=', target.id)
           .execute();
       });
-      await record('target resumed', target, actor);
       wake();
     },
     open({ id, url, secret, old_secret, old_until }) {

@@ -83,11 +83,16 @@ export function createCommands({
     facts: Pick<Command, 'verb' | 'decision_id' | 'hash' | 'person' | 'code' | 'about'> & {
       channel: Channel | null;
     },
-    within?: (change: Transaction<Tables>) => Promise<void>,
+    asked: {
+      within: ((change: Transaction<Tables>) => Promise<void>) | undefined;
+      by: string;
+      what: string;
+      detail: string;
+    } | null,
   ): Promise<Command> {
     const now = clock.now();
     const { id, isNew } = await db.transaction().execute(async (trx) => {
-      await within?.(trx);
+      await asked?.within?.(trx);
       // The row of the workspace is held until the commit, so numbers are given out in the order of commits.
       const { command_seq: seq } = await trx
         .updateTable('workspaces')
@@ -97,6 +102,10 @@ export function createCommands({
         .executeTakeFirstOrThrow();
       const { person, channel } = facts;
       if (person !== null && channel !== null) await requireAsker(trx, { account, person, channel });
+      if (asked !== null) {
+        const { by: actor, what, detail } = asked;
+        await changes.record(trx, { account, actor, what, detail });
+      }
       // A refresh that was given may be under way, with what was true before.
       const isRepeatable = facts.verb === 'refresh';
       const same = isRepeatable
@@ -148,14 +157,13 @@ export function createCommands({
     ) {
       const about = `${decision} in ${name}`;
       const facts = { verb, decision_id: decision, hash, person, channel, code, about };
-      const command = await add({ id, account_id }, facts, within);
-      await onChanged(id, decision);
-      await changes.record({
-        account: account_id,
-        actor: person,
+      const command = await add({ id, account_id }, facts, {
+        within,
+        by: person,
         what: `asked to ${verb} by ${channel}`,
         detail: reason === undefined ? about : `${about}: ${reason}`,
       });
+      await onChanged(id, decision);
       return command;
     },
     async giveRefresh(account) {
@@ -166,7 +174,7 @@ export function createCommands({
         .where('revoked_at', 'is', null)
         .execute();
       const nobody = { decision_id: null, hash: null, person: null, channel: null, code: null };
-      for (const each of linked) await add(each, { verb: 'refresh', about: 'the lease', ...nobody });
+      for (const each of linked) await add(each, { verb: 'refresh', about: 'the lease', ...nobody }, null);
     },
     async listWaiting(workspace, after) {
       const rows = await db
@@ -182,14 +190,24 @@ export function createCommands({
       return rows.map(toLinkCommand);
     },
     async settle(workspace, id, outcome) {
-      const settled = await db
-        .updateTable('commands')
-        .set({ outcome: JSON.stringify(outcome), ended_at: clock.now(), code: null })
-        .where('id', '=', id)
-        .where('workspace_id', '=', workspace.id)
-        .where('outcome', 'is', null)
-        .returning(['person', 'channel', 'verb', 'about', 'decision_id'])
-        .executeTakeFirst();
+      const settled = await db.transaction().execute(async (change) => {
+        const ended = await change
+          .updateTable('commands')
+          .set({ outcome: JSON.stringify(outcome), ended_at: clock.now(), code: null })
+          .where('id', '=', id)
+          .where('workspace_id', '=', workspace.id)
+          .where('outcome', 'is', null)
+          .returning(['person', 'verb', 'about', 'decision_id'])
+          .executeTakeFirst();
+        if (ended !== undefined)
+          await changes.record(change, {
+            account: workspace.account_id,
+            actor: workspace.name,
+            what: `answered ${ended.verb} of ${ended.person ?? 'the server'}`,
+            detail: `${ended.about}: ${outcome.outcome.replaceAll('_', ' ')}`,
+          });
+        return ended;
+      });
       if (settled === undefined) {
         const known = await db
           .selectFrom('commands')
@@ -199,12 +217,6 @@ export function createCommands({
           .executeTakeFirst();
         return known !== undefined;
       }
-      await changes.record({
-        account: workspace.account_id,
-        actor: workspace.name,
-        what: `answered ${settled.verb} of ${settled.person ?? 'the server'}`,
-        detail: `${settled.about}: ${outcome.outcome.replaceAll('_', ' ')}`,
-      });
       if (settled.decision_id !== null) await onChanged(workspace.id, settled.decision_id);
       for (const wake of waiting.get(id) ?? []) wake();
       return true;

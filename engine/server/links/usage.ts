@@ -86,18 +86,23 @@ export function createUsage({
     list: listDays,
     listTotals: (days) => listDays(null, days),
     async deleteOfWorkspace({ id, account_id, name }) {
-      await db.deleteFrom('usage_days').where('workspace_id', '=', id).execute();
-      await changes.record({ account: account_id, actor: name, what: 'usage deleted', detail: name });
+      await db.transaction().execute(async (change) => {
+        await change.deleteFrom('usage_days').where('workspace_id', '=', id).execute();
+        const said = { account: account_id, actor: name, what: 'usage deleted', detail: name };
+        await changes.record(change, said);
+      });
       await eraseDeleted();
     },
     async deleteOfAccount(account, actor) {
-      const { numDeletedRows } = await db
-        .deleteFrom('usage_days')
-        .where('account_id', '=', account)
-        .executeTakeFirstOrThrow();
-      const count = Number(numDeletedRows);
-      if (count > 0)
-        await changes.record({ account, actor, what: 'usage deleted', detail: 'of all workspaces' });
+      const count = await db.transaction().execute(async (change) => {
+        const { numDeletedRows } = await change
+          .deleteFrom('usage_days')
+          .where('account_id', '=', account)
+          .executeTakeFirstOrThrow();
+        const said = { account, actor, what: 'usage deleted', detail: 'of all workspaces' };
+        if (Number(numDeletedRows) > 0) await changes.record(change, said);
+        return Number(numDeletedRows);
+      });
       await eraseDeleted();
       return count;
     },

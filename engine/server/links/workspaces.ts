@@ -160,18 +160,18 @@ export function createWorkspaces({
           .where('key', '!=', key)
           .executeTakeFirstOrThrow();
         await plans.requireRoom(change, row.account_id, 'workspaces', Number(others.count));
+        await changes.record(change, {
+          account: row.account_id,
+          actor: person.name,
+          what: 'workspace linked',
+          detail: `${row.name} on ${machine.name}`,
+        });
         return change
           .insertInto('workspaces')
           .values(row)
           .onConflict((same) => same.columns(['account_id', 'key']).doUpdateSet(facts))
           .returningAll()
           .executeTakeFirstOrThrow();
-      });
-      await changes.record({
-        account: machine.account_id,
-        actor: person.name,
-        what: 'workspace linked',
-        detail: `${workspace.name} on ${machine.name}`,
       });
       return { workspace, token };
     },
@@ -209,7 +209,7 @@ export function createWorkspaces({
         await db.updateTable('workspaces').set({ name: next }).where('id', '=', workspace.id).execute();
     },
     async revoke(account, id, actor) {
-      const gone = await db.transaction().execute(async (change) => {
+      const wasLinked = await db.transaction().execute(async (change) => {
         const revoked = await change
           .updateTable('workspaces')
           .set({ revoked_at: clock.now() })
@@ -218,20 +218,18 @@ export function createWorkspaces({
           .where('revoked_at', 'is', null)
           .returning('name')
           .executeTakeFirst();
+        if (revoked === undefined) return false;
         // What waits there can be decided from here no longer.
-        if (revoked !== undefined) {
-          await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
-          await follower.followDecisions(change, id, true);
-        }
-        return revoked;
+        await change.deleteFrom('pending_decisions').where('workspace_id', '=', id).execute();
+        await follower.followDecisions(change, id, true);
+        await changes.record(change, { account, actor, what: 'workspace unlinked', detail: revoked.name });
+        return true;
       });
-      if (gone === undefined) return false;
-      follower.wake();
-      await changes.record({ account, actor, what: 'workspace unlinked', detail: gone.name });
-      return true;
+      if (wasLinked) follower.wake();
+      return wasLinked;
     },
     async remove(account, id, actor) {
-      const removeRow = async (change: Transaction<Tables>): Promise<{ name: string } | undefined> => {
+      const removeRow = async (change: Transaction<Tables>): Promise<boolean> => {
         // Its events, decisions and commands go with the row.
         const removed = await change
           .deleteFrom('workspaces')
@@ -239,16 +237,15 @@ export function createWorkspaces({
           .where('account_id', '=', account)
           .returning('name')
           .executeTakeFirst();
-        if (removed === undefined) return undefined;
+        if (removed === undefined) return false;
         await change.deleteFrom('deliveries').where('workspace_id', '=', id).execute();
         await forgetInTargets(change, account, id);
-        return removed;
+        await changes.record(change, { account, actor, what: 'workspace removed', detail: removed.name });
+        return true;
       };
-      const gone = await retryDeadlocks(() => db.transaction().execute(removeRow));
-      if (gone === undefined) return false;
-      await changes.record({ account, actor, what: 'workspace removed', detail: gone.name });
-      await eraseDeleted();
-      return true;
+      const wasThere = await retryDeadlocks(() => db.transaction().execute(removeRow));
+      if (wasThere) await eraseDeleted();
+      return wasThere;
     },
     close: sightings.close,
   };

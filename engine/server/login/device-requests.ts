@@ -162,16 +162,15 @@ export function createDeviceRequests({
           .select('name')
           .where('id', '=', person.account_id)
           .executeTakeFirstOrThrow();
+        await changes.record(change, {
+          account: person.account_id,
+          actor: person.name,
+          what: 'machine logged in',
+          detail: machine.name,
+        });
         return { machine, person, account: name };
       });
-      if (redeemed === null) return { error: 'invalid_grant' };
-      await changes.record({
-        account: redeemed.machine.account_id,
-        actor: redeemed.person.name,
-        what: 'machine logged in',
-        detail: redeemed.machine.name,
-      });
-      return { token, ...redeemed };
+      return redeemed === null ? { error: 'invalid_grant' } : { token, ...redeemed };
     },
 
     async look(userCode, person) {
@@ -187,24 +186,25 @@ export function createDeviceRequests({
       return found ?? null;
     },
 
-    async answer(userCode, person, isAllowed) {
-      const answered = await db
-        .updateTable('device_requests')
-        .set({ state: isAllowed ? 'approved' : 'denied' })
-        .where('user_hash', '=', hashUserCode(userCode))
-        .where('state', '=', 'pending')
-        .where('person_id', '=', person.id)
-        .where('expires_at', '>', clock.now())
-        .returning('machine_name')
-        .executeTakeFirst();
-      if (answered === undefined) return false;
-      await changes.record({
-        account: person.account_id,
-        actor: person.name,
-        what: isAllowed ? 'login allowed' : 'login refused',
-        detail: answered.machine_name,
-      });
-      return true;
-    },
+    answer: (userCode, person, isAllowed) =>
+      db.transaction().execute(async (change) => {
+        const answered = await change
+          .updateTable('device_requests')
+          .set({ state: isAllowed ? 'approved' : 'denied' })
+          .where('user_hash', '=', hashUserCode(userCode))
+          .where('state', '=', 'pending')
+          .where('person_id', '=', person.id)
+          .where('expires_at', '>', clock.now())
+          .returning('machine_name')
+          .executeTakeFirst();
+        if (answered === undefined) return false;
+        await changes.record(change, {
+          account: person.account_id,
+          actor: person.name,
+          what: isAllowed ? 'login allowed' : 'login refused',
+          detail: answered.machine_name,
+        });
+        return true;
+      }),
   };
 }

@@ -37,25 +37,26 @@ export function createMachines({
   changes: ChangeLog;
   stopWorkspaces: StopWorkspaces;
 }): Machines {
-  /** Removes a machine, and stops what was linked from it; null where there is none such. */
+  /** Removes a machine, and stops what was linked from it; false where there is none such. */
   async function remove(
     column: 'id' | 'token_hash',
     value: string,
-    account: string | null,
-  ): Promise<Pick<Machine, 'account_id' | 'name'> | null> {
-    let finish: (() => void) | undefined;
-    const gone = await db.transaction().execute(async (change) => {
+    { by, what }: { by: Person | null; what: string },
+  ): Promise<boolean> {
+    const finish = await db.transaction().execute(async (change) => {
       const removed = await change
         .deleteFrom('machines')
         .where(column, '=', value)
-        .$if(account !== null, (query) => query.where('account_id', '=', account!))
+        .$if(by !== null, (query) => query.where('account_id', '=', by!.account_id))
         .returning(['account_id', 'name'])
         .executeTakeFirst();
-      if (removed !== undefined) finish = await stopWorkspaces(change, removed.account_id, 'logged out');
-      return removed ?? null;
+      if (removed === undefined) return null;
+      const { account_id: account, name } = removed;
+      await changes.record(change, { account, actor: by?.name ?? name, what, detail: name });
+      return stopWorkspaces(change, account, 'logged out');
     });
     finish?.();
-    return gone;
+    return finish !== null;
   }
 
   return {
@@ -91,25 +92,8 @@ export function createMachines({
       return { machine, person, account: name };
     },
     async revokeToken(token) {
-      const gone = await remove('token_hash', hashToken(token), null);
-      if (gone !== null)
-        await changes.record({
-          account: gone.account_id,
-          actor: gone.name,
-          what: 'machine logged out',
-          detail: gone.name,
-        });
+      await remove('token_hash', hashToken(token), { by: null, what: 'machine logged out' });
     },
-    async revoke(id, by) {
-      const gone = await remove('id', id, by.account_id);
-      if (gone === null) return false;
-      await changes.record({
-        account: by.account_id,
-        actor: by.name,
-        what: 'machine revoked',
-        detail: gone.name,
-      });
-      return true;
-    },
+    revoke: (id, by) => remove('id', id, { by, what: 'machine revoked' }),
   };
 }

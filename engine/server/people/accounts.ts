@@ -36,7 +36,7 @@ export async function insertAccount(
     .onConflict((same) => same.column('name').doNothing())
     .executeTakeFirst();
   if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(account.name);
-  await changes.record({ account: account.id, actor, what: 'account added', detail: account.name }, change);
+  await changes.record(change, { account: account.id, actor, what: 'account added', detail: account.name });
   return account;
 }
 
@@ -88,10 +88,10 @@ export function createAccounts({
           });
         const ending = await stopWorkspaces(change, account.id, 'all');
         await change.deleteFrom('accounts').where('id', '=', account.id).execute();
+        await changes.record(change, { account: null, actor, what: 'account removed', detail: account.name });
         return ending;
       });
       finish();
-      await changes.record({ account: null, actor, what: 'account removed', detail: account.name });
       await eraseDeleted();
     },
   };

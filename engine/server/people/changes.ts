@@ -11,10 +11,10 @@ const NEWEST_FIRST: ListOrder = {
 
 /** The log of what was changed and by whom: sign-ins, logins of machines, people, plans. */
 export interface ChangeLog {
-  /** @param on the transaction that it belongs to, if it is to stand or fall with it */
+  /** Writes down a change within its transaction: one is never kept without the other. */
   record(
+    within: Transaction<Tables>,
     change: { account: string | null; actor: string; what: string; detail?: string },
-    on?: Transaction<Tables>,
   ): Promise<void>;
   /** The newest first. */
   list(account: string, wish?: PageWish): Promise<ListPage<Change>>;
@@ -22,8 +22,8 @@ export interface ChangeLog {
 
 export function createChangeLog({ db, clock }: { db: Kysely<Tables>; clock: Clock }): ChangeLog {
   return {
-    async record({ account, actor, what, detail = '' }, on) {
-      await (on ?? db)
+    async record(within, { account, actor, what, detail = '' }) {
+      await within
         .insertInto('changes')
         .values({ id: makeServerId('c'), account_id: account, at: clock.now(), actor, what, detail })
         .execute();

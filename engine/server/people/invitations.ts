@@ -44,12 +44,12 @@ export function createInvitations({
             expires_at: clock.now() + INVITATION_MS,
           })
           .execute();
-      });
-      await changes.record({
-        account: person.account_id,
-        actor,
-        what: kind === 'invite' ? 'person invited' : 'password reset offered',
-        detail: person.name,
+        await changes.record(change, {
+          account: person.account_id,
+          actor,
+          what: kind === 'invite' ? 'person invited' : 'password reset offered',
+          detail: person.name,
+        });
       });
       return token;
     },
@@ -65,7 +65,7 @@ export function createInvitations({
     },
     async takeInvitation(token, password) {
       const stored = await passwords.store(password);
-      const person = await db.transaction().execute(async (change) => {
+      return db.transaction().execute(async (change) => {
         const taken = await change
           .deleteFrom('invitations')
           .where('token_hash', '=', hashToken(token))
@@ -74,16 +74,16 @@ export function createInvitations({
           .executeTakeFirst();
         if (taken === undefined) return null;
         await change.deleteFrom('browser_sessions').where('person_id', '=', taken.person_id).execute();
-        return change
+        const person = await change
           .updateTable('people')
           .set({ password: stored })
           .where('id', '=', taken.person_id)
           .returningAll()
           .executeTakeFirstOrThrow();
+        const { account_id: account, name: actor } = person;
+        await changes.record(change, { account, actor, what: 'password set' });
+        return person;
       });
-      if (person !== null)
-        await changes.record({ account: person.account_id, actor: person.name, what: 'password set' });
-      return person;
     },
   };
 }

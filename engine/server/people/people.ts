@@ -124,7 +124,7 @@ export function createPeople({
       .onConflict((same) => same.column('name_key').doNothing())
       .executeTakeFirst();
     if (Number(numInsertedOrUpdatedRows) === 0) throw takenError(name);
-    await changes.record({ account, actor, what: 'person added', detail: `${name}, ${role}` }, change);
+    await changes.record(change, { account, actor, what: 'person added', detail: `${name}, ${role}` });
   }
 
   return {
@@ -181,15 +181,15 @@ export function createPeople({
         await change.deleteFrom('people').where('id', '=', person.id).execute();
         const asker = { account: person.account_id, person: person.name, channels: PERSONAL };
         await withdrawWishes(change, asker, clock.now(), follower.followDecisions);
+        await changes.record(change, {
+          account: person.account_id,
+          actor,
+          what: 'person removed',
+          detail: person.name,
+        });
         return stopWorkspaces(change, person.account_id, 'logged out');
       });
       finish();
-      await changes.record({
-        account: person.account_id,
-        actor,
-        what: 'person removed',
-        detail: person.name,
-      });
       await eraseDeleted();
     },
     async setRole(person, role, actor) {
@@ -202,12 +202,12 @@ export function createPeople({
           .returning('id')
           .executeTakeFirstOrThrow();
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
-      });
-      await changes.record({
-        account: person.account_id,
-        actor,
-        what: 'role changed',
-        detail: `${person.name}: ${role}`,
+        await changes.record(change, {
+          account: person.account_id,
+          actor,
+          what: 'role changed',
+          detail: `${person.name}: ${role}`,
+        });
       });
     },
     async setPassword(person, password) {
@@ -218,8 +218,9 @@ export function createPeople({
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
         // An address for a new password that was made before would undo this one.
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
+        const { account_id: account, name: actor } = person;
+        await changes.record(change, { account, actor, what: 'password changed' });
       });
-      await changes.record({ account: person.account_id, actor: person.name, what: 'password changed' });
       return { ...person, password: stored };
     },
   };

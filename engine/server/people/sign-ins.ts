@@ -79,12 +79,12 @@ export function createSignIns({
             browser: browser.slice(0, 200),
           })
           .execute();
-      });
-      await changes.record({
-        account: person.account_id,
-        actor: person.name,
-        what: 'signed in',
-        detail: `from ${address}`,
+        await changes.record(change, {
+          account: person.account_id,
+          actor: person.name,
+          what: 'signed in',
+          detail: `from ${address}`,
+        });
       });
       return token;
     },

@@ -133,16 +133,18 @@ export function createPlans({
     },
     async set(plan, key, given, actor) {
       const value = readValue(key, given);
-      await db
-        .insertInto('plan_values')
-        .values({ plan, key, value })
-        .onConflict((same) => same.columns(['plan', 'key']).doUpdateSet({ value }))
-        .execute();
-      await changes.record({
-        account: null,
-        actor,
-        what: 'plan changed',
-        detail: `${plan}: ${key}=${value}`,
+      await db.transaction().execute(async (change) => {
+        await change
+          .insertInto('plan_values')
+          .values({ plan, key, value })
+          .onConflict((same) => same.columns(['plan', 'key']).doUpdateSet({ value }))
+          .execute();
+        await changes.record(change, {
+          account: null,
+          actor,
+          what: 'plan changed',
+          detail: `${plan}: ${key}=${value}`,
+        });
       });
       const accounts = await db.selectFrom('accounts').select('id').where('plan', '=', plan).execute();
       await onChanged(accounts.map(({ id }) => id));
@@ -150,33 +152,37 @@ export function createPlans({
     },
     entitlementsOf,
     async assign(account, plan, actor) {
-      await db.updateTable('accounts').set({ plan }).where('id', '=', account.id).execute();
-      await changes.record({
-        account: account.id,
-        actor,
-        what: 'plan',
-        detail: `${account.plan} to ${plan}`,
+      await db.transaction().execute(async (change) => {
+        await change.updateTable('accounts').set({ plan }).where('id', '=', account.id).execute();
+        await changes.record(change, {
+          account: account.id,
+          actor,
+          what: 'plan',
+          detail: `${account.plan} to ${plan}`,
+        });
       });
       await onChanged([account.id]);
     },
     async switchAddon(account, addon, isOn, actor) {
-      if (isOn)
-        await db
-          .insertInto('addons')
-          .values({ account_id: account.id, addon })
-          .onConflict((same) => same.columns(['account_id', 'addon']).doNothing())
-          .execute();
-      else
-        await db
-          .deleteFrom('addons')
-          .where('account_id', '=', account.id)
-          .where('addon', '=', addon)
-          .execute();
-      await changes.record({
-        account: account.id,
-        actor,
-        what: 'add-on',
-        detail: `${addon} ${isOn ? 'on' : 'off'}`,
+      await db.transaction().execute(async (change) => {
+        if (isOn)
+          await change
+            .insertInto('addons')
+            .values({ account_id: account.id, addon })
+            .onConflict((same) => same.columns(['account_id', 'addon']).doNothing())
+            .execute();
+        else
+          await change
+            .deleteFrom('addons')
+            .where('account_id', '=', account.id)
+            .where('addon', '=', addon)
+            .execute();
+        await changes.record(change, {
+          account: account.id,
+          actor,
+          what: 'add-on',
+          detail: `${addon} ${isOn ? 'on' : 'off'}`,
+        });
       });
       await onChanged([account.id]);
     },
