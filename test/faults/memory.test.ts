@@ -4,8 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { memoryRig } from '../engine/knowledge/memory/rig.ts';
-import { readFilesBelow } from '../support/folder-files.ts';
-import { until } from '../support/wait.ts';
+import { appears, readFilesBelow } from '../support/folder-files.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 const FILES = 400;
@@ -43,11 +42,9 @@ describe('the memory, when the engine is killed', { timeout: 120_000 }, () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const before = readFilesBelow(join(folder, 'okf'));
         await ws.svc(['memory', 'add', '--title', `Round ${round}`, `Words of ${round}`]);
+        const writing = appears(folder, (name) => name.includes('svc-draft'), 'the export to write');
         const exporting = ws.svc(['memory', 'export']);
-        await until(
-          () => readdirSync(folder).some((name) => name.includes('svc-draft')) || null,
-          'the export to write',
-        );
+        await writing;
         await ws.killDaemon();
         const left = readFilesBelow(join(folder, 'okf'));
         const isNew = (files: Record<string, string>): boolean =>

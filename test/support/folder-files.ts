@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { settled } from './wait.ts';
 
 /** The paths of all files below a folder, in order. */
 export const listFilesBelow = (folder: string): string[] =>
@@ -10,3 +11,16 @@ export const listFilesBelow = (folder: string): string[] =>
 /** Their texts, by path. */
 export const readFilesBelow = (folder: string): Record<string, string> =>
   Object.fromEntries(listFilesBelow(folder).map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
+
+/** Resolves once something in a folder has had such a name, if only for a moment. Looks from the call on. */
+export async function appears(folder: string, isIt: (name: string) => boolean, what: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_event, name) => {
+    if (name !== null && isIt(name)) resolve();
+  });
+  try {
+    await settled(promise, what);
+  } finally {
+    watcher.close();
+  }
+}

@@ -273,8 +273,8 @@ test('a worker on transport acp works confined, with its questions and our tools
     await rig.call('ask.answer', { id: ask_id, answer: 'Allow (once)' });
     const ended = await rig.settled(id);
     assert.deepEqual([ended.failure, ended.commits, ended.profile], [null, 1, 'strict'], rig.log(id));
-    const { state } = await rig.call('verify.status', { session: id });
-    assert.equal(state, 'reported', rig.log(id));
+    // The tests that it reported are run again, whenever there is time.
+    await until(async () => (await rig.call('verify.status', { session: id })).state === 'verified');
   } finally {
     await rig.close();
   }

@@ -162,7 +162,8 @@ describe('a limit with a known end', () => {
     const limited = says({
       is_error: true,
       api_error_status: 429,
-      result: 'Rate limited. Try again in 1 s.',
+      // Long enough to be seen, and shorter than the pauses that follow.
+      result: 'Rate limited. Try again in 10 s.',
     });
     writeFileSync(bin, `#!/bin/sh\necho '${limited}'\n`);
     try {
