@@ -191,7 +191,7 @@ export const OUTCOMES = {
   code_closed: 'five codes were wrong; approving from outside is closed for a quarter of an hour',
   too_old: 'it was given more than an hour ago',
   unknown_verb: 'the workspace does not know this verb',
-  refused: 'the workspace could not start it; `code` says why',
+  refused: 'the workspace could not do it; `code` says why',
 } as const;
 export type OutcomeWord = keyof typeof OUTCOMES;
 

@@ -36,7 +36,7 @@ export interface ApplyDeps {
   requireConsent(): void;
 }
 
-const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
+export const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
   outcome,
   session_id: null,
   decided_by: null,
@@ -152,11 +152,11 @@ export function createCommandApplier(deps: ApplyDeps) {
         return outcome;
       }),
     /** Records how a command ended that decides nothing. */
-    keepOutcome: (id: string, outcome: OutcomeWord): Promise<CommandOutcome> =>
+    keepOutcome: (id: string, outcome: CommandOutcome): Promise<CommandOutcome> =>
       storage.write(() => {
-        const known = rows.findOutcome(id) ?? say(outcome);
-        if (rows.findOutcome(id) === null) rows.keepOutcome(id, known, clock.now());
-        return known;
+        const known = rows.findOutcome(id);
+        if (known === null) rows.keepOutcome(id, outcome, clock.now());
+        return known ?? outcome;
       }),
   };
 }

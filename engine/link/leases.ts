@@ -6,7 +6,7 @@ import type { LeaseFacts } from '../access/index.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { createDueTimer } from '../base/due-timer.ts';
-import { asSvcError } from '../base/errors.ts';
+import { asSvcError, type ErrorCode, SvcError } from '../base/errors.ts';
 import { type LeaseClaims, readEntitlements, verifyLease } from '../base/lease.ts';
 import type { Log } from '../base/log.ts';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
@@ -54,8 +54,8 @@ export interface Leases {
   /** Begins to renew it, once that was read and the link is kept. */
   start(): void;
   view(): LeaseFacts;
-  /** Asks the server now: the `refresh` of its commands, and after linking. */
-  refresh(): Promise<LeaseFacts>;
+  /** Asks the server now: the `refresh` of its commands, and after linking. `failure` is the code of why it gave none. */
+  refresh(): Promise<LeaseFacts & { failure: ErrorCode | null }>;
   /** Forgets it: the workspace was unlinked, or its token revoked. */
   drop(state: 'none' | 'revoked'): void;
   close(): Promise<void>;
@@ -93,6 +93,8 @@ export function createLeases(deps: LeasesDeps): Leases {
       ? null
       : `SVC_LEASE_SECRET has fewer than ${SHORTEST_ROOT_SECRET} bytes`;
   let failures = 0;
+  /** Of the last question. */
+  let failure: ErrorCode | null = null;
   let renewing: Promise<void> | null = null;
   let first: NodeJS.Timeout | undefined;
 
@@ -164,7 +166,8 @@ export function createLeases(deps: LeasesDeps): Leases {
     try {
       verified = await verifyLease(answer.lease, expectedOf(link));
       // One that answers an earlier question would set the clock back.
-      if (verified.nonce !== nonce) throw new Error('the lease does not count: it answers another question');
+      if (verified.nonce !== nonce)
+        throw new SvcError('lease_invalid', 'the lease does not count: it answers another question');
     } catch (error) {
       // What was verified before goes on until it ends.
       if (claims === null) missing = 'invalid';
@@ -190,9 +193,12 @@ export function createLeases(deps: LeasesDeps): Leases {
     try {
       await fetchOnce(link);
       failures = 0;
-    } catch (error) {
+      failure = null;
+    } catch (thrown) {
+      const error = asSvcError(thrown);
       failures += 1;
-      problem = asSvcError(error).message;
+      failure = error.code;
+      problem = error.message;
       log.warn({ error: problem }, 'the lease was not renewed');
     }
     const pause = failures === 0 ? RENEW_MS : backoffMs(failures, { ...RETRY, random });
@@ -241,7 +247,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       // One that is under way may have been answered before what is to be known changed.
       await renewing;
       await renew();
-      return view();
+      return { ...view(), failure };
     },
     drop(state) {
       drop(state);

@@ -10,7 +10,7 @@ import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { linkAnswer, MOST_DECISIONS } from '../http/link-protocol.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { createCommandApplier } from './apply-command.ts';
+import { createCommandApplier, say } from './apply-command.ts';
 import { chooseServer } from './choose-server.ts';
 import { createLinkClient, type LinkClient } from './client.ts';
 import type { ServerConfig } from './config.ts';
@@ -186,8 +186,11 @@ export function createLink(deps: LinkDeps): Link {
           if (outcome.outcome === 'unknown_verb') log.warn({ verb: command.verb }, 'a command was refused');
           return outcome;
         }
-        await deps.leases.refresh();
-        return applier.keepOutcome(command.id, 'refreshed');
+        const { failure } = await deps.leases.refresh();
+        return applier.keepOutcome(
+          command.id,
+          failure === null ? say('refreshed') : say('refused', { code: failure }),
+        );
       },
       async prepare(signal) {
         await outbox.dropOld();

@@ -60,7 +60,7 @@ function describeOutcome({ person, channel, outcome }: Command): {
     code_closed: say`Too many codes were wrong: approving from outside is closed for a quarter of an hour.`,
     too_old: say`It reached the workspace too late.`,
     unknown_verb: say`The workspace did not understand it; it may be older than this server.`,
-    refused: say`The workspace could not start it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
+    refused: say`The workspace could not do it: ${(said.code ?? 'unknown').replaceAll('_', ' ')}.`,
   };
   return {
     text: texts[said.outcome] ?? own('The workspace gave no answer that this server knows.'),

@@ -190,7 +190,7 @@ export function checkOutcome(standing: Standing): void {
     case 'refused':
       throw new SvcError(
         isErrorCode(said.code) ? said.code : 'conflict',
-        `the workspace could not start it: ${(said.code ?? 'it does not say why').replaceAll('_', ' ')}`,
+        `the workspace could not do it: ${(said.code ?? 'it does not say why').replaceAll('_', ' ')}`,
         { data },
       );
     default:

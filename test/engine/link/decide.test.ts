@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { CommandOutcome } from '../../../engine/http/link-protocol.ts';
 import { logMachineIn, onBothDatabases } from '../../support/linked-server.ts';
 import { type LinkedWorkspace, linkWorkspace } from '../../support/linked-workspace.ts';
 import { listPageFaults } from '../../support/page-faults.ts';
@@ -29,6 +30,11 @@ onBothDatabases((start) => {
         async () => (await status()).quotas.find(({ name }) => name === 'projects')?.limit === 7,
         'the new quota',
       );
+      const readOutcomes = async (): Promise<(string | null)[]> => {
+        const rows = await server.parts.db.selectFrom('commands').select('outcome').execute();
+        return rows.map(({ outcome }) => outcome && (JSON.parse(outcome) as CommandOutcome).outcome);
+      };
+      await until(async () => (await readOutcomes()).every((outcome) => outcome === 'refreshed'));
     });
 
     it('is told that the plan has no room for it, and stays linked as it was', async () => {

@@ -118,6 +118,11 @@ describe('a server that was stolen', () => {
     await setKey('server.decide_code', false);
   });
 
+  it('hears what became of a refresh when the lease that it gives does not count', async () => {
+    const { outcome, code } = await server.give({ verb: 'refresh' });
+    assert.deepEqual([outcome, code], ['refused', 'lease_invalid']);
+  });
+
   it('gets no token elsewhere by a redirect, and no memory by an endless answer', async () => {
     const stolen: string[] = [];
     const thief = createServer((request, response) => {
