@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
+import { laterBy } from '../database/later-by.ts';
 import type { ChatChannel, ChatMessageRow, Tables } from '../database/tables.ts';
 import type { MessageRows } from './message-rows.ts';
 
@@ -102,14 +103,7 @@ export function createSentMessages({
     async postponeEnd(channel: string, idle: number, now: number): Promise<void> {
       await db
         .updateTable('chat_messages')
-        .set(({ eb, val }) => ({
-          due_at: eb
-            .case()
-            .when('due_at', '<', now - idle)
-            .then(eb('due_at', '+', idle))
-            .else(val(now))
-            .end(),
-        }))
+        .set({ due_at: laterBy('due_at', idle, now) })
         .where('channel_id', '=', channel)
         .where('due_at', '<=', now)
         .execute();

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { laterBy } from '../database/later-by.ts';
 import { type ListOrder, type ListPage, type PageWish, readListPage } from '../database/list-page.ts';
 import type { DeliveryRow, DeliveryState, PauseReason, Tables, Target } from '../database/tables.ts';
 
@@ -94,14 +95,7 @@ export function createOutbox(db: Kysely<Tables>) {
       await db.transaction().execute(async (change) => {
         await change
           .updateTable('deliveries')
-          .set(({ eb, val }) => ({
-            first_at: eb
-              .case()
-              .when('first_at', '<', now - idle)
-              .then(eb('first_at', '+', idle))
-              .else(val(now))
-              .end(),
-          }))
+          .set({ first_at: laterBy('first_at', idle, now) })
           .where('target_id', '=', id)
           .where('state', '=', 'waiting')
           .execute();
