@@ -25,6 +25,7 @@ import { createMachines } from './login/machines.ts';
 import { createChangeLog } from './people/changes.ts';
 import { createFailureCounter } from './people/failures.ts';
 import { createFirstRun } from './people/first-run.ts';
+import { createPasswordChecks } from './people/password-checks.ts';
 import { createPasswords, type PasswordCost } from './people/passwords.ts';
 import { createPeople } from './people/people.ts';
 import { createLeaseIssuer } from './plans/leases.ts';
@@ -190,6 +191,7 @@ export async function openParts(
       log,
       people,
       passwords,
+      passwordChecks: createPasswordChecks({ failures, passwords }),
       firstRun,
       changes,
       failures,

@@ -3,12 +3,9 @@ import { Hono } from 'hono';
 import type { Role } from '../database/tables.ts';
 import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
-import { formatPause } from '../pages/layout.tsx';
-import { SIGN_IN_RULE } from '../people/failures.ts';
-import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } from './guards.ts';
-import { type Refusal, readRefusal } from './refusals.ts';
+import { describeRefused, type Refusal, readRefusal } from './refusals.ts';
 
 const SAID: Readonly<Record<string, string>> = {
   revoked: 'The machine was revoked: its token opens nothing any more.',
@@ -20,7 +17,7 @@ const SAID: Readonly<Record<string, string>> = {
 
 /** Pages of an account, for its people. What belongs to another account is 404, like what does not exist. */
 export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, passwords, machines, changes, failures, origin } = parts;
+  const { people, passwordChecks, machines, changes, origin } = parts;
   const routes = new Hono<ServerEnv>();
 
   routes.get('/machines', async (context) => {
@@ -138,16 +135,11 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
   });
   routes.post('/password', async (context) => {
     const { person } = context.get('signedIn');
-    const key = `sign-in ${person.name_key} ${networkOf(context.get('address'))}`;
-    const pause = await failures.begin(key, SIGN_IN_RULE);
-    if (pause > 0) {
-      context.header('Retry-After', String(Math.ceil(pause / 1000)));
-      return renderSignIns(context, `Too many wrong passwords. Try again in ${formatPause(pause)}.`, 429);
-    }
     const field = await readForm(context);
-    if (!(await passwords.matches(field('old'), person.password)))
-      return renderSignIns(context, 'That is not your password.', 403);
-    await failures.forgive(key);
+    const typed = { name: person.name, stored: person.password };
+    const checked = await passwordChecks.check(field('old'), typed, context.get('address'));
+    if ('refused' in checked) return renderSignIns(context, describeRefused(context, checked), 429);
+    if (!checked.isRight) return renderSignIns(context, 'That is not your password.', 403);
     try {
       const changed = await people.setPassword(person, field('password'));
       // All sign-ins are over, this one too; it goes on under a new id.

@@ -21,6 +21,7 @@ import type { Machines } from '../login/machines.ts';
 import type { ChangeLog } from '../people/changes.ts';
 import type { FailureCounter } from '../people/failures.ts';
 import type { FirstRun } from '../people/first-run.ts';
+import type { PasswordChecks } from '../people/password-checks.ts';
 import type { Passwords } from '../people/passwords.ts';
 import type { People, SignedIn } from '../people/people.ts';
 import type { LeaseIssuer } from '../plans/leases.ts';
@@ -34,6 +35,7 @@ export interface ServerParts {
   log: Log;
   people: People;
   passwords: Passwords;
+  passwordChecks: PasswordChecks;
   firstRun: FirstRun;
   failures: FailureCounter;
   changes: ChangeLog;

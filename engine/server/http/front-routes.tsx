@@ -2,17 +2,15 @@
 import { Hono } from 'hono';
 import type { Person } from '../database/tables.ts';
 import { InvitationPage, MessagePage, SetupPage, SignInPage } from '../pages/front.tsx';
-import { formatPause } from '../pages/layout.tsx';
-import { CODE_RULE, SIGN_IN_RULE } from '../people/failures.ts';
-import { nameKey } from '../people/names.ts';
+import { CODE_RULE } from '../people/failures.ts';
 import { networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { findVisitor, readForm, readNextPage, writeSessionCookie } from './guards.ts';
-import { readRefusal } from './refusals.ts';
+import { askToWait, describeRefused, readRefusal } from './refusals.ts';
 
 /** Pages before sign-in: setting up, signing in and out, invitations. */
 export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
-  const { people, passwords, firstRun, failures, origin } = parts;
+  const { people, passwordChecks, firstRun, failures, origin } = parts;
   const routes = new Hono<ServerEnv>();
 
   /** A new session under a new id; whatever the browser brought is worth nothing. */
@@ -58,21 +56,18 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
   routes.post('/sign-in', async (context) => {
     const field = await readForm(context);
     const [name, next] = [field('name'), field('next')];
-    const key = `sign-in ${nameKey(name)} ${networkOf(context.get('address'))}`;
-    const pause = await failures.begin(key, SIGN_IN_RULE);
-    if (pause > 0) {
-      context.header('Retry-After', String(Math.ceil(pause / 1000)));
-      const error = `Too many wrong passwords. Try again in ${formatPause(pause)}.`;
+    const person = await people.find(name).catch(() => null);
+    const stored = person?.password ?? null;
+    const checked = await passwordChecks.check(field('password'), { name, stored }, context.get('address'));
+    if ('refused' in checked) {
+      const error = describeRefused(context, checked);
       return context.html(<SignInPage error={error} name={name} next={next} />, 429);
     }
-    const person = await people.find(name).catch(() => null);
-    const isRight = await passwords.matches(field('password'), person?.password ?? null);
-    if (!isRight || person === null)
+    if (!checked.isRight || person === null)
       return context.html(
         <SignInPage error="Name and password do not match." name={name} next={next} />,
         403,
       );
-    await failures.forgive(key);
     await openSession(context, person);
     return context.redirect(readNextPage(next), 303);
   });
@@ -103,8 +98,7 @@ export function frontRoutes(parts: ServerParts): Hono<ServerEnv> {
     const key = `invitation ${networkOf(context.get('address'))}`;
     const pause = await failures.begin(key, CODE_RULE);
     if (pause > 0) {
-      context.header('Retry-After', String(Math.ceil(pause / 1000)));
-      const text = `Too many addresses were wrong. Try again in ${formatPause(pause)}.`;
+      const text = askToWait(context, 'Too many addresses were wrong', pause);
       return context.html(<MessagePage title="Not now" text={text} />, 429);
     }
     const invited = await people.findInvited(token);

@@ -2,12 +2,12 @@
 import { Hono } from 'hono';
 import { EXPIRES_S } from '../login/device-requests.ts';
 import { DeviceAnswerPage, DeviceCodePage } from '../pages/device.tsx';
-import { formatPause } from '../pages/layout.tsx';
 import { CODE_RULE } from '../people/failures.ts';
 import { normalizeTypedCode } from '../people/first-run.ts';
 import { isSameNetwork, networkOf } from './client-address.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, requireSignedIn } from './guards.ts';
+import { askToWait } from './refusals.ts';
 
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** The one client that this server knows: svc itself. Public, so it has no secret (RFC 8628, section 3.1). */
@@ -44,8 +44,7 @@ export function deviceRoutes(parts: ServerParts): Hono<ServerEnv> {
     const code = showCode((await readForm(context))('user_code'));
     const pause = await countTry(context);
     if (pause > 0) {
-      context.header('Retry-After', String(Math.ceil(pause / 1000)));
-      const error = `Too many wrong codes. Try again in ${formatPause(pause)}.`;
+      const error = askToWait(context, 'Too many wrong codes', pause);
       return context.html(<DeviceCodePage signedIn={signedIn} error={error} />, 429);
     }
     const request = await devices.look(code, signedIn.person);

@@ -1,5 +1,8 @@
 import { toHttpStatus } from '../../base/errors.ts';
 import { toServerError } from '../database/errors.ts';
+import { formatPause } from '../pages/layout.tsx';
+import type { PasswordCheck } from '../people/password-checks.ts';
+import type { ServerContext } from './context.ts';
 
 /** What a page says of what was refused. */
 export interface Refusal {
@@ -15,3 +18,20 @@ export function readRefusal(thrown: unknown): Refusal {
   const error = hint === undefined ? message : `${message}: ${String(hint)}`;
   return { error, status: status === 403 || status === 404 || status === 409 ? status : 422 };
 }
+
+/** Tells a program how long to wait, and gives the sentence for a person. */
+export function askToWait(context: ServerContext, why: string, waitMs: number): string {
+  context.header('Retry-After', String(Math.ceil(waitMs / 1000)));
+  return `${why}. Try again in ${formatPause(waitMs)}.`;
+}
+
+const WHY_NOT_COMPARED = {
+  too_many_wrong: 'Too many wrong passwords',
+  busy: 'Too many people sign in from your network just now',
+};
+
+/** What a page says of a password that was not compared. */
+export const describeRefused = (
+  context: ServerContext,
+  { refused, waitMs }: Extract<PasswordCheck, { refused: unknown }>,
+): string => askToWait(context, WHY_NOT_COMPARED[refused], waitMs);

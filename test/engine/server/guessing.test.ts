@@ -67,6 +67,38 @@ onBothDatabases((start) => {
     assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);
   });
 
+  it('passwords of one network are compared few at a time, and keep those of others waiting no longer', async () => {
+    const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
+    await setUpServer(server);
+    const { passwords } = server.parts;
+    const { matches } = passwords;
+    const goOn = Promise.withResolvers<void>();
+    const eighth = Promise.withResolvers<void>();
+    let compared = 0;
+    passwords.matches = async (...given) => {
+      compared += 1;
+      if (compared === 8) eighth.resolve();
+      if (compared <= 8) await goOn.promise;
+      return matches(...given);
+    };
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const guesses = Array.from({ length: 8 }, (_, at) => guess(server, `n${at}`, from('192.0.2.1')));
+    await eighth.promise;
+    const refused = await guess(server, 'ann', from('192.0.2.1'));
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '2']);
+    assert.match(refused.text, /Too many people sign in from your network just now. Try again in 2 seconds/);
+    const fields = { name: 'ann', password: PASSWORD };
+    const other = await openBrowser(server).post('/sign-in', fields, from('198.51.100.1'));
+    assert.equal(other.status, 303);
+    goOn.resolve();
+    assert.deepEqual(
+      (await Promise.all(guesses)).map(({ status }) => status),
+      Array(8).fill(403),
+    );
+    const again = await openBrowser(server).post('/sign-in', fields, from('192.0.2.1'));
+    assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
+  });
+
   it('a change of the password is no way to guess it either, and says when to try again', async () => {
     const server = await openServer();
     const ann = await setUpServer(server);

@@ -1,0 +1,59 @@
+import { networkOf } from '../http/client-address.ts';
+import { type FailureCounter, SIGN_IN_RULE } from './failures.ts';
+import { nameKey } from './names.ts';
+import type { Passwords } from './passwords.ts';
+
+/** So many passwords of one network wait to be compared, and so many of all: each takes a good part of a second. */
+const MOST_OF_NETWORK = 8;
+const MOST = 64;
+const BUSY_MS = 2000;
+
+/** Whether a password was right; else why it was not compared at all, and how long to wait, ms. */
+export type PasswordCheck = { isRight: boolean } | { refused: 'too_many_wrong' | 'busy'; waitMs: number };
+
+/** Compares passwords that people type, so often for a name and network, and so many at once. */
+export interface PasswordChecks {
+  /** @param stored null for a person who is not there or has no password yet, which takes as long and is wrong */
+  check(
+    password: string,
+    of: { name: string; stored: string | null },
+    address: string,
+  ): Promise<PasswordCheck>;
+}
+
+export function createPasswordChecks({
+  failures,
+  passwords,
+}: {
+  failures: FailureCounter;
+  passwords: Pick<Passwords, 'matches'>;
+}): PasswordChecks {
+  const waiting = new Map<string, number>();
+  let allWaiting = 0;
+
+  async function compare(password: string, stored: string | null, key: string): Promise<PasswordCheck> {
+    const waitMs = await failures.begin(key, SIGN_IN_RULE);
+    if (waitMs > 0) return { refused: 'too_many_wrong', waitMs };
+    const isRight = await passwords.matches(password, stored);
+    if (isRight) await failures.forgive(key);
+    return { isRight };
+  }
+
+  return {
+    async check(password, { name, stored }, address) {
+      const network = networkOf(address);
+      const ofNetwork = waiting.get(network) ?? 0;
+      if (ofNetwork >= MOST_OF_NETWORK || allWaiting >= MOST) return { refused: 'busy', waitMs: BUSY_MS };
+      waiting.set(network, ofNetwork + 1);
+      allWaiting += 1;
+      try {
+        return await compare(password, stored, `sign-in ${nameKey(name)} ${network}`);
+      } finally {
+        allWaiting -= 1;
+        const left = (waiting.get(network) ?? 1) - 1;
+        if (left === 0) waiting.delete(network);
+        else waiting.set(network, left);
+      }
+    },
+  };
+}
