@@ -3,6 +3,7 @@ import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { formatCount } from '../../base/text.ts';
 import type { SignedIn } from '../people/people.ts';
+import { STYLE_PATH } from './style.ts';
 
 const LINKS = [
   ['/app', 'Waiting'],
@@ -46,7 +47,7 @@ export function Page({
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
           <title>{`${cutTitle(title)} · svc`}</title>
-          <link rel="stylesheet" href="/style.css" />
+          <link rel="stylesheet" href={STYLE_PATH} />
         </head>
         <body>
           <header>

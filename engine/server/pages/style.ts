@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** The one stylesheet; pages have no scripts and no inline styles. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: #c8ccd4; --soft: #f3f4f6; --text: #16181d; --dim: #565c68; --back: #fff; --strong: #0b5cad; --on-strong: #fff; --bad: #a4161a; }
@@ -77,3 +79,6 @@ dd { margin: 0; }
   dd + dt { margin-top: 0.5rem; }
 }
 `;
+
+/** Browsers keep it for an hour: another one has another address. */
+export const STYLE_PATH = `/style.css?v=${hash('sha256', STYLE, 'hex').slice(0, 8)}`;

@@ -1,6 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,47}$/u;
+/** Letters with the marks that many scripts write on them, but for marks that nobody sees; digits and a few signs. */
+const NAME =
+  /^(?=.{1,48}$)(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]\p{M}{0,3}(?:[\p{L}\p{N}]\p{M}{0,3}|[ ._-])*$/u;
 
 /** A name as it is compared, and as tries of it are counted: one key, in whatever way it was typed. */
 export const nameKey = (name: string): string => name.trim().normalize('NFKC').toLowerCase();

@@ -99,6 +99,37 @@ onBothDatabases((start) => {
     });
   });
 
+  it('people have names in any script, and none that looks like another by a mark that nobody sees', async () => {
+    const server = await start();
+    try {
+      await setUpServer(server);
+      const { people } = server.parts;
+      const { id: account } = await people.findAccount('home');
+      await server.parts.plans.set('free', 'people', 'none', 'a test');
+      const add = (name: string) =>
+        people.add({ name, account, role: 'member', isOperator: false, password: null }, 'ann');
+      for (const name of ['नितिन', 'ธีรพงษ์', 'Zoë', 'Nguyễn Văn A.', 'يُوسُف', '山田_太郎', 'o-2']) {
+        const added = await add(name);
+        assert.equal((await people.find(name.normalize('NFD').toUpperCase())).id, added.id, name);
+      }
+      const refused = [
+        ...[
+          'bob\u034f',
+          'bob\ufe0f',
+          'bob\u200d',
+          'b\u00adob',
+          'bob\u202e',
+          'bo\u0301\u0302\u0303\u0304\u0305b',
+        ],
+        ...['\u0301bob', 'bob \u0301', '-bob', '', 'b@b', 'b/b', 'b\nb', 'x'.repeat(49)],
+      ];
+      for (const name of refused)
+        await assert.rejects(add(name), { code: 'fields_invalid' }, JSON.stringify(name));
+    } finally {
+      await server.close();
+    }
+  });
+
   describe('signing in', () => {
     it('gives a new session each time and ends it when signed out', async () => {
       const server = await start();
