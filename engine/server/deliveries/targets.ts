@@ -18,6 +18,9 @@ import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-wo
 
 /** After a new secret was made, the one before signs as well for so long. */
 export const OVERLAP_MS = 24 * 3600_000;
+/** Whether the secret before the present one signs as well. */
+export const isOverlapping = ({ old_until }: Pick<Target, 'old_until'>, now: number): boolean =>
+  (old_until ?? 0) > now;
 /** How many hosted webhooks an account has at most. */
 const MOST_WEBHOOKS = 20;
 const LONGEST_URL = 2000;
@@ -52,8 +55,11 @@ export interface Targets {
   ): Promise<void>;
   switch(target: Target, isOn: boolean, actor: string): Promise<void>;
   remove(target: Target, actor: string): Promise<void>;
-  /** A new secret, told this once; the old one signs as well for a day. */
-  rotateSecret(target: Target, actor: string): Promise<string>;
+  /**
+   * A new secret, told this once; the old one signs as well for a day. Throws `conflict` within that day, unless what still signs is
+   * to end at once.
+   */
+  rotateSecret(target: Target, actor: string, how?: { endsOverlap?: boolean }): Promise<string>;
   /** Sends again what waits at one that was paused. */
   resume(target: Target, actor: string): Promise<void>;
   /** Where a target leads, and what signs for it now. */
@@ -268,7 +274,15 @@ export function createTargets({
       });
       follower.wake();
     },
-    async rotateSecret(target, actor) {
+    async rotateSecret(target, actor, { endsOverlap = false } = {}) {
+      if (isOverlapping(target, clock.now()) && !endsOverlap)
+        throw new SvcError(
+          'conflict',
+          'a new secret was made within the last day, and the one before signs yet',
+          {
+            hint: 'another new one would end that at once',
+          },
+        );
       const secret = makeSecret();
       const old = sealer.unseal(target.secret, `targets.secret.${target.id}`);
       await changeTarget(target, { what: 'new secret', actor }, async (change) => {
@@ -306,10 +320,10 @@ export function createTargets({
     },
     open({ id, url, secret, old_secret, old_until }) {
       const current = sealer.unseal(secret, `targets.secret.${id}`);
-      const isOldValid = old_secret !== null && (old_until ?? 0) > clock.now();
+      const before = isOverlapping({ old_until }, clock.now()) ? old_secret : null;
       return {
         url: sealer.unseal(url, `targets.url.${id}`),
-        secrets: isOldValid ? [current, sealer.unseal(old_secret, `targets.old_secret.${id}`)] : [current],
+        secrets: before === null ? [current] : [current, sealer.unseal(before, `targets.old_secret.${id}`)],
       };
     },
   };

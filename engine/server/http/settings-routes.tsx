@@ -174,11 +174,27 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     await targets.resume(target, context.get('signedIn').person.name);
     return context.redirect(`/app/settings/targets/${target.id}?said=resumed`, 303);
   });
+  routes.get('/settings/targets/:id/secret', requireAdmin, async (context) => {
+    const target = await findTarget(context);
+    if (target === null) return context.notFound();
+    const place = `/app/settings/targets/${target.id}`;
+    return context.html(
+      <ConfirmPage
+        signedIn={context.get('signedIn')}
+        title={`Another new secret for ${target.name}?`}
+        text="The last one was made within a day. Another one ends the secret before it at once: what verifies with that one takes no more events."
+        action={`${place}/secret?ends_overlap=1`}
+        label="New secret"
+        back={place}
+      />,
+    );
+  });
   routes.post('/settings/targets/:id/secret', requireAdmin, async (context) => {
     const target = await findTarget(context);
     if (target === null) return context.notFound();
     try {
-      const secret = await targets.rotateSecret(target, context.get('signedIn').person.name);
+      const endsOverlap = context.req.query('ends_overlap') === '1';
+      const secret = await targets.rotateSecret(target, context.get('signedIn').person.name, { endsOverlap });
       const changed = await findTarget(context);
       const said = 'For a day events are signed with the secret before as well.';
       return await renderTarget(context, changed ?? target, { secret, said });

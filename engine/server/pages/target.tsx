@@ -5,7 +5,7 @@ import type { Target, TargetKind } from '../database/tables.ts';
 import { readWorkspaces } from '../deliveries/chosen-workspaces.ts';
 import { DECISION_CODES } from '../deliveries/decision-code.ts';
 import { buildSample } from '../deliveries/samples.ts';
-import { readEvents, type TargetWish } from '../deliveries/targets.ts';
+import { isOverlapping, readEvents, type TargetWish } from '../deliveries/targets.ts';
 import { VERIFICATION_CODES, type VerificationCode } from '../deliveries/verification-code.ts';
 import type { SignedIn } from '../people/people.ts';
 import { Action, Choices, Field, Notice, Page, Time } from './layout.tsx';
@@ -110,6 +110,7 @@ export function TargetPage({
 }) {
   const { id, name, kind, is_on, paused_at, old_until, shown_url, created_at } = target;
   const isAdmin = signedIn.person.role === 'admin';
+  const isInOverlap = isOverlapping(target, now);
   const { word, why } = describeTarget(target, entitlements);
   const place = `/app/settings/targets/${id}`;
   return (
@@ -153,14 +154,14 @@ export function TargetPage({
             </dd>
           </>
         )}
-        {old_until === null || old_until <= now ? null : (
+        {isInOverlap ? (
           <>
             <dt>The secret before signs until</dt>
             <dd>
               <Time at={old_until} />
             </dd>
           </>
-        )}
+        ) : null}
       </dl>
       <p>
         <a href={`/app/deliveries?target=${id}`}>What was sent there</a>
@@ -174,8 +175,13 @@ export function TargetPage({
               action={`${place}/${is_on === 1 ? 'off' : 'on'}`}
               label={is_on === 1 ? 'Switch off' : 'Switch on'}
             />
-            <Action action={`${place}/secret`} label="New secret" />
+            {isInOverlap ? null : <Action action={`${place}/secret`} label="New secret" />}
           </div>
+          {isInOverlap ? (
+            <p>
+              <a href={`${place}/secret`}>New secret</a>
+            </p>
+          ) : null}
           <p>
             <a href={`${place}/remove`}>Remove it</a>
           </p>

@@ -59,6 +59,7 @@ const ROUTES: Readonly<Record<string, Seat>> = {
   'POST /app/settings/targets/:id/on': 'admin',
   'POST /app/settings/targets/:id/off': 'admin',
   'POST /app/settings/targets/:id/resume': 'admin',
+  'GET /app/settings/targets/:id/secret': 'admin',
   'POST /app/settings/targets/:id/secret': 'admin',
   'POST /app/settings/targets/:id/test': 'admin',
   'GET /app/settings/targets/:id/workspaces': 'admin',

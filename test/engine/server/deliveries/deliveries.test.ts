@@ -266,6 +266,38 @@ onBothDatabases((start) => {
     });
   });
 
+  it('a second new secret within a day ends the one before only where somebody says so', async () => {
+    const rig = await deliveryRig(start);
+    try {
+      const hook = await rig.addTarget();
+      const place = `/app/settings/targets/${hook.id}`;
+      const readSecret = ({ text }: { text: string }) => /whsec_[\w+/=]{40,}/.exec(text)?.[0] ?? '';
+      const [first, second] = await Promise.all([
+        rig.ann.post(`${place}/secret`),
+        rig.ann.post(`${place}/secret`),
+      ]);
+      assert.deepEqual([first.status, second.status].sort(), [200, 409]);
+      const again = await rig.ann.post(`${place}/secret`);
+      assert.equal(again.status, 409);
+      assert.match(again.text, /another new one would end that at once/);
+      const made = readSecret(first) || readSecret(second);
+      await rig.queue([{ event: 'sealed' }]);
+      const during = (await hook.atLeast(1))[0]!;
+      for (const secret of [made, hook.secret])
+        verifyAt(during.headers as Record<string, string>, during.body, secret);
+      const asks = await rig.ann.get(`${place}/secret`);
+      const [, action] = /action="([^"]*ends_overlap[^"]*)"/.exec(asks.text)!;
+      const latest = readSecret(await rig.ann.post(action!));
+      await rig.queue([{ event: 'sealed' }]);
+      const last = (await hook.atLeast(2))[1]!;
+      for (const secret of [made, latest])
+        verifyAt(last.headers as Record<string, string>, last.body, secret);
+      assert.throws(() => verifyAt(last.headers as Record<string, string>, last.body, hook.secret));
+    } finally {
+      await rig.close();
+    }
+  });
+
   it('secrets of targets are changed with two signatures for a day, and kept encrypted', async () => {
     const rig = await deliveryRig(start);
     try {
