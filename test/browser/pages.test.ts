@@ -271,6 +271,11 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { name: 'Decide from n8n' }).waitFor();
     await inspectPage(page, 'target-n8n', { isPictured: false });
+    await page.getByRole('button', { name: 'New secret' }).click();
+    await inspectPage(page, 'target-n8n-overlap', { isPictured: false });
+    await page.getByRole('link', { name: 'New secret' }).click();
+    await inspectPage(page, 'target-secret');
+    await page.getByRole('link', { name: 'Back', exact: true }).click();
     await page.getByRole('button', { name: 'Switch off' }).click();
     await setDecide({ ann: ['page'] });
     const asked = await here.ask('say hello');
