@@ -1,7 +1,7 @@
 import { toHttpStatus } from '../../base/errors.ts';
 import { toServerError } from '../database/errors.ts';
 import { formatPause } from '../pages/layout.tsx';
-import type { PasswordCheck } from '../people/password-checks.ts';
+import type { PasswordRefusal } from '../people/password-checks.ts';
 import type { ServerContext } from './context.ts';
 
 /** What a page says of what was refused. */
@@ -27,11 +27,10 @@ export function askToWait(context: ServerContext, why: string, waitMs: number): 
 
 const WHY_NOT_COMPARED = {
   too_many_wrong: 'Too many wrong passwords',
-  busy: 'Too many people sign in from your network just now',
-};
+  network_busy: 'Too many people sign in from your network just now',
+  busy: 'Too many people sign in just now',
+} as const satisfies Record<PasswordRefusal['refused'], string>;
 
 /** What a page says of a password that was not compared. */
-export const describeRefused = (
-  context: ServerContext,
-  { refused, waitMs }: Extract<PasswordCheck, { refused: unknown }>,
-): string => askToWait(context, WHY_NOT_COMPARED[refused], waitMs);
+export const describeRefused = (context: ServerContext, { refused, waitMs }: PasswordRefusal): string =>
+  askToWait(context, WHY_NOT_COMPARED[refused], waitMs);

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { TARGET_KINDS, type Target, type TargetKind } from '../database/tables.ts';
 import { readWorkspaces, type WorkspaceWish } from '../deliveries/chosen-workspaces.ts';
-import { isShortLived, type TargetWish } from '../deliveries/targets.ts';
+import { isOverlapping, isShortLived, type TargetWish } from '../deliveries/targets.ts';
 import { DeliveriesPage } from '../pages/deliveries.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { KIND_NAMES, SettingsPage } from '../pages/settings.tsx';
@@ -178,12 +178,17 @@ export function settingsRoutes(parts: ServerParts): Hono<ServerEnv> {
     const target = await findTarget(context);
     if (target === null) return context.notFound();
     const place = `/app/settings/targets/${target.id}`;
+    const endsOverlap = isOverlapping(target, clock.now());
     return context.html(
       <ConfirmPage
         signedIn={context.get('signedIn')}
-        title={`Another new secret for ${target.name}?`}
-        text="The last one was made within a day. Another one ends the secret before it at once: what verifies with that one takes no more events."
-        action={`${place}/secret?ends_overlap=1`}
+        title={`${endsOverlap ? 'Another' : 'A'} new secret for ${target.name}?`}
+        text={
+          endsOverlap
+            ? 'The last one was made within a day. Another one ends the secret before it at once: what verifies with that one takes no more events.'
+            : 'For a day events are signed with the present one as well.'
+        }
+        action={`${place}/secret${endsOverlap ? '?ends_overlap=1' : ''}`}
         label="New secret"
         back={place}
       />,

@@ -8,8 +8,14 @@ const MOST_OF_NETWORK = 8;
 const MOST = 64;
 const BUSY_MS = 2000;
 
-/** Whether a password was right; else why it was not compared at all, and how long to wait, ms. */
-export type PasswordCheck = { isRight: boolean } | { refused: 'too_many_wrong' | 'busy'; waitMs: number };
+/** Why a password was not compared at all, and how long to wait, ms. */
+export interface PasswordRefusal {
+  refused: 'too_many_wrong' | 'network_busy' | 'busy';
+  waitMs: number;
+}
+
+/** Whether a password was right, if it was compared. */
+export type PasswordCheck = { isRight: boolean } | PasswordRefusal;
 
 /** Compares passwords that people type, so often for a name and network, and so many at once. */
 export interface PasswordChecks {
@@ -43,7 +49,8 @@ export function createPasswordChecks({
     async check(password, { name, stored }, address) {
       const network = networkOf(address);
       const ofNetwork = waiting.get(network) ?? 0;
-      if (ofNetwork >= MOST_OF_NETWORK || allWaiting >= MOST) return { refused: 'busy', waitMs: BUSY_MS };
+      if (ofNetwork >= MOST_OF_NETWORK) return { refused: 'network_busy', waitMs: BUSY_MS };
+      if (allWaiting >= MOST) return { refused: 'busy', waitMs: BUSY_MS };
       waiting.set(network, ofNetwork + 1);
       allWaiting += 1;
       try {

@@ -99,6 +99,29 @@ onBothDatabases((start) => {
     assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
   });
 
+  it('64 passwords wait at most, of however many networks', async () => {
+    const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
+    await setUpServer(server);
+    const { passwords } = server.parts;
+    const goOn = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
+    let compared = 0;
+    passwords.matches = async () => {
+      compared += 1;
+      if (compared === 64) last.resolve();
+      await goOn.promise;
+      return false;
+    };
+    const guessFrom = (at: number) => guess(server, `n${at}`, { 'x-forwarded-for': `192.0.2.${at}` });
+    const guesses = Array.from({ length: 64 }, (_, at) => guessFrom(at));
+    await last.promise;
+    const refused = await guessFrom(64);
+    assert.equal(refused.status, 429);
+    assert.match(refused.text, /Too many people sign in just now/);
+    goOn.resolve();
+    for (const { status } of await Promise.all(guesses)) assert.equal(status, 403);
+  });
+
   it('a change of the password is no way to guess it either, and says when to try again', async () => {
     const server = await openServer();
     const ann = await setUpServer(server);

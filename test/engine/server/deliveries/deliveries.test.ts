@@ -271,6 +271,9 @@ onBothDatabases((start) => {
     try {
       const hook = await rig.addTarget();
       const place = `/app/settings/targets/${hook.id}`;
+      const unasked = await rig.ann.get(`${place}/secret`);
+      assert.match(unasked.text, /For a day events are signed with the present one as well/);
+      assert.doesNotMatch(unasked.text, /ends_overlap/);
       const readSecret = ({ text }: { text: string }) => /whsec_[\w+/=]{40,}/.exec(text)?.[0] ?? '';
       const [first, second] = await Promise.all([
         rig.ann.post(`${place}/secret`),
