@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
 import type { CommandOutcome, LinkCommand } from '../../engine/http/link-protocol.ts';
+import { type EngineHere, engineHere } from './engine.ts';
 import { until } from './wait.ts';
+import { makeWorkspace, type TestWorkspace } from './workspace.ts';
 
 /** A request that a workspace made, with every byte of it. */
 export interface Received {
@@ -114,4 +117,20 @@ export async function startHostileServer(): Promise<HostileServer> {
     },
   };
   return self;
+}
+
+/** A workspace with its engine, not linked yet, beside a hostile server; all of it ends with the test. */
+export async function openBesideHostileServer(
+  t: TestContext,
+  options: Parameters<typeof engineHere>[1] = {},
+): Promise<{ server: HostileServer; ws: TestWorkspace; here: EngineHere }> {
+  const server = await startHostileServer();
+  const ws = await makeWorkspace();
+  const here = await engineHere(ws, options);
+  t.after(async () => {
+    await here.end();
+    await server.close();
+    await ws.close();
+  });
+  return { server, ws, here };
 }

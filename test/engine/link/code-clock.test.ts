@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
-import { engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
 
 const DAY = 86_400_000;
 
 test('a clock that was days ahead closes approving for no longer than a quarter of an hour', async (t) => {
   let ahead = 3 * DAY;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-  const server = await startHostileServer();
-  const ws = await makeWorkspace();
-  const here = await engineHere(ws, { clock });
-  t.after(async () => {
-    await here.end();
-    await server.close();
-    await ws.close();
-  });
+  const { server, here } = await openBesideHostileServer(t, { clock });
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(async () => (await here.call('link.status', {})).state === 'connected');
   await here.call('config.set', { key: 'server.decide', value: '{ann: [page]}' });

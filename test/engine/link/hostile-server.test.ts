@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { encodeBase32, makeCode } from '../../../engine/link/decide-code.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { type HostileServer, startHostileServer } from '../../support/hostile-server.ts';
+import {
+  type HostileServer,
+  openBesideHostileServer,
+  startHostileServer,
+} from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
@@ -182,14 +186,7 @@ describe('a server that was stolen', () => {
 });
 
 it('a flood of commands is taken one by one, and work goes on meanwhile', async (t) => {
-  const server = await startHostileServer();
-  const ws = await makeWorkspace();
-  const here = await engineHere(ws);
-  t.after(async () => {
-    await here.end();
-    await server.close();
-    await ws.close();
-  });
+  const { server, here } = await openBesideHostileServer(t);
   let given = 0;
   server.misbehave = ({ path }, response) => {
     if (!path.startsWith('/v1/commands?')) return false;

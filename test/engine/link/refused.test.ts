@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { type CommandOutcome, commandOutcome } from '../../../engine/http/link-protocol.ts';
-import { engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace } from '../../support/workspace.ts';
 
 const NOTHING: CommandOutcome = {
   outcome: 'changed',
@@ -16,14 +14,7 @@ const NOTHING: CommandOutcome = {
 };
 
 async function open(t: TestContext) {
-  const server = await startHostileServer();
-  const ws = await makeWorkspace();
-  const here = await engineHere(ws);
-  t.after(async () => {
-    await here.end();
-    await server.close();
-    await ws.close();
-  });
+  const { server, here } = await openBesideHostileServer(t);
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(async () => (await here.call('link.status', {})).state === 'connected');
   await here.call('config.set', { key: 'server.decide', value: '{"ann": ["page"]}' });

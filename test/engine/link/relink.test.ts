@@ -2,29 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../../engine/base/clock.ts';
-import { type EngineHere, engineHere } from '../../support/engine.ts';
-import { type HostileServer, startHostileServer } from '../../support/hostile-server.ts';
+import type { EngineHere } from '../../support/engine.ts';
+import {
+  type HostileServer,
+  openBesideHostileServer,
+  startHostileServer,
+} from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
-import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
 const DAY = 86_400_000;
-
-async function open(
-  t: TestContext,
-  options: Parameters<typeof engineHere>[1] = {},
-): Promise<{ server: HostileServer; ws: TestWorkspace; here: EngineHere }> {
-  const server = await startHostileServer();
-  const ws = await makeWorkspace();
-  const here = await engineHere(ws, options);
-  t.after(async () => {
-    await here.end();
-    await server.close();
-    await ws.close();
-  });
-  return { server, ws, here };
-}
 
 const send = (response: ServerResponse, status: number, body: unknown): true => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -44,7 +32,7 @@ const isConnected = (here: EngineHere) =>
   until(async () => (await here.call('link.status', {})).state === 'connected', 'the link');
 
 test('of several links and unlinks at once the last one counts, whatever the server answers first', async (t) => {
-  const { server, ws, here } = await open(t);
+  const { server, ws, here } = await openBesideHostileServer(t);
   const waiting: (() => void)[] = [];
   let newest = '';
   server.misbehave = ({ path }, response) => {
@@ -68,7 +56,7 @@ test('of several links and unlinks at once the last one counts, whatever the ser
 });
 
 test('linked elsewhere, neither server is ever shown what is of the other, also when settings are read meanwhile', async (t) => {
-  const { server, here } = await open(t);
+  const { server, here } = await openBesideHostileServer(t);
   const second = await startHostileServer();
   t.after(() => second.close());
   server.misbehave = ({ path }, response) =>
@@ -95,7 +83,7 @@ test('linked elsewhere, neither server is ever shown what is of the other, also 
 });
 
 test('linked again in another account of the same server, that account is told nothing of what waited for the former', async (t) => {
-  const { server, here } = await open(t);
+  const { server, here } = await openBesideHostileServer(t);
   let account = '1';
   server.misbehave = ({ path }, response) => {
     if (path === '/v1/workspaces')
@@ -122,7 +110,7 @@ test('linked again in another account of the same server, that account is told n
 });
 
 test('linked again, what ends the former token is no revocation, and nothing is lost that happens meanwhile', async (t) => {
-  const { server, here } = await open(t);
+  const { server, here } = await openBesideHostileServer(t);
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await link();
   await isConnected(here);
@@ -158,7 +146,7 @@ test('linked again, what ends the former token is no revocation, and nothing is 
 });
 
 test('a token that could not be kept is not asked for', async (t) => {
-  const { server, ws, here } = await open(t);
+  const { server, ws, here } = await openBesideHostileServer(t);
   const place = join(ws.root, '.svc', 'tokens');
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await here.call('config.set', { key: 'server.token_path', value: '.svc/tokens/mine' });
@@ -180,7 +168,7 @@ test('a token that could not be kept is not asked for', async (t) => {
 });
 
 test('a workspace takes neither the place of the login nor that of another workspace in the machine home', async (t) => {
-  const { server, ws, here } = await open(t);
+  const { server, ws, here } = await openBesideHostileServer(t);
   const home = ws.env.SVC_HOME ?? '';
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   for (const name of ['device.token', 'account.json']) {
@@ -203,7 +191,7 @@ test('a workspace takes neither the place of the login nor that of another works
 test('an old token that cannot be replaced opens as well, and is not asked to be replaced at every poll', async (t) => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-  const { server, here } = await open(t, { clock });
+  const { server, here } = await openBesideHostileServer(t, { clock });
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await isConnected(here);
   server.misbehave = ({ path }, response) => path === '/v1/workspace/token' && send(response, 500, {});

@@ -19,7 +19,7 @@ import {
   settableClock,
 } from '../../support/counted-workspace.ts';
 import { engineHere } from '../../support/engine.ts';
-import { startHostileServer } from '../../support/hostile-server.ts';
+import { openBesideHostileServer, startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
@@ -99,13 +99,8 @@ test('a clock that is set back has its day sent again, whole', async (t) => {
 });
 
 test('nothing of what happened before the link is counted, however much there was', async (t) => {
-  const server = await startHostileServer();
-  t.after(() => server.close());
-  const ws = await makeWorkspace();
-  t.after(() => ws.close());
   const clock = settableClock(-2);
-  const here = await engineHere(ws, { clock });
-  t.after(() => here.end());
+  const { server, here } = await openBesideHostileServer(t, { clock });
   for (let made = 0; made < 20; made += 1) await here.call('task.add', { body: 'before' });
   const preview = await here.call('telemetry.show', {});
   assert.match(preview.obstacle ?? '', /^this workspace is not linked$/);
@@ -177,13 +172,8 @@ test('what is counted outlives a restart, and no event is counted twice', async 
 });
 
 test('a server that refuses a day, fails or is older holds up neither the others nor the link', async (t) => {
-  const server = await startHostileServer();
-  t.after(() => server.close());
-  const ws = await makeWorkspace();
-  t.after(() => ws.close());
   const clock = settableClock(-3);
-  const here = await engineHere(ws, { clock });
-  t.after(() => here.end());
+  const { server, here } = await openBesideHostileServer(t, { clock });
   const first = dayOf(clock.now());
   const answers: Record<string, [number, string]> = { [first]: [422, 'fields_invalid'] };
   server.misbehave = ({ path, method }, response) => {
@@ -250,13 +240,8 @@ test('linked elsewhere, nothing that was counted for the first server goes to th
 });
 
 test('no day is sent while what the server has is being deleted', async (t) => {
-  const server = await startHostileServer();
-  t.after(() => server.close());
-  const ws = await makeWorkspace();
-  t.after(() => ws.close());
   const clock = settableClock(-3);
-  const here = await engineHere(ws, { clock });
-  t.after(() => here.end());
+  const { server, here } = await openBesideHostileServer(t, { clock });
   let answerDelete: (() => void) | null = null;
   server.misbehave = ({ path, method }, response) => {
     if (path !== '/v1/usage' || method !== 'DELETE') return false;

@@ -157,15 +157,24 @@ onBothDatabases((_start, makeDatabase) => {
       const copy = join(folder, `server.db.schema-${schema}`);
       assert.equal(existsSync(copy), url === undefined);
       if (url !== undefined) return;
-      const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
-      try {
-        assert.equal(await readSchemaNumber(kept), schema);
-        assert.deepEqual(await read(kept), before);
-      } finally {
-        await kept.destroy();
-      }
+      await checkCopy(copy, schema, before);
     });
 });
+
+/** A copy has the schema and all rows that were there before. */
+async function checkCopy(
+  copy: string,
+  schema: number,
+  before: Awaited<ReturnType<typeof read>>,
+): Promise<void> {
+  const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
+  try {
+    assert.equal(await readSchemaNumber(kept), schema);
+    assert.deepEqual(await read(kept), before);
+  } finally {
+    await kept.destroy();
+  }
+}
 
 it('the copy that is made before a migration has all that is there then, whatever has its name', async () => {
   const folder = temporaryFolder('server-');
@@ -186,13 +195,7 @@ it('the copy that is made before a migration has all that is there then, whateve
   await close();
   reader.close();
   await old.destroy();
-  const kept = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(copy) }) });
-  try {
-    assert.equal(await readSchemaNumber(kept), schema);
-    assert.deepEqual(await read(kept), before);
-  } finally {
-    await kept.destroy();
-  }
+  await checkCopy(copy, schema, before);
   assert.equal(statSync(copy).mode & 0o777, 0o600);
   assert.ok(!existsSync(`${copy}.part`));
 });
