@@ -36,7 +36,7 @@ export interface ApplyDeps {
   requireConsent(): void;
 }
 
-export const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
+const say = (outcome: OutcomeWord, more: Partial<CommandOutcome> = {}): CommandOutcome => ({
   outcome,
   session_id: null,
   decided_by: null,
@@ -152,11 +152,16 @@ export function createCommandApplier(deps: ApplyDeps) {
         return outcome;
       }),
     /** Records how a command ended that decides nothing. */
-    keepOutcome: (id: string, outcome: CommandOutcome): Promise<CommandOutcome> =>
+    keepOutcome: (
+      id: string,
+      word: OutcomeWord,
+      more: Partial<CommandOutcome> = {},
+    ): Promise<CommandOutcome> =>
       storage.write(() => {
         const known = rows.findOutcome(id);
+        const outcome = known ?? say(word, more);
         if (known === null) rows.keepOutcome(id, outcome, clock.now());
-        return known ?? outcome;
+        return outcome;
       }),
   };
 }

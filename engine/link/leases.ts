@@ -93,9 +93,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       ? null
       : `SVC_LEASE_SECRET has fewer than ${SHORTEST_ROOT_SECRET} bytes`;
   let failures = 0;
-  /** Of the last question. */
-  let failure: ErrorCode | null = null;
-  let renewing: Promise<void> | null = null;
+  let renewing: Promise<ErrorCode | null> | null = null;
   let first: NodeJS.Timeout | undefined;
 
   const expectedOf = ({ server, workspaceId, leaseKey }: LeaseLink) => ({
@@ -186,14 +184,18 @@ export function createLeases(deps: LeasesDeps): Leases {
     save();
   }
 
-  async function renewOnce(): Promise<void> {
+  /** Resolves with the code of why the server gave none. */
+  async function renewOnce(): Promise<ErrorCode | null> {
     noteTime();
     const link = deps.link();
-    if (link === null) return renewAfter(null);
+    if (link === null) {
+      renewAfter(null);
+      return null;
+    }
+    let failure: ErrorCode | null = null;
     try {
       await fetchOnce(link);
       failures = 0;
-      failure = null;
     } catch (thrown) {
       const error = asSvcError(thrown);
       failures += 1;
@@ -204,9 +206,10 @@ export function createLeases(deps: LeasesDeps): Leases {
     const pause = failures === 0 ? RENEW_MS : backoffMs(failures, { ...RETRY, random });
     // A revoked link is asked about no more; linking again starts anew.
     renewAfter(missing === 'revoked' && claims === null ? null : pause);
+    return failure;
   }
 
-  function renew(): Promise<void> {
+  function renew(): Promise<ErrorCode | null> {
     renewing ??= renewOnce().finally(() => {
       renewing = null;
     });
@@ -246,7 +249,7 @@ export function createLeases(deps: LeasesDeps): Leases {
     async refresh() {
       // One that is under way may have been answered before what is to be known changed.
       await renewing;
-      await renew();
+      const failure = await renew();
       return { ...view(), failure };
     },
     drop(state) {

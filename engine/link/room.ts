@@ -10,7 +10,7 @@ import type { Tasks } from '../board/tasks/index.ts';
 import type { Workflow } from '../board/workflow/index.ts';
 import { linkAnswer, MOST_DECISIONS } from '../http/link-protocol.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
-import { createCommandApplier, say } from './apply-command.ts';
+import { createCommandApplier } from './apply-command.ts';
 import { chooseServer } from './choose-server.ts';
 import { createLinkClient, type LinkClient } from './client.ts';
 import type { ServerConfig } from './config.ts';
@@ -187,10 +187,9 @@ export function createLink(deps: LinkDeps): Link {
           return outcome;
         }
         const { failure } = await deps.leases.refresh();
-        return applier.keepOutcome(
-          command.id,
-          failure === null ? say('refreshed') : say('refused', { code: failure }),
-        );
+        return failure === null
+          ? applier.keepOutcome(command.id, 'refreshed')
+          : applier.keepOutcome(command.id, 'refused', { code: failure });
       },
       async prepare(signal) {
         await outbox.dropOld();
@@ -209,8 +208,8 @@ export function createLink(deps: LinkDeps): Link {
     await closingClient;
   }
 
-  /** Why the row that there is cannot be used; null when it can. */
-  function findProblem(linked: LinkRow): string | null {
+  /** Why a row cannot be used; null when it can. */
+  function checkRow(linked: LinkRow): string | null {
     const { url } = config().server;
     if (linked.revokedAt !== null)
       return `${linked.server} takes the token no longer; svc link links it anew`;
@@ -224,7 +223,7 @@ export function createLink(deps: LinkDeps): Link {
   function applySettings(): void {
     if (closing.signal.aborted || isChanging) return;
     applyTelemetry();
-    problem = row === null ? null : asProblem(row);
+    problem = findProblem();
     const wanted = problem === null ? row : null;
     if (active !== null && active.row.server === wanted?.server && active.row.linkedAt === wanted.linkedAt) {
       active.client.wake(true);
@@ -234,17 +233,17 @@ export function createLink(deps: LinkDeps): Link {
     if (wanted !== null) start(wanted);
   }
 
-  const asProblem = (linked: LinkRow): string | null => {
+  function findProblem(): string | null {
     try {
-      return findProblem(linked);
+      return row === null ? null : checkRow(row);
     } catch (thrown) {
       // A token file that is a link, or of somebody else, is not opened.
       return asSvcError(thrown).message;
     }
-  };
+  }
 
   // What happens before the link is kept is for the server only where it can be.
-  problem = row === null ? null : asProblem(row);
+  problem = findProblem();
 
   const status = (): LinkStatus =>
     buildLinkStatus(

@@ -6,6 +6,7 @@ import { CHAT_KINDS } from './chats/service.ts';
 import { type Account, type Person, ROLES } from './database/tables.ts';
 import type { ServerParts } from './http/context.ts';
 import { exportDatabase } from './keeping/export.ts';
+import { invitationUrl } from './people/invitations.ts';
 import type { NewPerson, People } from './people/people.ts';
 import { makeToken } from './secrets.ts';
 
@@ -193,7 +194,7 @@ const ACTIONS: AdminActions = {
 const makeInvitation = async (
   { people, origin }: Pick<ServerParts, 'people' | 'origin'>,
   person: Person,
-): Promise<string> => `${origin}/invitation/${await people.invite(person, ACTOR)}`;
+): Promise<string> => invitationUrl(origin, await people.invite(person, ACTOR));
 
 /** Adds a person to an account that is there; the first in it, and whoever runs the server, are admins. */
 async function addToAccount(

@@ -250,15 +250,14 @@ export function createBots({
           set_by: actor,
           set_at: clock.now(),
         };
-        await db.transaction().execute(async (change) => {
+        const entry = { account: null, actor, what: 'bot set up', detail: KIND_NAMES[kind] };
+        await changes.make(entry, async (change) => {
           if (!isSameBot) await forget(change, kind);
           await change
             .insertInto('bots')
             .values({ kind, ...row })
             .onConflict((same) => same.column('kind').doUpdateSet(row))
             .execute();
-          const detail = KIND_NAMES[kind];
-          await changes.record(change, { account: null, actor, what: 'bot set up', detail });
         });
         if (isStarted) await startBot(kind);
         onChanged();

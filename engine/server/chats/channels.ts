@@ -1,9 +1,9 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
 import { EVENT_NAMES, type OutboundEvent } from '../../notify/sending/index.ts';
 import type { ChatChannel, Tables } from '../database/tables.ts';
-import type { ChangeLog } from '../people/changes.ts';
+import type { ChangeEntry, ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import { makeServerId } from '../secrets.ts';
 import { KIND_NAMES } from './bots.ts';
@@ -51,17 +51,12 @@ export function createChannels({
   changes: ChangeLog;
   plans: Pick<Plans, 'entitlementsOf'>;
 }): Channels {
-  /** Does something to a channel, and writes down what. */
-  const changeChannel = (
-    { account_id, kind, name }: ChatChannel,
-    { what, actor }: { what: string; actor: string },
-    work: (change: Transaction<Tables>) => Promise<unknown>,
-  ): Promise<void> =>
-    db.transaction().execute(async (change) => {
-      await work(change);
-      const detail = `${name} (${KIND_NAMES[kind]})`;
-      await changes.record(change, { account: account_id, actor, what, detail });
-    });
+  const entryOf = ({ account_id, kind, name }: ChatChannel, what: string, actor: string): ChangeEntry => ({
+    account: account_id,
+    actor,
+    what,
+    detail: `${name} (${KIND_NAMES[kind]})`,
+  });
 
   const ofAccount = (account: string) =>
     db.selectFrom('chat_channels').selectAll().where('account_id', '=', account);
@@ -100,7 +95,7 @@ export function createChannels({
         problem: null,
         created_at: clock.now(),
       };
-      await changeChannel(row, { what: 'channel added', actor }, async (change) => {
+      await changes.make(entryOf(row, 'channel added', actor), async (change) => {
         const { numInsertedOrUpdatedRows } = await change
           .insertInto('chat_channels')
           .values(row)
@@ -115,7 +110,7 @@ export function createChannels({
       const chosen = EVENT_NAMES.filter((event) => events.includes(event));
       if (chosen.length === 0 || chosen.length !== new Set(events).size)
         throw new SvcError('fields_invalid', 'choose at least one event of the list');
-      await changeChannel(channel, { what: 'channel changed', actor }, (change) =>
+      await changes.make(entryOf(channel, 'channel changed', actor), (change) =>
         change
           .updateTable('chat_channels')
           .set({ events: JSON.stringify(chosen) })
@@ -127,7 +122,7 @@ export function createChannels({
       await db.updateTable('chat_channels').set({ muted_until: until }).where('id', '=', id).execute();
     },
     async remove(channel, actor) {
-      await changeChannel(channel, { what: 'channel removed', actor }, (change) =>
+      await changes.make(entryOf(channel, 'channel removed', actor), (change) =>
         change.deleteFrom('chat_channels').where('id', '=', channel.id).execute(),
       );
     },

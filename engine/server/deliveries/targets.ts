@@ -9,7 +9,7 @@ import { TARGET_KINDS, type Tables, type Target, type TargetKind } from '../data
 import { takeTurn } from '../database/take-turn.ts';
 import { withdrawWishes } from '../links/askers.ts';
 import type { DecisionFollower } from '../links/follower.ts';
-import type { ChangeLog } from '../people/changes.ts';
+import type { ChangeEntry, ChangeLog } from '../people/changes.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Sealer } from '../sealing.ts';
 import { makeServerId } from '../secrets.ts';
@@ -18,6 +18,7 @@ import { changeChosen, readWorkspaceWish, type WorkspaceWish } from './chosen-wo
 
 /** After a new secret was made, the one before signs as well for so long. */
 export const OVERLAP_MS = 24 * 3600_000;
+const SIGNS_YET = 'a new secret was made within the last day, and the one before signs yet';
 /** Whether the secret before the present one signs as well. */
 export const isOverlapping = ({ old_until }: Pick<Target, 'old_until'>, now: number): boolean =>
   (old_until ?? 0) > now;
@@ -146,16 +147,12 @@ export function createTargets({
       follower.followDecisions,
     );
 
-  /** Does something to a target, and writes down what. */
-  const changeTarget = (
-    { account_id, kind, name }: Target,
-    { what, actor }: { what: string; actor: string },
-    work: (change: Transaction<Tables>) => Promise<void>,
-  ): Promise<void> =>
-    db.transaction().execute(async (change) => {
-      await work(change);
-      await changes.record(change, { account: account_id, actor, what, detail: `${name} (${kind})` });
-    });
+  const entryOf = ({ account_id, kind, name }: Target, what: string, actor: string): ChangeEntry => ({
+    account: account_id,
+    actor,
+    what,
+    detail: `${name} (${kind})`,
+  });
 
   return {
     list: (account) =>
@@ -210,7 +207,7 @@ export function createTargets({
         failing_since: null,
         created_at: clock.now(),
       };
-      await changeTarget(target, { what: 'target added', actor }, async (change) => {
+      await changes.make(entryOf(target, 'target added', actor), async (change) => {
         await takeTurn(change);
         if (kind === 'webhook') await requireRoom(change, account);
         const { numInsertedOrUpdatedRows } = await change
@@ -244,7 +241,7 @@ export function createTargets({
               shown_url: shownAddress(url),
             };
       const what = url === null ? 'target changed' : 'target changed, with its address';
-      await changeTarget(target, { what, actor }, async (change) => {
+      await changes.make(entryOf(target, what, actor), async (change) => {
         await change
           .updateTable('targets')
           .set({ ...read, ...address })
@@ -253,10 +250,10 @@ export function createTargets({
       });
     },
     changeWorkspaces: (target, wish, actor) =>
-      changeTarget(target, { what: 'target changed', actor }, (change) => changeChosen(change, target, wish)),
+      changes.make(entryOf(target, 'target changed', actor), (change) => changeChosen(change, target, wish)),
     async switch(target, isOn, actor) {
       const what = isOn ? 'target switched on' : 'target switched off';
-      await changeTarget(target, { what, actor }, async (change) => {
+      await changes.make(entryOf(target, what, actor), async (change) => {
         await change
           .updateTable('targets')
           .set({ is_on: isOn ? 1 : 0 })
@@ -268,7 +265,7 @@ export function createTargets({
       wake();
     },
     async remove(target, actor) {
-      await changeTarget(target, { what: 'target removed', actor }, async (change) => {
+      await changes.make(entryOf(target, 'target removed', actor), async (change) => {
         await change.deleteFrom('targets').where('id', '=', target.id).execute();
         await withdrawWishesOf(change, target);
       });
@@ -276,16 +273,10 @@ export function createTargets({
     },
     async rotateSecret(target, actor, { endsOverlap = false } = {}) {
       if (isOverlapping(target, clock.now()) && !endsOverlap)
-        throw new SvcError(
-          'conflict',
-          'a new secret was made within the last day, and the one before signs yet',
-          {
-            hint: 'another new one would end that at once',
-          },
-        );
+        throw new SvcError('conflict', SIGNS_YET, { hint: 'another new one would end that at once' });
       const secret = makeSecret();
       const old = sealer.unseal(target.secret, `targets.secret.${target.id}`);
-      await changeTarget(target, { what: 'new secret', actor }, async (change) => {
+      await changes.make(entryOf(target, 'new secret', actor), async (change) => {
         const { numUpdatedRows } = await change
           .updateTable('targets')
           .set({
@@ -303,7 +294,7 @@ export function createTargets({
     },
     async resume(target, actor) {
       const now = clock.now();
-      await changeTarget(target, { what: 'target resumed', actor }, async (change) => {
+      await changes.make(entryOf(target, 'target resumed', actor), async (change) => {
         await change
           .updateTable('deliveries')
           .set({ first_at: now, next_at: now })

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import type { Role } from '../database/tables.ts';
 import { LogPage, MachinesPage, PeoplePage, SignInsPage } from '../pages/account.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
+import { invitationUrl } from '../people/invitations.ts';
 import { readHeader, type ServerContext, type ServerEnv, type ServerParts } from './context.ts';
 import { readForm, readPageWish, readSaid, requireAdmin, writeSessionCookie } from './guards.ts';
 import { describeRefused, type Refusal, readRefusal } from './refusals.ts';
@@ -67,7 +68,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
         by.name,
       );
       const token = await people.invite(made, by.name);
-      return await renderPeople(context, { link: { name: made.name, url: `${origin}/invitation/${token}` } });
+      return await renderPeople(context, { link: { name: made.name, url: invitationUrl(origin, token) } });
     } catch (thrown) {
       return renderFailure(context, thrown, { name, role });
     }
@@ -76,7 +77,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
     const person = await findOwn(context);
     if (person === null) return context.notFound();
     const token = await people.invite(person, context.get('signedIn').person.name);
-    return renderPeople(context, { link: { name: person.name, url: `${origin}/invitation/${token}` } });
+    return renderPeople(context, { link: { name: person.name, url: invitationUrl(origin, token) } });
   });
   for (const role of ['admin', 'member'] as const)
     routes.post(`/people/:id/make-${role}`, requireAdmin, async (context) => {

@@ -7,6 +7,7 @@ import { CHAT_KINDS, type ChatKind } from '../chats/service.ts';
 import { BotPage } from '../pages/bots.tsx';
 import { ConfirmPage } from '../pages/front.tsx';
 import { AccountPage, OperatorPage } from '../pages/operator.tsx';
+import { invitationUrl } from '../people/invitations.ts';
 import type { ServerContext, ServerEnv, ServerParts } from './context.ts';
 import { readForm, readPageWish, requireOperator, requireSignedIn } from './guards.ts';
 import { type Refusal, readRefusal } from './refusals.ts';
@@ -118,7 +119,7 @@ export function operatorRoutes(parts: ServerParts): Hono<ServerEnv> {
       );
       const token = await people.invite(admin, by);
       return await renderOperator(context, {
-        link: { name: admin.name, url: `${origin}/invitation/${token}` },
+        link: { name: admin.name, url: invitationUrl(origin, token) },
       });
     } catch (thrown) {
       const { error, status } = readRefusal(thrown);

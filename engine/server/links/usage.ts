@@ -86,11 +86,10 @@ export function createUsage({
     list: listDays,
     listTotals: (days) => listDays(null, days),
     async deleteOfWorkspace({ id, account_id, name }) {
-      await db.transaction().execute(async (change) => {
-        await change.deleteFrom('usage_days').where('workspace_id', '=', id).execute();
-        const said = { account: account_id, actor: name, what: 'usage deleted', detail: name };
-        await changes.record(change, said);
-      });
+      const entry = { account: account_id, actor: name, what: 'usage deleted', detail: name };
+      await changes.make(entry, (change) =>
+        change.deleteFrom('usage_days').where('workspace_id', '=', id).execute(),
+      );
       await eraseDeleted();
     },
     async deleteOfAccount(account, actor) {
@@ -99,8 +98,8 @@ export function createUsage({
           .deleteFrom('usage_days')
           .where('account_id', '=', account)
           .executeTakeFirstOrThrow();
-        const said = { account, actor, what: 'usage deleted', detail: 'of all workspaces' };
-        if (Number(numDeletedRows) > 0) await changes.record(change, said);
+        const entry = { account, actor, what: 'usage deleted', detail: 'of all workspaces' };
+        if (Number(numDeletedRows) > 0) await changes.record(change, entry);
         return Number(numDeletedRows);
       });
       await eraseDeleted();

@@ -8,6 +8,9 @@ import type { Passwords } from './passwords.ts';
 /** How long an address that invites somebody, or lets them set a new password, opens. */
 export const INVITATION_MS = 72 * 3600_000;
 
+/** Where the token of an invitation is taken, on the server of that origin. */
+export const invitationUrl = (origin: string, token: string): string => `${origin}/invitation/${token}`;
+
 /** Addresses that let a person set their password, once. */
 export interface Invitations {
   /** The token of such an address. Older ones open no longer. */
@@ -33,7 +36,9 @@ export function createInvitations({
     async invite(person, actor) {
       const { token, hash } = makeToken();
       const kind = person.password === null ? 'invite' : 'reset';
-      await db.transaction().execute(async (change) => {
+      const what = kind === 'invite' ? 'person invited' : 'password reset offered';
+      const entry = { account: person.account_id, actor, what, detail: person.name };
+      await changes.make(entry, async (change) => {
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
         await change
           .insertInto('invitations')
@@ -44,12 +49,6 @@ export function createInvitations({
             expires_at: clock.now() + INVITATION_MS,
           })
           .execute();
-        await changes.record(change, {
-          account: person.account_id,
-          actor,
-          what: kind === 'invite' ? 'person invited' : 'password reset offered',
-          detail: person.name,
-        });
       });
       return token;
     },

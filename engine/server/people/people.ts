@@ -212,14 +212,13 @@ export function createPeople({
     },
     async setPassword(person, password) {
       const stored = await passwords.store(password);
-      await db.transaction().execute(async (change) => {
+      const { account_id: account, name: actor } = person;
+      await changes.make({ account, actor, what: 'password changed' }, async (change) => {
         await requirePassword(change, person);
         await change.updateTable('people').set({ password: stored }).where('id', '=', person.id).execute();
         await change.deleteFrom('browser_sessions').where('person_id', '=', person.id).execute();
         // An address for a new password that was made before would undo this one.
         await change.deleteFrom('invitations').where('person_id', '=', person.id).execute();
-        const { account_id: account, name: actor } = person;
-        await changes.record(change, { account, actor, what: 'password changed' });
       });
       return { ...person, password: stored };
     },

@@ -65,7 +65,9 @@ export function createSignIns({
           where.or([where('seen_at', '<', now - IDLE_MS), where('created_at', '<', now - LONGEST_MS)]),
         )
         .execute();
-      await db.transaction().execute(async (change) => {
+      const { account_id: account, name: actor } = person;
+      const entry = { account, actor, what: 'signed in', detail: `from ${address}` };
+      await changes.make(entry, async (change) => {
         await requirePassword(change, person);
         await change
           .insertInto('browser_sessions')
@@ -79,12 +81,6 @@ export function createSignIns({
             browser: browser.slice(0, 200),
           })
           .execute();
-        await changes.record(change, {
-          account: person.account_id,
-          actor: person.name,
-          what: 'signed in',
-          detail: `from ${address}`,
-        });
       });
       return token;
     },

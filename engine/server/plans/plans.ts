@@ -133,38 +133,29 @@ export function createPlans({
     },
     async set(plan, key, given, actor) {
       const value = readValue(key, given);
-      await db.transaction().execute(async (change) => {
-        await change
+      const entry = { account: null, actor, what: 'plan changed', detail: `${plan}: ${key}=${value}` };
+      await changes.make(entry, (change) =>
+        change
           .insertInto('plan_values')
           .values({ plan, key, value })
           .onConflict((same) => same.columns(['plan', 'key']).doUpdateSet({ value }))
-          .execute();
-        await changes.record(change, {
-          account: null,
-          actor,
-          what: 'plan changed',
-          detail: `${plan}: ${key}=${value}`,
-        });
-      });
+          .execute(),
+      );
       const accounts = await db.selectFrom('accounts').select('id').where('plan', '=', plan).execute();
       await onChanged(accounts.map(({ id }) => id));
       return (await readPlans())[plan];
     },
     entitlementsOf,
     async assign(account, plan, actor) {
-      await db.transaction().execute(async (change) => {
-        await change.updateTable('accounts').set({ plan }).where('id', '=', account.id).execute();
-        await changes.record(change, {
-          account: account.id,
-          actor,
-          what: 'plan',
-          detail: `${account.plan} to ${plan}`,
-        });
-      });
+      const entry = { account: account.id, actor, what: 'plan', detail: `${account.plan} to ${plan}` };
+      await changes.make(entry, (change) =>
+        change.updateTable('accounts').set({ plan }).where('id', '=', account.id).execute(),
+      );
       await onChanged([account.id]);
     },
     async switchAddon(account, addon, isOn, actor) {
-      await db.transaction().execute(async (change) => {
+      const detail = `${addon} ${isOn ? 'on' : 'off'}`;
+      await changes.make({ account: account.id, actor, what: 'add-on', detail }, async (change) => {
         if (isOn)
           await change
             .insertInto('addons')
@@ -177,12 +168,6 @@ export function createPlans({
             .where('account_id', '=', account.id)
             .where('addon', '=', addon)
             .execute();
-        await changes.record(change, {
-          account: account.id,
-          actor,
-          what: 'add-on',
-          detail: `${addon} ${isOn ? 'on' : 'off'}`,
-        });
       });
       await onChanged([account.id]);
     },
