@@ -310,7 +310,7 @@ const plan = defineCommand({
 const token = defineCommand({
   name: 'server token',
   about: 'make the token that opens /metrics; one made before opens it no longer',
-  args: [{ name: 'of', about: 'what it opens', choices: ['metrics'] }],
+  args: [{ name: 'page', about: 'what it opens', choices: ['metrics'] }],
   flags: DATA_FLAG,
   examples: ['server token metrics'],
   async run(context) {
