@@ -103,8 +103,15 @@ export default {
     {
       name: 'faces-use-the-door',
       severity: 'error',
-      from: { path: '^(?:cli|tui)/', pathNot: '^cli/hooks/' },
+      from: { path: '^(?:cli|tui)/', pathNot: '^cli/(?:hooks/|svc[.]ts$)' },
       to: { path: '^engine/', pathNot: '^engine/index[.]ts$' },
+    },
+    {
+      name: 'the-entry-point-loads-the-compile-cache-first',
+      comment: 'the door itself is loaded from the cache',
+      severity: 'error',
+      from: { path: '^cli/svc[.]ts$' },
+      to: { path: '^engine/', pathNot: '^engine/base/compile-cache[.]ts$' },
     },
     {
       name: 'hooks-use-the-door-or-one-call',

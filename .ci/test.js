@@ -13,8 +13,8 @@ const LONGEST_SHOWN = 15;
 
 // As the dashboard runs: React's development build is several times slower.
 process.env.NODE_ENV ??= 'production';
-// Every process of tests loads most of the program; where Node keeps compiled code by itself.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
+// Every process of tests loads most of the program, most of them under a new home folder.
+process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/svc-tests');
 
 /** What takes longest begins first, so that no long file runs alone at the end. */
 const FIRST = [

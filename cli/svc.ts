@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// The entry point. Nothing is imported before the version is known to be enough: an older Node would fail with an
-// error about something else.
+import { enablePrivateCompileCache } from '../engine/base/compile-cache.ts';
+
+// The entry point. It imports only what every Node can load until the version is known to be enough: an older Node would
+// fail with an error about something else.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const words = process.argv.slice(2);
 // An agent is waiting: whatever is wrong on our side must not stand in its way, so even an error is silent.
@@ -9,8 +11,7 @@ const isHook = words[0] === 'hook' && !words.includes('--help') && !words.includ
 if (major < 22 || (major === 22 && minor < 22)) {
   if (!isHook) tellVersion();
 } else {
-  const { enableCompileCache } = await import('node:module');
-  enableCompileCache();
+  enablePrivateCompileCache(process.env);
   if (isHook) {
     await import('./hooks/run.ts').then(
       ({ runHook }) => runHook(words.slice(1)),
@@ -44,5 +45,3 @@ function tellVersion(): void {
   );
   process.exitCode = 1;
 }
-
-export {};

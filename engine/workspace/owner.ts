@@ -1,5 +1,5 @@
-import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { dirname, join, parse, resolve, sep } from 'node:path';
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../base/errors.ts';
 import { readPrivate } from '../base/private-files.ts';
 import { quoteForShell } from '../base/text.ts';
@@ -96,35 +96,4 @@ function statVisible(path: string): Stats | undefined {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') return undefined;
     throw error;
   }
-}
-
-/**
- * Whether another user can neither change it nor rename its contents: ours or root's, and writable by others only
- * when sticky.
- */
-function isSafePart(found: Stats): boolean {
-  const me = process.getuid?.();
-  if (me !== undefined && found.uid !== me && found.uid !== 0) return false;
-  return (found.mode & 0o022) === 0 || (found.mode & 0o1000) !== 0;
-}
-
-/** The first folder on the way to `path`, itself included, in which another user could put something else; null for none. */
-export function findUnsafePart(path: string): string | null {
-  const { root } = parse(path);
-  let at = root;
-  for (const part of ['', ...path.slice(root.length).split(sep)]) {
-    if (part !== '') at = join(at, part);
-    const found = lstatSync(at, { throwIfNoEntry: false });
-    if (found === undefined || !found.isDirectory() || !isSafePart(found)) return at;
-  }
-  return null;
-}
-
-/** Whether a folder is real, ours, and no one else's to write in. */
-export function isOwnFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  const me = process.getuid?.();
-  return (
-    found?.isDirectory() === true && (me === undefined || found.uid === me) && (found.mode & 0o022) === 0
-  );
 }

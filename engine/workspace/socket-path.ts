@@ -2,8 +2,9 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { SvcError } from '../base/errors.ts';
+import { findUnsafePart, isOwnFolder } from '../base/folder-owner.ts';
 import { quoteForShell } from '../base/text.ts';
-import { describeOwner, findUnsafePart, isOwnFolder } from './owner.ts';
+import { describeOwner } from './owner.ts';
 
 /** sun_path is 108 bytes on Linux and 104 on macOS, with its terminating zero; five are the host's own suffix. */
 const MAX_SOCKET_PATH = 98;

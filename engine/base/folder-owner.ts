@@ -1,0 +1,35 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { join, parse, sep } from 'node:path';
+
+// Imports no other file of ours: every program asks this before its own code is loaded.
+
+/**
+ * Whether another user can neither change it nor rename its contents: ours or root's, and writable by others only
+ * when sticky.
+ */
+function isSafePart(found: Stats): boolean {
+  const me = process.getuid?.();
+  if (me !== undefined && found.uid !== me && found.uid !== 0) return false;
+  return (found.mode & 0o022) === 0 || (found.mode & 0o1000) !== 0;
+}
+
+/** The first folder on the way to `path`, itself included, in which another user could put something else; null for none. */
+export function findUnsafePart(path: string): string | null {
+  const { root } = parse(path);
+  let at = root;
+  for (const part of ['', ...path.slice(root.length).split(sep)]) {
+    if (part !== '') at = join(at, part);
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (found === undefined || !found.isDirectory() || !isSafePart(found)) return at;
+  }
+  return null;
+}
+
+/** Whether a folder is real, ours, and no one else's to write in. */
+export function isOwnFolder(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const me = process.getuid?.();
+  return (
+    found?.isDirectory() === true && (me === undefined || found.uid === me) && (found.mode & 0o022) === 0
+  );
+}
