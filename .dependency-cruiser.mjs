@@ -68,6 +68,13 @@ export default {
       },
     },
     {
+      name: 'git-runs-with-overrides',
+      comment: 'createGit is the only way to git: it keeps it from running what a worker has configured',
+      severity: 'error',
+      from: { path: '^engine/', pathNot: '^engine/runner/worktrees/(?:create-git|checked-out)[.]ts$' },
+      to: { path: '^engine/runner/worktrees/run-git[.]ts$' },
+    },
+    {
       name: 'the-linked-server-stands-alone',
       comment: 'it uses nothing of a workspace, and nothing of a workspace imports it',
       severity: 'error',

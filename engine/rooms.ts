@@ -84,7 +84,7 @@ import {
 import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
 import { agentFolder, briefFile, createLocalRunner, createProjectReader } from './runner/runs/index.ts';
 import { createSetup, type Where } from './runner/setup/index.ts';
-import { createWorktrees, type Worktrees } from './runner/worktrees/index.ts';
+import { createWorktrees, type GitAccess, type Worktrees } from './runner/worktrees/index.ts';
 import {
   createFollowUps,
   createGuidance,
@@ -180,7 +180,8 @@ export function createRooms(ground: Ground): Rooms {
       secretNames(),
     );
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
-  const worktrees = createWorktrees({ env: childEnvironment(), agentsDir: paths.agents });
+  const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
+  const worktrees = createWorktrees(git);
   const workspacePaths = createWorkspacePaths({
     root,
     worktrees: paths.worktrees,
@@ -344,7 +345,7 @@ export function createRooms(ground: Ground): Rooms {
     [config().paths.shared, ...Object.values(config().shared).flat()].filter((path) => path !== '');
   const graph = createGraph({
     data: paths.data,
-    env: childEnvironment(),
+    git,
     settings: () => ({
       parsers: config().parsers,
       without: [paths.data, paths.agents, paths.worktrees],
@@ -364,7 +365,6 @@ export function createRooms(ground: Ground): Rooms {
     createSessionChanges({
       sessions,
       worktrees,
-      env: childEnvironment(),
       resolveFolder: agents.resolveFolder,
     }),
   );
@@ -604,7 +604,8 @@ export function createRooms(ground: Ground): Rooms {
   }
   const guard = createGuard({
     file: join(paths.data, 'guard.db'),
-    env: childEnvironment(),
+    git,
+    worktrees,
     without: [paths.data, paths.agents, paths.worktrees],
     settings() {
       const { guard, parsers, workspace } = config();

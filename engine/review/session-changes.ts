@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type LineRange, readChangedLines, type Worktrees } from '../runner/worktrees/index.ts';
+import type { LineRange, Worktrees } from '../runner/worktrees/index.ts';
 import type { Sessions } from '../sessions/index.ts';
 
 /** What a session has changed since it began, committed or not. */
@@ -18,12 +18,10 @@ export type ReadSessionChanges = (sessionId: string) => Promise<SessionChanges |
 export function createSessionChanges({
   sessions,
   worktrees,
-  env,
   resolveFolder,
 }: {
   sessions: Pick<Sessions, 'isKnown' | 'get'>;
-  worktrees: Pick<Worktrees, 'diffBranch'>;
-  env: NodeJS.ProcessEnv;
+  worktrees: Pick<Worktrees, 'diffBranch' | 'readChangedLines'>;
   /** Absolute folder of a project; null is the workspace's own. */
   resolveFolder(project: string | null): string;
 }): ReadSessionChanges {
@@ -44,7 +42,7 @@ export function createSessionChanges({
             ...(tip as { branch: string } | { head: string }),
           });
     const folder = isThere ? cwd : resolveFolder(project);
-    const changed = await readChangedLines(folder, env, { from, to: isThere ? null : head });
+    const changed = await worktrees.readChangedLines(folder, { from, to: isThere ? null : head });
     if (changed === null) return null;
     return {
       files: [...changed.files].map(([path, lines]) => ({ path, lines: isThere ? lines : null })),

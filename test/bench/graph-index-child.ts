@@ -1,6 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { GRAPH_THREAD_LIMITS } from '../../engine/knowledge/symbols/index.ts';
 import { createIndexer } from '../../engine/knowledge/symbols/index-files/indexer.ts';
+import { openTestGit } from '../support/git.ts';
 
 // Indexes a tree in a process of its own, so that its memory can be measured, and there in a thread such as the engine's.
 if (isMainThread) {
@@ -15,7 +16,7 @@ if (isMainThread) {
   });
 } else {
   const [root, file] = workerData as [string, string];
-  const indexer = createIndexer({ root, file, env: process.env, parsers: {}, without: [] });
+  const indexer = createIndexer({ root, file, git: openTestGit(process.env), parsers: {}, without: [] });
   const { ms } = await indexer.refresh();
   const edges = indexer.db.prepare('SELECT count(*) FROM edge').pluck().get();
   await indexer.close();

@@ -14,7 +14,7 @@ import { createIndexer, type Indexer } from '../../engine/knowledge/symbols/inde
 import { answerQuestion, type GraphQuestion } from '../../engine/knowledge/symbols/query/answer.ts';
 import { isTestPath } from '../../engine/knowledge/symbols/query/find.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../engine/knowledge/symbols/store/rows.ts';
-import { gitEnvironment, temporaryFolder } from '../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../support/git.ts';
 import { askCodegraph } from './codegraph-peer.ts';
 import { type Figure, figure, percentile } from './figure.ts';
 import { measureCases } from './graph-cases.ts';
@@ -52,7 +52,7 @@ function download(name: string, folder: string): string {
 }
 
 function open(root: string, file: string): Indexer {
-  return createIndexer({ root, file, env: gitEnvironment(), parsers: {}, without: [] });
+  return createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
 }
 
 interface Call {
@@ -232,11 +232,12 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
     .prepare("SELECT id FROM symbol WHERE kind IN ('function', 'method') ORDER BY id LIMIT 4000")
     .pluck()
     .all() as number[];
+  const git = openTestGit();
   for (const [name, ask] of questions) {
     const times: number[] = [];
     for (let at = 0; at < 100; at += 1) {
       const from = performance.now();
-      await answerQuestion(indexer, ask(String(ids[(at * 37) % ids.length])), gitEnvironment());
+      await answerQuestion(indexer, ask(String(ids[(at * 37) % ids.length])), git);
       times.push(performance.now() - from);
     }
     figures.push(figure(`${name}, p95`, percentile(times, 0.95), 'ms'));
@@ -247,7 +248,7 @@ async function measureSpeed(folder: string): Promise<Figure[]> {
     await answerQuestion(
       indexer,
       { ask: 'impact', paths: [paths[(at * 31) % paths.length]!], range: null },
-      gitEnvironment(),
+      git,
     );
     times.push(performance.now() - from);
   }

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createGit } from '../../engine/runner/worktrees/create-git.ts';
+import type { Git } from '../../engine/runner/worktrees/git.ts';
 
 /** An environment in which neither the machine's nor the user's git configuration counts. */
 export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
@@ -9,6 +11,9 @@ export function gitEnvironment(extra: Record<string, string> = {}): NodeJS.Proce
   for (const name of Object.keys(env)) if (name.startsWith('GIT_') || name === 'EMAIL') delete env[name];
   return { ...env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...extra };
 }
+
+/** git as the engine calls it, outside a workspace. */
+export const openTestGit = (env = gitEnvironment()): Git => createGit({ env, agentsDir: null }).git;
 
 const PERSON = {
   GIT_AUTHOR_NAME: 'Test Person',

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import { readChangedTexts } from '../../runner/worktrees/index.ts';
+import type { Worktrees } from '../../runner/worktrees/index.ts';
 import type { LanguageFinding } from './language/check-language.ts';
 import type { GuardThread } from './thread/thread.ts';
 import type { CopyFinding, WantedChecks } from './writes/check-writes.ts';
@@ -35,7 +35,7 @@ const MOST_CHANGED = 2000;
 export async function checkProject(
   thread: GuardThread,
   { root, paths, range, wanted, signal, progress }: CheckRequest,
-  { env, isWanted }: { env: NodeJS.ProcessEnv; isWanted(path: string): boolean },
+  { readChangedTexts, isWanted }: Pick<Worktrees, 'readChangedTexts'> & { isWanted(path: string): boolean },
 ): Promise<CheckResult> {
   progress('reads what has changed since the last time');
   const state = await thread.call('refresh', { root });
@@ -44,7 +44,7 @@ export async function checkProject(
     const { copies, ...rest } = await thread.call('checkFiles', { root, paths: [...paths], wanted });
     return { copies: dropTwins(copies), ...rest };
   }
-  const read = await readChangedTexts(root, env, range, { most: MOST_CHANGED, isWanted });
+  const read = await readChangedTexts(root, range, { most: MOST_CHANGED, isWanted });
   if (read === null)
     throw new SvcError(
       'git_failed',

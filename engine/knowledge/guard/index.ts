@@ -1,6 +1,7 @@
 import type { Call, Caller } from '../../api/operation.ts';
 import { asSvcError, EXIT, SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
+import type { GitAccess, Worktrees } from '../../runner/worktrees/index.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { createLanguageTable, findLanguage } from '../sources/index.ts';
 import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
@@ -17,7 +18,8 @@ export { findProfile } from './profiles.ts';
 export interface GuardDeps {
   /** The file of fingerprints, absolute. */
   file: string;
-  env: NodeJS.ProcessEnv;
+  git: GitAccess;
+  worktrees: Pick<Worktrees, 'readChangedTexts'>;
   /** Folders that hold no sources of a project, absolute: the data folder, the worktrees. */
   without: readonly string[];
   settings(): GuardSettings;
@@ -71,7 +73,8 @@ const MOST_LINES = 20;
 /** Owns what is compared with the project's own code before an agent writes it. */
 export function createGuard({
   file,
-  env,
+  git,
+  worktrees,
   without,
   settings,
   paths,
@@ -84,9 +87,7 @@ export function createGuard({
     return {
       file,
       copies: fillCopySettings(guard.dup),
-      env: Object.fromEntries(
-        Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-      ),
+      git,
       without: [...without],
       parsers: { ...parsers },
       primary: primaryLanguages.map(findLanguage).filter((language) => language !== null),
@@ -136,7 +137,7 @@ export function createGuard({
   }
 
   function checkRange(request: CheckRequest): Promise<CheckResult> {
-    return checkProject(thread, request, { env, isWanted: isLookedAt });
+    return checkProject(thread, request, { ...worktrees, isWanted: isLookedAt });
   }
 
   /** Has the files read that a tool may have changed, and those of a folder that somebody begins to work in. */

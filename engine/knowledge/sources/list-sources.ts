@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isInsideFolder } from '../../base/paths.ts';
-import { listAttributedFiles, listWorkingFiles } from '../../runner/worktrees/index.ts';
+import { type Git, listAttributedFiles, listWorkingFiles } from '../../runner/worktrees/index.ts';
 import { createLanguageTable, type Language } from './languages.ts';
 import { countSkipped, judgePath, type SkipCounts } from './skipped.ts';
 
@@ -28,7 +28,7 @@ export interface SourceList {
 export interface ListRequest {
   /** The project's folder, absolute. */
   root: string;
-  env: NodeJS.ProcessEnv;
+  git: Git;
   /** Folders that are left out, absolute: the data folder, the worktrees of sessions. */
   without?: readonly string[];
   /** Further extensions; see `createLanguageTable`. */
@@ -45,11 +45,11 @@ const MOST_ATTRIBUTE_BYTES = 256 * 1024;
  * Lists the project's own sources: what git tracks or would add, in a folder without git what lies in it. Ignored files
  * are not among them; vendored, minified, generated and over-large ones are counted. No link is followed.
  */
-export async function listSources({ root, env, without = [], parsers }: ListRequest): Promise<SourceList> {
+export async function listSources({ root, git, without = [], parsers }: ListRequest): Promise<SourceList> {
   const languageOf = createLanguageTable(parsers);
   const top = realpathSync.native(root);
   const left = without.map((folder) => realOrSame(folder)).filter((folder) => folder !== top);
-  const all = (await listWorkingFiles(top, env)) ?? walkFolder(top);
+  const all = (await listWorkingFiles(top, git)) ?? walkFolder(top);
   const skipped: SkipCounts = {};
   const skippedPaths = new Set<string>();
   const candidates: { path: string; language: Language }[] = [];
@@ -65,7 +65,7 @@ export async function listSources({ root, env, without = [], parsers }: ListRequ
       skippedPaths.add(path);
     }
   }
-  for (const [path, attribute] of await findAttributed(top, env, all, candidates)) {
+  for (const [path, attribute] of await findAttributed(top, git, all, candidates)) {
     countSkipped(skipped, attribute === 'linguist-generated' ? 'generated' : 'vendored');
     skippedPaths.add(path);
   }
@@ -112,7 +112,7 @@ function createFolderCheck(top: string): (folder: string) => boolean {
 /** Picks the candidates that a .gitattributes of the project calls generated or vendored. */
 async function findAttributed(
   top: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   all: readonly string[],
   candidates: readonly { path: string }[],
 ): Promise<Map<string, string>> {
@@ -123,7 +123,7 @@ async function findAttributed(
     return /linguist-(?:generated|vendored)/.test(readFileSync(join(top, path), 'utf8'));
   });
   if (!isNamed) return new Map();
-  return listAttributedFiles(top, env, {
+  return listAttributedFiles(top, git, {
     attributes: ['linguist-generated', 'linguist-vendored'],
     paths: candidates.map(({ path }) => path),
   });

@@ -1,5 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { workerData } from 'node:worker_threads';
 import { answerThreadCalls } from '../../base/thread-calls.ts';
+import { createGit, type GitAccess } from '../../runner/worktrees/index.ts';
 import type { ExactCounts, ExactRun } from './exact/exact-edges.ts';
 import { type CompilerStart, runExactTier } from './exact/exact-tier.ts';
 import type { CompilerLimits } from './exact/run-compiler.ts';
@@ -31,7 +33,6 @@ export interface GraphCalls {
   ask: {
     takes: {
       view: GraphView;
-      env: NodeJS.ProcessEnv;
       patienceMs: number;
       freshMs: number;
       question: GraphQuestion;
@@ -79,6 +80,7 @@ interface OpenView {
   listeners: Set<(progress: IndexProgress) => void>;
 }
 
+const { git } = createGit(workerData as GitAccess);
 const open = new Map<string, OpenView>();
 
 async function openView(view: GraphView): Promise<OpenView> {
@@ -92,7 +94,7 @@ async function openView(view: GraphView): Promise<OpenView> {
   if (view.base !== null && !existsSync(view.file) && existsSync(view.base)) copyIndex(view.base, view.file);
   const { root, file, parsers, without } = view;
   const made: OpenView = {
-    indexer: createIndexer({ root, file, env: process.env, parsers, without }),
+    indexer: createIndexer({ root, file, git, parsers, without }),
     at: Number.NEGATIVE_INFINITY,
     comparingMs: 0,
     refreshing: null,
@@ -158,7 +160,6 @@ async function answer({
   question,
   patienceMs,
   freshMs,
-  env,
 }: GraphCalls['ask']['takes']): Promise<GraphCalls['ask']['answers']> {
   const view = await openView(wanted);
   const begin = performance.now();
@@ -168,10 +169,10 @@ async function answer({
   let maxAgeMs = Math.min(freshMs, view.comparingMs * COMPARING_TIMES);
   for (let tries = 1; ; tries += 1) {
     if (!(await waitForFresh(view, begin - maxAgeMs, until))) {
-      const { answer: early } = await answerQuestion(view.indexer, question, env);
+      const { answer: early } = await answerQuestion(view.indexer, question, git);
       return { answer: early, stale: { indexing: view.progress }, exact: readExact(view) };
     }
-    const { answer: made, names } = await answerQuestion(view.indexer, question, env);
+    const { answer: made, names } = await answerQuestion(view.indexer, question, git);
     // What is not there may have been written just now.
     if (view.at < begin && (isNothing(made) || [...names].some(isNew))) {
       maxAgeMs = 0;

@@ -5,6 +5,7 @@ import { locateProgram } from '../../base/own-package.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
 import { createThreadClient } from '../../base/thread-calls.ts';
+import type { GitAccess } from '../../runner/worktrees/index.ts';
 import { describeLack } from './exact/describe-exact.ts';
 import type { ExactRun } from './exact/exact-edges.ts';
 import { buildCompilerStart, COMPILER_LIMITS } from './exact/start-compiler.ts';
@@ -16,7 +17,7 @@ import type { GraphAnswer, GraphQuestion } from './query/answer.ts';
 export interface GraphDeps {
   /** The data folder, absolute. */
   data: string;
-  env: NodeJS.ProcessEnv;
+  git: GitAccess;
   settings(): GraphSettings;
   /** Absolute folder of a project; null is the workspace's own. Throws `unknown_project`. */
   folder(project: string | null): string;
@@ -88,7 +89,8 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     // What is being indexed is indexed anew; a compiler is ended.
     closingMs: 200,
     limits: GRAPH_THREAD_LIMITS,
-    env: deps.env,
+    env: deps.git.env,
+    settings: () => deps.git,
   });
 
   const indexFolder = (): string => join(deps.data, 'graph');
@@ -128,7 +130,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     question: GraphQuestion,
     { patienceMs = PATIENCE_MS, freshMs = FRESH_MS, progress }: AskOptions = {},
   ): Promise<AskedGraph> {
-    const asked = { view: viewOf(place), env: deps.env, patienceMs, freshMs, question };
+    const asked = { view: viewOf(place), patienceMs, freshMs, question };
     const { answer, stale, exact: compiled } = await thread.call('ask', asked, progress);
     const { isOn } = deps.settings().exact;
     if (isOn && stale === null && compiled.lacking > 0) compileLater(asked.view);
@@ -155,7 +157,7 @@ export function createGraph({ leastPauseMs = LEAST_PAUSE_MS, ...deps }: GraphDep
     try {
       const folder = realpathSync.native(view.root);
       const { mustConfine } = deps.settings().exact;
-      const start = await buildCompilerStart({ folder, without: view.without, mustConfine }, deps.env);
+      const start = await buildCompilerStart({ folder, without: view.without, mustConfine }, deps.git.env);
       startFailures.delete(view.file);
       const run = await thread.call('compile', { view, start, limits: COMPILER_LIMITS }, progress);
       if (run.failed === null) pause = Math.max(leastPauseMs, run.ms * PAUSE_TIMES);

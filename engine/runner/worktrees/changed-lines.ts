@@ -1,4 +1,4 @@
-import { createGit, type GitOptions, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
 
 /** Lines of a file as it is now, from 1. `isGap`: lines are missing between the two. */
 export interface LineRange {
@@ -14,12 +14,7 @@ export interface ChangedLines {
   removed: string[];
 }
 
-const ASKED: GitOptions = {
-  allowFail: true,
-  discover: true,
-  timeoutMs: 60_000,
-  maxBytes: 64 * 1024 * 1024,
-};
+const ASKED: GitOptions = { ...LOOKUP, timeoutMs: 60_000, maxBytes: 64 * 1024 * 1024 };
 const NO_BLOB = /^0+$/;
 const HUNK = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@/;
 
@@ -29,10 +24,9 @@ const HUNK = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@/;
  */
 export async function readChangedLines(
   folder: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   { from, to }: { from: string; to: string | null },
 ): Promise<ChangedLines | null> {
-  const git = createGit(env);
   const options = [
     '--raw',
     '--no-abbrev',
@@ -44,6 +38,7 @@ export async function readChangedLines(
     '--no-color',
     '--no-ext-diff',
     '--no-textconv',
+    NOT_INSIDE,
   ];
   const { code, stdout, truncated } = await git.run(
     folder,

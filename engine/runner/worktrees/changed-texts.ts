@@ -1,5 +1,5 @@
 import { mapLimit } from '../../base/map-limit.ts';
-import { createGit, type Git, type GitOptions, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
 import { isPassableRange } from './refs.ts';
 
 /** A file that has changed, with what it held before. */
@@ -15,7 +15,7 @@ export interface ChangedText {
 const LONGEST_MS = 60_000;
 const MOST_FILE_BYTES = 2 * 1024 * 1024;
 const AT_ONCE = 4;
-const ASKED: GitOptions = { allowFail: true, discover: true, timeoutMs: LONGEST_MS };
+const ASKED: GitOptions = { ...LOOKUP, timeoutMs: LONGEST_MS };
 const NO_BLOB = /^0+$/;
 /** A regular file: neither a link nor another repository. */
 const FILE_MODE = /^100\d{3}$/;
@@ -27,12 +27,11 @@ const FILE_MODE = /^100\d{3}$/;
  */
 export async function readChangedTexts(
   folder: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   range: string | null,
   { most, isWanted }: { most: number; isWanted(path: string): boolean },
 ): Promise<{ changed: ChangedText[]; isCut: boolean } | null> {
   if (range !== null && !isPassableRange(range)) return null;
-  const git = createGit(env);
   const options = [
     '--raw',
     '--no-abbrev',
@@ -40,6 +39,7 @@ export async function readChangedTexts(
     '--relative',
     '--no-ext-diff',
     '--no-textconv',
+    NOT_INSIDE,
     '-z',
   ];
   const diff = await git.run(folder, ['diff', ...options, range ?? 'HEAD', '--'], ASKED);

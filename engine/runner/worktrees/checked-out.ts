@@ -1,11 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { runProgramSync } from '../../base/run-program.ts';
 import type { Git } from './git.ts';
 import { isObjectId } from './refs.ts';
+import { readHeadByGit } from './run-git.ts';
 import { readRegularFile } from './traps.ts';
 
-const PATIENCE_MS = 5000;
 /** What HEAD holds when refs are stored as reftable. */
 const IN_TABLES = 'refs/heads/.invalid';
 
@@ -39,13 +38,5 @@ export function readCheckedOut(git: Pick<Git, 'env'>, folder: string): string | 
   const ref = /^ref: (refs\/heads\/.+)$/.exec(head ?? '')?.[1];
   if (ref !== undefined && ref !== IN_TABLES) return ref.slice('refs/heads/'.length);
   if (isObjectId(head)) return head;
-  return askGitForHead(git, folder);
-}
-
-function askGitForHead({ env }: Pick<Git, 'env'>, cwd: string): string | null {
-  const ask = (...args: string[]): string | null => {
-    const { exitCode, stdout } = runProgramSync('git', args, { cwd, env, timeoutMs: PATIENCE_MS });
-    return exitCode === 0 ? stdout.trimEnd() : null;
-  };
-  return ask('symbolic-ref', '--quiet', '--short', 'HEAD') ?? ask('rev-parse', '--verify', '--quiet', 'HEAD');
+  return readHeadByGit(git.env, folder);
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { makePrivateFolder, replacePrivate } from '../../base/private-files.ts';
+import { createKeptRecords, signFile } from './kept-records.ts';
 import { readGitFolders } from './traps.ts';
 
 /** Settings of git, last value by name. */
@@ -84,14 +84,8 @@ export function createGitPrograms(
 ): GitPrograms {
   // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
-  const kept = new Map<string, Remembered>(Object.entries(readRemembered(file)));
+  const kept = createKeptRecords<Remembered>(file);
   const listed = new Map<string, Listed>();
-
-  function saveRemembered(): void {
-    if (file === null) return;
-    makePrivateFolder(dirname(dirname(file)), dirname(file));
-    replacePrivate(file, JSON.stringify(Object.fromEntries(kept)));
-  }
 
   /** The relevant settings, read again when one of their files has changed. */
   async function readSettings(cwd: string): Promise<Settings> {
@@ -164,7 +158,6 @@ export function createGitPrograms(
       )
         return;
       kept.set(repository, { trusted, planted });
-      saveRemembered();
     },
 
     async findPlantedPrograms(cwd) {
@@ -177,7 +170,6 @@ export function createGitPrograms(
       if (fresh.length === 0) return [];
       const planted = Object.fromEntries(changed.map((name) => [name, settings[name] ?? '']));
       kept.set(repository, { ...record, planted });
-      saveRemembered();
       return fresh.filter((name) => findNeutralValue(name) !== undefined);
     },
   };
@@ -186,15 +178,6 @@ export function createGitPrograms(
 const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([name, value]) => other[name] === value);
-
-function readRemembered(file: string | null): Record<string, Remembered> {
-  if (file === null || !existsSync(file)) return {};
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Remembered>;
-  } catch {
-    return {};
-  }
-}
 
 /** The git folder that all worktrees of the repository around a folder share. */
 function findCommonDirAround(cwd: string): string | null {
@@ -233,10 +216,4 @@ function listSettingsFiles(cwd: string, home: string | null, xdg: string | undef
   ];
 }
 
-const signFiles = (files: readonly string[]): string =>
-  files
-    .map((file) => {
-      const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? '-' : `${stat.mtimeNs}.${stat.ctimeNs}.${stat.size}.${stat.ino}`;
-    })
-    .join(' ');
+const signFiles = (files: readonly string[]): string => files.map(signFile).join(' ');

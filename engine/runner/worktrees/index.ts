@@ -1,6 +1,8 @@
 import { basename, join } from 'node:path';
 import { createKeyedQueue } from '../../base/serial-queue.ts';
 import { removePrivateGit } from '../private-git.ts';
+import { readChangedLines } from './changed-lines.ts';
+import { readChangedTexts } from './changed-texts.ts';
 import { readCheckedOut } from './checked-out.ts';
 import { listUncommitted } from './contents.ts';
 import { type ChangeCounts, countChanges } from './count-work.ts';
@@ -12,16 +14,15 @@ import {
   type Origin,
   type OriginRequest,
 } from './create.ts';
+import { createGit } from './create-git.ts';
 import { addDetachedCheckout, type DetachedCheckout, removeDetachedCheckout } from './detached-checkout.ts';
 import { type Diff, type DiffRequest, diffBranch, readFileAt } from './diff.ts';
 import { type DiscardRequest, type DiscardResult, discardWorktree } from './discard.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish.ts';
-import { createGit, findUserIdentity } from './git.ts';
-import { createGitPrograms } from './git-programs.ts';
+import { findUserIdentity, type Git } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { isMerged } from './merge-state.ts';
 import { findOwners } from './owners.ts';
-import { createRepositoryPins } from './pins.ts';
 import { listRepositories, setAsideRepositories } from './planted-repositories.ts';
 import { type PromoteRequest, type PromoteResult, promoteBranch } from './promote.ts';
 import { type PruneResult, pruneWorktrees } from './prune.ts';
@@ -40,12 +41,13 @@ import { type Trial, type TrialRequest, tryPromotion } from './trial.ts';
 import { type UndonePromotion, type UndoPromotionRequest, undoPromotion } from './undo-promotion.ts';
 import { readWorkingFolders, type WorkingFolders } from './working-folders.ts';
 
-export { type LineRange, readChangedLines } from './changed-lines.ts';
-export { readChangedTexts } from './changed-texts.ts';
+export type { LineRange } from './changed-lines.ts';
 export type { CreatedWorktree, CreateRequest, Origin, OriginRequest } from './create.ts';
+export { createGit, type GitAccess } from './create-git.ts';
 export { type Diff, type DiffRequest, requireDiffRequest } from './diff.ts';
 export type { DiscardRequest, DiscardResult, SavedState } from './discard.ts';
 export type { FinishRequest, FinishResult } from './finish.ts';
+export type { Git } from './git.ts';
 export { readCommonDir } from './own-git-dir.ts';
 export type { PromoteRequest, PromoteResult } from './promote.ts';
 export type { PruneResult } from './prune.ts';
@@ -68,6 +70,10 @@ export type { UndonePromotion, UndoPromotionRequest } from './undo-promotion.ts'
 export { watchRefs } from './watch-refs.ts';
 export { listAttributedFiles, listChangedFiles, listWorkingFiles } from './working-files.ts';
 export type { WorkingFolders } from './working-folders.ts';
+
+type WithoutGit<Read> = Read extends (folder: string, git: Git, ...rest: infer Rest) => infer Result
+  ? (folder: string, ...rest: Rest) => Result
+  : never;
 
 export interface WorktreesDeps {
   /**
@@ -188,6 +194,10 @@ export interface Worktrees {
   isIgnored(path: string, file: string): Promise<boolean>;
   /** Counts files of a worktree that are changed or new and in no commit. Throws `worktree_unsafe`. */
   countUncommitted(path: string): Promise<number>;
+  /** See `readChangedLines`. */
+  readChangedLines: WithoutGit<typeof readChangedLines>;
+  /** See `readChangedTexts`. */
+  readChangedTexts: WithoutGit<typeof readChangedTexts>;
 }
 
 /** Owns the git worktrees of sessions, through the git command line; loses no work (R1 to R4). */
@@ -196,14 +206,7 @@ export function createWorktrees({
   readWorkingFolders: folders = readWorkingFolders,
   agentsDir,
 }: WorktreesDeps = {}): Worktrees {
-  const asked = createGit(env);
-  const programs = createGitPrograms(
-    agentsDir === undefined ? null : join(agentsDir, '.git-programs.json'),
-    (cwd, args) => asked.text(cwd, args, { discover: true }),
-    asked.env,
-  );
-  const pins = createRepositoryPins(agentsDir === undefined ? null : join(agentsDir, '.repositories.json'));
-  const git = createGit(env, { findOverrides: programs.findOverrides });
+  const { git, programs, pins } = createGit({ env: env ?? process.env, agentsDir: agentsDir ?? null });
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
   // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
   const queue = createKeyedQueue();
@@ -243,6 +246,8 @@ export function createWorktrees({
       const named = readGitFolders(path);
       if (named !== null) releaseCheckout(named);
     },
+    readChangedLines: (folder, ...rest) => readChangedLines(folder, git, ...rest),
+    readChangedTexts: (folder, ...rest) => readChangedTexts(folder, git, ...rest),
     rememberPrograms: programs.rememberPrograms,
     findPlantedPrograms: programs.findPlantedPrograms,
     async takeOverWorktree(path) {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { makePrivateFolder, replacePrivate } from '../../base/private-files.ts';
 import { sentence } from '../../base/sentence.ts';
+import { createKeptRecords } from './kept-records.ts';
 
 /**
  * Remembers which repository each folder that workers start in belongs to: the one at its first use, until a person
@@ -14,6 +14,8 @@ export interface RepositoryPins {
    * to the folder could have created one there, with a configuration that names programs. Calls no git.
    */
   checkPin(folder: string): void;
+  /** Whether `checkPin` would refuse the folder; records nothing. */
+  isMoved(folder: string): boolean;
   /** Pins a folder to the repository that it is in now. Returns that repository's top folder; null for none. */
   repinRepository(folder: string): string | null;
 }
@@ -33,14 +35,8 @@ export function findTopAround(folder: string): string | null {
 /** @param file where they are kept; null for in memory */
 export function createRepositoryPins(file: string | null): RepositoryPins {
   /** An empty string stands for no repository. */
-  const tops = new Map<string, string>(Object.entries(readPins(file)));
-
-  function recordPin(folder: string, top: string | null): void {
-    tops.set(folder, top ?? '');
-    if (file === null) return;
-    makePrivateFolder(dirname(dirname(file)), dirname(file));
-    replacePrivate(file, JSON.stringify(Object.fromEntries(tops)));
-  }
+  const tops = createKeptRecords<string>(file);
+  const recordPin = (folder: string, top: string | null): void => tops.set(folder, top ?? '');
 
   return {
     checkPin(path) {
@@ -63,6 +59,12 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
         },
       );
     },
+    isMoved(path) {
+      if (!existsSync(path)) return false;
+      const folder = realpathSync(path);
+      const before = tops.get(folder);
+      return before !== undefined && before !== (findTopAround(folder) ?? '');
+    },
     repinRepository(path) {
       const folder = realpathSync(path);
       const top = findTopAround(folder);
@@ -70,13 +72,4 @@ export function createRepositoryPins(file: string | null): RepositoryPins {
       return top;
     },
   };
-}
-
-function readPins(file: string | null): Record<string, string> {
-  if (file === null || !existsSync(file)) return {};
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
-  } catch {
-    return {};
-  }
 }

@@ -1,7 +1,8 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asSvcError } from '../../base/errors.ts';
-import { createGit, type Git, splitRecords } from './git.ts';
+import { createGit } from './create-git.ts';
+import { type Git, LOOKUP, splitRecords } from './git.ts';
 
 /** The nearest existing folder around a path. */
 function findNearestFolder(path: string): string {
@@ -21,7 +22,7 @@ async function listTrackedAt(git: Git, path: string): Promise<string[]> {
   const args = ['ls-files', '-z', '--', formatPathspec(folder, path)];
   let stdout: string;
   try {
-    const ran = await git.run(folder, args, { allowFail: true, discover: true });
+    const ran = await git.run(folder, args, LOOKUP);
     if (ran.code !== 0) return [];
     stdout = ran.stdout;
   } catch (error) {
@@ -39,7 +40,7 @@ async function listTrackedAt(git: Git, path: string): Promise<string[]> {
  * where git otherwise ignores everything. None outside a repository.
  */
 export async function listTrackedFiles(paths: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
-  const git = createGit(env);
+  const { git } = createGit({ env, agentsDir: null });
   return (await Promise.all(paths.map((path) => listTrackedAt(git, path)))).flat();
 }
 
@@ -55,5 +56,5 @@ export async function untrackFiles(path: string, env: NodeJS.ProcessEnv): Promis
     '--',
     formatPathspec(folder, join(folder, basename(path))),
   ];
-  await createGit(env).run(folder, args, { discover: true });
+  await createGit({ env, agentsDir: null }).git.run(folder, args, { discover: true });
 }

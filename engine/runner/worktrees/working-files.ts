@@ -1,9 +1,9 @@
-import { createGit, type GitOptions, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
 import { isPassableRange } from './refs.ts';
 
 const LONGEST_MS = 60_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-const ASKED: GitOptions = { allowFail: true, discover: true, timeoutMs: LONGEST_MS, maxBytes: MOST_BYTES };
+const ASKED: GitOptions = { ...LOOKUP, timeoutMs: LONGEST_MS, maxBytes: MOST_BYTES };
 
 /**
  * Lists the files below a folder that git tracks or would add, relative to it, with `/`. A folder with a trailing slash
@@ -12,13 +12,13 @@ const ASKED: GitOptions = { allowFail: true, discover: true, timeoutMs: LONGEST_
  */
 export async function listWorkingFiles(
   folder: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   { ignored = false }: { ignored?: boolean } = {},
 ): Promise<string[] | null> {
   const which = ignored
     ? ['--others', '--ignored', '--directory']
     : ['--cached', '--others', '--deduplicate'];
-  const { code, stdout, truncated } = await createGit(env).run(
+  const { code, stdout, truncated } = await git.run(
     folder,
     ['ls-files', '-z', ...which, '--exclude-standard'],
     ASKED,
@@ -32,10 +32,10 @@ export async function listWorkingFiles(
 /** Picks the files for which a .gitattributes sets one of the attributes to true; paths as `listWorkingFiles` has them. */
 export async function listAttributedFiles(
   folder: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   { attributes, paths }: { attributes: readonly string[]; paths: readonly string[] },
 ): Promise<Map<string, string>> {
-  const { stdout } = await createGit(env).run(folder, ['check-attr', '--stdin', '-z', ...attributes], {
+  const { stdout } = await git.run(folder, ['check-attr', '--stdin', '-z', ...attributes], {
     ...ASKED,
     maxBytes: 4 * MOST_BYTES,
     input: paths.map((path) => `${path}\0`).join(''),
@@ -55,11 +55,19 @@ export async function listAttributedFiles(
  */
 export async function listChangedFiles(
   folder: string,
-  env: NodeJS.ProcessEnv,
+  git: Git,
   range: string | null,
 ): Promise<string[] | null> {
-  const git = createGit(env);
-  const args = ['diff', '--name-only', '--no-renames', '--relative', '--no-ext-diff', '--no-textconv', '-z'];
+  const args = [
+    'diff',
+    '--name-only',
+    '--no-renames',
+    '--relative',
+    '--no-ext-diff',
+    '--no-textconv',
+    NOT_INSIDE,
+    '-z',
+  ];
   if (range !== null && !isPassableRange(range)) return null;
   const diff = await git.run(folder, [...args, range ?? 'HEAD', '--'], ASKED);
   if (diff.code !== 0) return null;

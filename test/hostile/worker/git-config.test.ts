@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createWorktrees } from '../../../engine/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository } from '../../support/git.ts';
+import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
+import { until } from '../../support/wait.ts';
+import { makeWorkspace } from '../../support/workspace.ts';
 
 /** A repository of a person's, in whose worktree a worker is at work that can write every configuration. */
 async function made(t: TestContext) {
@@ -183,5 +185,66 @@ hostile(
       message: 'x',
     });
     assert.equal(git('cat-file', 'blob', 'svc/s-1:b.big'), 'other');
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'have its program run by a look at the code: guard check, the graph, snippets, hooks, the lists',
+    lite: 'not run',
+    strict: 'refused: configurations are read-only',
+  },
+  async () => {
+    const plants = {
+      'a filter': (run: string) => `git config filter.x.clean '${run}'`,
+      'a filter that is a process': (run: string) => `git config filter.x.process '${run}'`,
+      'a filter of the person': (run: string) => `git config --global filter.x.clean '${run}'`,
+    };
+    for (const [what, plant] of Object.entries(plants)) {
+      const home = temporaryFolder('svc-person-');
+      const ws = await makeWorkspace({ env: { HOME: home, GIT_CONFIG_GLOBAL: join(home, '.gitconfig') } });
+      try {
+        const { root } = ws;
+        ws.repository.commit({
+          'src/a.ts': 'export function add(a: number, b: number) {\n  return a + b;\n}\n',
+        });
+        const marker = join(ws.repository.folder, 'ran');
+        const script = [
+          `cd ${root}`,
+          plant(`touch ${marker}; cat`),
+          `echo "* filter=x" > .gitattributes`,
+          'echo "export const more = 1;" >> src/a.ts',
+        ].join('; ');
+        const client = await ws.connect();
+        const { task_id } = await client.call('task.add', {
+          title: 'w',
+          body: `x\n#agent: no-change\n#agent: run ${script}`,
+        });
+        await client.call('task.run', { id: task_id });
+        await until(
+          async () => (await client.call('task.show', { id: task_id })).task.status === 'done',
+          'the run',
+        );
+        assert.ok(existsSync(join(root, '.gitattributes')), what);
+        for (const args of [
+          ['guard', 'check'],
+          ['guard', 'check', '--range', 'HEAD~1..HEAD'],
+          ['guard', 'check', 'src'],
+          ['graph', 'index'],
+          ['graph', 'impact'],
+          ['graph', 'impact', '--range', 'HEAD~1..HEAD'],
+          ['graph', 'search', 'add'],
+          ['worktree', 'list'],
+          ['worker', 'show', 's-1'],
+          ['status'],
+          ['doctor'],
+        ])
+          await ws.program(args);
+        assert.equal(existsSync(marker), false, what);
+      } finally {
+        await ws.close();
+      }
+    }
   },
 );

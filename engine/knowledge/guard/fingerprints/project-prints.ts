@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isInsideFolder } from '../../../base/paths.ts';
+import type { Git } from '../../../runner/worktrees/index.ts';
 import {
   createLanguageTable,
   judgePath,
@@ -52,14 +53,14 @@ const SLICE_MS = 8;
 export function createPrintedProjects({
   file,
   settings,
-  env,
+  git,
   without,
   parsers,
   primary,
 }: {
   file: FingerprintFile;
   settings: CopySettings;
-  env: NodeJS.ProcessEnv;
+  git: Git;
   /** Folders that are never looked into, absolute. */
   without: readonly string[];
   parsers: Readonly<Record<string, string>>;
@@ -152,7 +153,7 @@ export function createPrintedProjects({
     async function lookAgain(): Promise<void> {
       // A worktree lies in the data folder itself.
       const inside = without.filter((folder) => !isInsideFolder(folder, root));
-      const { files, skippedPaths } = await listSources({ root, env, without: inside, parsers });
+      const { files, skippedPaths } = await listSources({ root, git, without: inside, parsers });
       const own = takeFirst(files, primary, settings.maxFiles);
       skipped = skippedPaths;
       const there = new Set(own.map(({ path }) => path));

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { isInsideFolder } from '../../../base/paths.ts';
 import { answerThreadCalls } from '../../../base/thread-calls.ts';
-import { listWorkingFiles } from '../../../runner/worktrees/index.ts';
+import { createGit, listWorkingFiles } from '../../../runner/worktrees/index.ts';
 import { judgePath, readSource } from '../../sources/index.ts';
 import { chooseSamplings } from '../copies/settings.ts';
 import { openFingerprintFile } from '../fingerprints/fingerprint-file.ts';
@@ -23,11 +23,19 @@ const WARMING_MS = 20;
 /** Of one check of many files. */
 const MOST_FINDINGS = 1000;
 
-const { file: path, copies: settings, env, without, parsers, primary } = workerData as GuardThreadSettings;
+const {
+  file: path,
+  copies: settings,
+  without,
+  parsers,
+  primary,
+  ...given
+} = workerData as GuardThreadSettings;
+const { git } = createGit(given.git);
 const file = openFingerprintFile(path, JSON.stringify(chooseSamplings(settings)));
 // Worktrees come and go.
 file.keepRoots((root) => existsSync(root));
-const projects = createPrintedProjects({ file, settings, env, without, parsers, primary });
+const projects = createPrintedProjects({ file, settings, git, without, parsers, primary });
 const check = createWriteChecks({ projects, settings, parsers });
 const nextLook = new Map<string, number>();
 let isWarm = false;
@@ -121,7 +129,7 @@ const calls: Parameters<typeof answerThreadCalls<GuardCalls>>[0] = {
 
 async function listDocuments(root: string): Promise<string[]> {
   const inside = without.filter((folder) => !isInsideFolder(folder, root));
-  const all = (await listWorkingFiles(root, env)) ?? [];
+  const all = (await listWorkingFiles(root, git)) ?? [];
   return all.filter(
     (each) =>
       isDocument(each) &&

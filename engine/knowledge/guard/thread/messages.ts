@@ -1,3 +1,4 @@
+import type { GitAccess } from '../../../runner/worktrees/index.ts';
 import type { Language } from '../../sources/index.ts';
 import type { CopySettings } from '../copies/settings.ts';
 import type { WantedChecks, WriteCheck, WriteReport } from '../writes/check-writes.ts';
@@ -7,7 +8,7 @@ export interface GuardThreadSettings {
   /** The file of fingerprints, absolute. */
   file: string;
   copies: CopySettings;
-  env: Record<string, string>;
+  git: GitAccess;
   /** Folders that are never looked into, absolute. */
   without: string[];
   parsers: Record<string, string>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSerialQueue } from '../../../base/serial-queue.ts';
+import type { Git } from '../../../runner/worktrees/index.ts';
 import {
   countSkipped,
   createLanguageTable,
@@ -28,7 +29,7 @@ export interface IndexerOptions {
   root: string;
   /** The file of the index. */
   file: string;
-  env: NodeJS.ProcessEnv;
+  git: Git;
   parsers: Readonly<Record<string, string>>;
   without: readonly string[];
 }
@@ -87,7 +88,7 @@ const MOST_HELD_IDS = 2000;
 const MOST_MANIFEST_BYTES = 1024 * 1024;
 
 /** Keeps a graph.db as the files of a folder are. */
-export function createIndexer({ root, file, env, parsers, without }: IndexerOptions): Indexer {
+export function createIndexer({ root, file, git, parsers, without }: IndexerOptions): Indexer {
   const top = realpathSync.native(root);
   const db = openGraphFile(file, JSON.stringify({ parsers }));
   const rows = createGraphRows(db);
@@ -284,7 +285,7 @@ export function createIndexer({ root, file, env, parsers, without }: IndexerOpti
     isFull = false,
   }: RefreshOptions = {}): Promise<RefreshResult> {
     const from = performance.now();
-    const list = await listSources({ root: top, env, without, parsers });
+    const list = await listSources({ root: top, git, without, parsers });
     manifests = list.manifests;
     const digest = digestManifests();
     if (readFact(db, 'manifests') !== digest)

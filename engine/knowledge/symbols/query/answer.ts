@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { listChangedFiles } from '../../../runner/worktrees/index.ts';
+import { type Git, listChangedFiles } from '../../../runner/worktrees/index.ts';
 import { SKIP_REASONS, type SkipCounts } from '../../sources/index.ts';
 import type { Indexer } from '../index-files/indexer.ts';
 import type { SymbolRow } from '../store/rows.ts';
@@ -60,7 +60,7 @@ const isBelow = (path: string, only: readonly string[] | null): boolean =>
 export async function answerQuestion(
   indexer: Indexer,
   question: GraphQuestion,
-  env: NodeJS.ProcessEnv,
+  git: Git,
 ): Promise<{ answer: GraphAnswer; names: Set<string> }> {
   switch (question.ask) {
     case 'status':
@@ -75,7 +75,7 @@ export async function answerQuestion(
       return { answer: { symbols }, names: new Set(symbols.map(({ path }) => path)) };
     }
     case 'impact': {
-      const paths = question.paths ?? (await listChangedFiles(indexer.root, env, question.range));
+      const paths = question.paths ?? (await listChangedFiles(indexer.root, git, question.range));
       if (paths === null)
         return nothing('not_found', `git knows no range ${JSON.stringify(question.range ?? 'HEAD')} here`);
       const impact = findImpact(indexer, paths, question.touched);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listNamedSymbols } from '../../../../engine/knowledge/memory/named-symbols.ts';
 import { createIndexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
-import { gitEnvironment } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit } from '../../../support/git.ts';
 import { memoryRig } from './rig.ts';
 
 test('names of code are told from words, paths and names in capitals', () => {
@@ -30,7 +30,7 @@ test('a recall says what the code graph does not know, and nothing where there i
   execFileSync('git', ['init', '-q'], { cwd: root, env: gitEnvironment() });
   writeFileSync(join(root, 'a.ts'), 'export function parseTotal(): number {\n  return 1;\n}\n');
   const file = join(rig.graphs, 'workspace.db');
-  const indexer = createIndexer({ root, file, env: gitEnvironment(), parsers: {}, without: [] });
+  const indexer = createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
   assert.equal(await ask(), undefined, 'an index that has read nothing yet knows nothing');
   await indexer.refresh();
   assert.deepEqual(await ask(), ['sum_all']);

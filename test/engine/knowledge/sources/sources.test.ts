@@ -10,7 +10,7 @@ import {
   readSource,
 } from '../../../../engine/knowledge/sources/index.ts';
 import { createSourceParser } from '../../../../engine/knowledge/sources/parse.ts';
-import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
 
 const folder = temporaryFolder();
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ function makeProject(files: Readonly<Record<string, string | Buffer>>, { git = t
 }
 
 const pathsOf = async (root: string, parsers: Record<string, string> = {}) => {
-  const { files, skipped } = await listSources({ root, env: gitEnvironment(), parsers });
+  const { files, skipped } = await listSources({ root, git: openTestGit(), parsers });
   return { paths: files.map(({ path }) => path), skipped };
 };
 
@@ -79,7 +79,7 @@ describe('the sources of a project', () => {
     const root = makeProject({ 'a.es': 'f();\n', 'b.h': 'class A {};\n', 'c.ts': 'f();\n' });
     const { files } = await listSources({
       root,
-      env: gitEnvironment(),
+      git: openTestGit(),
       parsers: { '.es': 'js', h: 'c++', ts: 'klingon' },
     });
     assert.deepEqual(

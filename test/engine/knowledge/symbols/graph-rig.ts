@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createGraph, type Graph } from '../../../../engine/knowledge/symbols/index.ts';
 import { createIndexer, type Indexer } from '../../../../engine/knowledge/symbols/index-files/indexer.ts';
 import { SYMBOL_COLUMNS, toEdge, toSymbol } from '../../../../engine/knowledge/symbols/store/rows.ts';
-import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
 
 export type Files = Readonly<Record<string, string>>;
 
@@ -28,7 +28,7 @@ export function makeProject(files: Files): IndexedProject {
   const open = (): Indexer => {
     made += 1;
     const file = join(folder, `graph-${made}.db`);
-    return createIndexer({ root, file, env: gitEnvironment(), parsers: {}, without: [] });
+    return createIndexer({ root, file, git: openTestGit(), parsers: {}, without: [] });
   };
   const write = (some: Files): void => {
     for (const [path, text] of Object.entries(some)) {
@@ -92,7 +92,7 @@ export const openGraph = (
 ): Graph =>
   createGraph({
     data: join(root, '..'),
-    env: gitEnvironment(),
+    git: { env: gitEnvironment(), agentsDir: null },
     settings: () => ({
       parsers: {},
       without: [],

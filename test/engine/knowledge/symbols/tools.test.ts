@@ -39,7 +39,7 @@ describe('the tools of the code graph', () => {
   let usesCompiler = false;
   const graph = createGraph({
     data: join(folder, 'data'),
-    env: gitEnvironment(),
+    git: { env: gitEnvironment(), agentsDir: null },
     settings: () => ({
       parsers: {},
       without: [],

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findPreset } from '../../../../engine/agents/presets/index.ts';
-import { createGit } from '../../../../engine/runner/worktrees/git.ts';
+import { createGit } from '../../../../engine/runner/worktrees/create-git.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { makeRepository } from '../../../support/git.ts';
 import { confinementOf, ended, impossible, logOf, makeStrict, started } from '../../../support/strict.ts';
@@ -167,7 +167,7 @@ test('a call of git that waits at a pipe of a worker is ended, and says so', {
 }, async (t) => {
   const repository = makeRepository();
   t.after(repository.remove);
-  const git = createGit(process.env, { patienceMs: 50 });
+  const { git } = createGit({ env: process.env, agentsDir: null }, { patienceMs: 50 });
   const mkfifo = (path: string): void => void execFileSync('mkfifo', [path]);
   const look = () => git.text(repository.root, ['diff', 'HEAD']);
   mkdirSync(join(repository.root, 'below'));

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readChangedLines } from '../../../../engine/runner/worktrees/index.ts';
-import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
+import { readChangedLines } from '../../../../engine/runner/worktrees/changed-lines.ts';
+import { makeRepository, openTestGit, type TestRepository } from '../../../support/git.ts';
 
 describe('lines that have changed', () => {
   let repository: TestRepository;
-  const env = gitEnvironment();
   const read = async (to: string | null = null, folder = repository.root) => {
-    const found = await readChangedLines(folder, env, { from: 'HEAD~1', to });
+    const found = await readChangedLines(folder, openTestGit(), { from: 'HEAD~1', to });
     return found === null ? null : { files: Object.fromEntries(found.files), removed: found.removed };
   };
   before(() => {

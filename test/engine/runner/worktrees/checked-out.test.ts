@@ -4,12 +4,11 @@ import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCheckedOut } from '../../../../engine/runner/worktrees/checked-out.ts';
-import { createGit } from '../../../../engine/runner/worktrees/git.ts';
-import { gitEnvironment, makeRepository, temporaryFolder } from '../../../support/git.ts';
+import { gitEnvironment, makeRepository, openTestGit, temporaryFolder } from '../../../support/git.ts';
 
 const ME = ['-c', 'user.name=A', '-c', 'user.email=a@example.test'];
 
-const at = (folder: string) => readCheckedOut(createGit(gitEnvironment()), realpathSync(folder));
+const at = (folder: string) => readCheckedOut(openTestGit(), realpathSync(folder));
 
 test('what is checked out is the branch, or with a detached HEAD the commit, as git has it', (t) => {
   const repository = makeRepository();

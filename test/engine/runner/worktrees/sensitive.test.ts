@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGit } from '../../../../engine/runner/worktrees/git.ts';
 import {
   describeSensitive,
   findSensitiveKind,
   listChangedPaths,
   selectSensitive,
 } from '../../../../engine/runner/worktrees/sensitive.ts';
-import { gitEnvironment, makeRepository } from '../../../support/git.ts';
+import { makeRepository, openTestGit } from '../../../support/git.ts';
 
 test('files that decide about svc, git, agents, CI, hooks and tools are told apart', () => {
   const kinds = {
@@ -48,7 +47,7 @@ test('files that decide about svc, git, agents, CI, hooks and tools are told apa
 test('renamed, deleted, made executable, turned into a link or a repository: each side is named', async (t) => {
   const repository = makeRepository();
   t.after(repository.remove);
-  const git = createGit(gitEnvironment());
+  const git = openTestGit();
   const from = repository.commit(
     {
       'CLAUDE.md': 'a long enough text\n',
