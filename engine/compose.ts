@@ -46,6 +46,7 @@ import { createRooms } from './rooms.ts';
 import {
   findConnectionOwners,
   findPortOwners,
+  type Processes,
   type ProcessOrigin,
   type TcpEnds,
 } from './runner/processes/index.ts';
@@ -55,12 +56,14 @@ import { listTrackedFiles } from './runner/worktrees/tracked.ts';
 import { isPlainName } from './sessions/seats/index.ts';
 import { statsOperations } from './stats/index.ts';
 import { createEventLog, eventOperations, holdHostLock, openStorage, whenGone } from './storage/index.ts';
+import type { EngineProcess } from './workspace/daemon-record.ts';
 import {
   checkKeptPaths,
   claimDataFolder,
   dataFolderRefusedError,
   listDatabaseFiles,
 } from './workspace/data-folder.ts';
+import { keepLostEngine, readBootId } from './workspace/lost-engine.ts';
 import { findWorkspaceHostedBy } from './workspace/neighbours.ts';
 import { findOwnSupervisor } from './workspace/own-supervisor.ts';
 
@@ -90,6 +93,14 @@ const GIB = 1024 ** 3;
 /** Agents mostly wait for a model: several per core, and a gibibyte of memory each. */
 export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
+
+function describeOwnProcess({
+  readStartTime,
+  readOwnLogin,
+}: Pick<Processes, 'readStartTime' | 'readOwnLogin'>): EngineProcess | null {
+  const [start, boot] = [readStartTime(process.pid), readBootId()];
+  return start === null || boot === null ? null : { start, boot, login: readOwnLogin() };
+}
 
 /** Opens a workspace: finds its data folder to be this machine's own, takes its lock, has its rooms built, and takes over what an earlier host left. */
 export async function openEngine(options: OpenOptions) {
@@ -125,6 +136,7 @@ export async function openEngine(options: OpenOptions) {
     else mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkKeptPaths(paths);
   const lock = holdHostLock(paths.data);
+  const lostEngine = keepLostEngine(paths.data);
   const closers: (() => unknown)[] = [() => lock.release()];
   const closing = (close: () => unknown): void => void closers.push(close);
   const unwind = (): Promise<void> =>
@@ -139,6 +151,7 @@ export async function openEngine(options: OpenOptions) {
     closing(() => storage.close());
     const events = createEventLog({ storage, clock });
     const rooms = createRooms({
+      lostEngine,
       storage,
       events,
       clock,
@@ -421,6 +434,10 @@ export async function openEngine(options: OpenOptions) {
       holdSeat: bus.seats.hold,
       seatHolders: bus.seats.holders,
       startOf: processes.readStartTime,
+      /** This process as a later engine has to know it, should this one be killed. */
+      ownProcess: describeOwnProcess(processes),
+      /** Only for a process that does nothing else than to host the engine. */
+      enterEngineCgroup: processes.enterEngineCgroup,
       standingOf: processes.traceProcess,
       /** The lowest of all that hold the other end of a loopback connection. */
       async standingOfClient(ends: TcpEnds): Promise<ProcessOrigin> {

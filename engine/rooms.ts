@@ -95,10 +95,13 @@ import {
 } from './sessions/index.ts';
 import { createStats, type Stats } from './stats/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
+import type { EngineProcess } from './workspace/daemon-record.ts';
 import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
 /** What all rooms stand on. */
 export interface Ground {
+  /** An engine of this data folder that was killed; null for none. */
+  lostEngine: EngineProcess | null;
   storage: Storage;
   events: EventLog;
   clock: Clock;
@@ -167,7 +170,7 @@ export function createRooms(ground: Ground): Rooms {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });
-  const processes = createProcesses({ containment });
+  const processes = createProcesses({ containment, lostEngine: ground.lostEngine });
   const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
   const runSockets = createRunSockets({ root, version, env });
   closing(runSockets.close);

@@ -140,7 +140,7 @@ export async function hostHere(
   let host: Host | undefined;
   try {
     const { file, root } = findWorkspace(context);
-    if ((await launching()).mustNotStart(context.env)) throw mayNotStartError(root);
+    if ((await launching()).mustNotHost(context.env)) throw mayNotStartError(root);
     engine = await openEngine({
       file,
       env: context.env,

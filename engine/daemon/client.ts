@@ -126,7 +126,7 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
       await delay(PAUSE_MS);
     } else if (daemon === undefined || (afterCrash && record === null)) {
       throw new SvcError('engine_not_running', `no engine runs for ${root}`, { hint: 'svc up starts it' });
-    } else if (isConfined || (await loadLaunch()).mustNotStart(env)) {
+    } else if (isConfined || (await loadLaunch()).mustNotStart(data, env)) {
       await waitOrFail(() => mayNotStartError(root));
     } else if ((await loadLaunch()).isSupervised(record, { isFirst: waitsUntil === null })) {
       await waitOrFail(() => notRestartedError(root, record));

@@ -99,6 +99,7 @@ export async function hostEngine(engine: Engine): Promise<Host> {
   const http = { host: bound.address, port: bound.port };
   engine.setHttp(http);
   const { root, version } = engine;
+  const supervisor = readOwnSupervisor(engine);
   writeDaemonRecord(paths.data, {
     pid: process.pid,
     version,
@@ -108,8 +109,11 @@ export async function hostEngine(engine: Engine): Promise<Host> {
     http,
     token,
     startedAt: engine.startedAt,
-    supervisor: readOwnSupervisor(engine),
+    process: engine.ownProcess,
+    supervisor,
   });
+  // A process with a supervisor does nothing else; another host may start programs of its own.
+  if (supervisor !== null) void engine.enterEngineCgroup();
   registerHost(engine);
 
   const idleMemory = releaseIdleMemory({ collect: globalThis.gc });

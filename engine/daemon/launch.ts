@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isErrorCode, SvcError } from '../base/errors.ts';
 import { locateProgram } from '../base/own-package.ts';
 import { makePrivateFolder, openPrivate } from '../base/private-files.ts';
-import { isInsideRun, isStillRunning } from '../runner/processes/own.ts';
+import { isInsideRun, isStillRunning, mustNotStartEngine } from '../runner/processes/own.ts';
 import type { DaemonRecord } from '../workspace/daemon-record.ts';
 import { claimDataFolder } from '../workspace/data-folder.ts';
 import { resolveMachineHome } from '../workspace/machine-home.ts';
@@ -20,8 +20,10 @@ const LONGEST_START_MS = 20_000;
 const NOT_INHERITED =
   /^SVC_(SESSION|TASK|ROLE|AGENT|NAME|SESSION_NAME|RUN_ID|GIT_BASE|LEDGER_FORCE|ACTOR|SUPERVISOR)$/;
 
-/** Whether this process must not start an engine, because it would pass on a run's environment. */
-export const mustNotStart = isInsideRun;
+/** Whether this process must not host an engine, because it would pass on a run's environment. */
+export const mustNotHost = isInsideRun;
+/** Whether it must not start one for a data folder. */
+export const mustNotStart = mustNotStartEngine;
 
 /**
  * Whether the engine of a record has a running supervisor, which restarts it.

@@ -103,6 +103,7 @@ export function createRunSockets({
         http: { host: '', port: 0 },
         token: '',
         startedAt: '',
+        process: null,
         supervisor: null,
       });
       const socket: RunSocket = {

@@ -3,6 +3,16 @@ import { join } from 'node:path';
 import { readPrivate, replacePrivate } from '../base/private-files.ts';
 import { readDataFolderId } from './data-folder.ts';
 
+/** The process of an engine, in facts that outlive it. */
+export interface EngineProcess {
+  /** Its start time, in the unit of the process table. */
+  start: string;
+  /** The start of the machine in which that counts. */
+  boot: string;
+  /** The login that it belongs to, as the kernel numbers them; null for none. */
+  login: string | null;
+}
+
 /** Where the host of a workspace listens: `.svc/daemon.json`, mode 0600. */
 export interface DaemonRecord {
   pid: number;
@@ -15,6 +25,8 @@ export interface DaemonRecord {
   /** Bearer token of the HTTP side. */
   token: string;
   startedAt: string;
+  /** Null where the machine does not tell. */
+  process: EngineProcess | null;
   /** The process that starts the host again after a crash; null when there was none, or this is a run's own record. */
   supervisor: { pid: number; pidStart: string } | null;
 }

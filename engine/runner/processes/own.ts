@@ -1,4 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
+import type { EngineProcess } from '../../workspace/daemon-record.ts';
+import { findLostEngine } from '../../workspace/lost-engine.ts';
 import { isInSandbox } from '../../workspace/seat-folder.ts';
 import { ENGINE_MARK, probeLiveness } from './probe.ts';
 import { createProcesses } from './processes.ts';
@@ -6,8 +8,8 @@ import { createSystemProbe } from './system-probe.ts';
 import type { ProcessName, ProcessOrigin } from './trace.ts';
 
 /** Traces this very process, without an engine. */
-function traceOwnProcess(): ProcessOrigin {
-  const processes = createProcesses();
+function traceOwnProcess(lostEngine: EngineProcess | null = null): ProcessOrigin {
+  const processes = createProcesses({ lostEngine });
   try {
     return processes.traceWithoutEngine(process.pid);
   } finally {
@@ -23,6 +25,16 @@ export function isInsideRun(env: NodeJS.ProcessEnv): boolean {
   if (env.SVC_RUN_ID || env[ENGINE_MARK] || isInSandbox()) return true;
   const { runs, isOfEngine } = traceOwnProcess();
   return runs.length > 0 || isOfEngine;
+}
+
+/**
+ * Whether this process must not start the engine of a data folder: it belongs to a run or an engine, or an engine of that
+ * folder was killed and may have left it behind.
+ */
+export function mustNotStartEngine(data: string, env: NodeJS.ProcessEnv): boolean {
+  if (isInsideRun(env)) return true;
+  const lost = findLostEngine(data);
+  return lost !== null && traceOwnProcess(lost).doubt !== null;
 }
 
 /** Whether a process that was named earlier still runs; true also when that cannot be told. */

@@ -3,7 +3,7 @@ import type { Probe, ProcessEntry } from './probe.ts';
 
 /** macOS, best effort through `ps`. Not tested: no such machine was at hand when this was written. */
 export function createDarwinProbe(): Probe {
-  const columns = 'pid=,ppid=,pgid=,state=,lstart=';
+  const columns = 'pid=,ppid=,pgid=,sess=,state=,lstart=';
   const ps = (args: string[]): { exitCode: number | null; stdout: string } =>
     runProgramSync('/bin/ps', args, {
       env: { LC_ALL: 'C' },
@@ -11,15 +11,16 @@ export function createDarwinProbe(): Probe {
       timeoutMs: 5000,
     });
   const parseLine = (line: string): ProcessEntry | null => {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line);
     if (!match) return null;
-    const began = Date.parse(match[5]!.trim());
+    const began = Date.parse(match[6]!.trim());
     if (Number.isNaN(began)) return null;
     return {
       pid: Number(match[1]),
       ppid: Number(match[2]),
       pgid: Number(match[3]),
-      zombie: match[4]!.startsWith('Z'),
+      sid: Number(match[4]),
+      zombie: match[5]!.startsWith('Z'),
       start: String(began / 1000),
     };
   };
@@ -37,6 +38,8 @@ export function createDarwinProbe(): Probe {
     },
     readRunMark: (pid) => / SVC_RUN_ID=(\S+)/.exec(readEnvironment(pid))?.[1] ?? null,
     isEngineChild: (pid) => / SVC_ENGINE_CHILD=\S/.test(readEnvironment(pid)),
+    readLogin: () => null,
+    adoptsOrphans: (pid) => pid === 1,
     // Neither cgroups nor namespaces exist there.
     findPlace: () => ({ cgroup: null, isNested: false }),
   };

@@ -11,6 +11,8 @@ export interface ProcessEntry {
   pid: number;
   ppid: number;
   pgid: number;
+  /** Its session (setsid(2)): the pid of the process that began it. */
+  sid: number;
   /** An ended process that nobody has waited for yet: it cannot act and cannot be killed. */
   zombie: boolean;
   /**
@@ -29,6 +31,10 @@ export interface Probe {
   readRunMark(pid: number): string | null;
   /** Whether SVC_ENGINE_CHILD was in its initial environment; false also when unreadable. */
   isEngineChild(pid: number): boolean;
+  /** The login that a process belongs to, as the kernel numbers them (pam_loginuid(8)); null for none. */
+  readLogin(pid: number): string | null;
+  /** Whether it adopts orphans as init does: init itself, or a user's service manager. */
+  adoptsOrphans(pid: number): boolean;
   /** Where the kernel keeps the process; null when it is gone, or the machine does not tell. */
   findPlace(pid: number): ProcessPlace | null;
 }
@@ -50,17 +56,28 @@ export function parseStat(text: string): ProcessEntry | null {
   const close = text.lastIndexOf(')');
   if (open < 0 || close < open) return null;
   const fields = text.slice(close + 2).split(' ');
-  const [state, ppid, pgid] = fields;
+  const [state, ppid, pgid, sid] = fields;
   const start = fields[19]; // field 22 of proc(5), counted from field 3
-  if (state === undefined || ppid === undefined || pgid === undefined || start === undefined) return null;
+  if (
+    state === undefined ||
+    ppid === undefined ||
+    pgid === undefined ||
+    sid === undefined ||
+    start === undefined
+  )
+    return null;
   return {
     pid: Number(text.slice(0, open)),
     ppid: Number(ppid),
     pgid: Number(pgid),
+    sid: Number(sid),
     zombie: state === 'Z' || state === 'X',
     start,
   };
 }
+
+/** What the kernel says of a process that no login has started. */
+const NO_LOGIN = '4294967295';
 
 const isGoneError = (error: unknown): boolean => {
   const code = (error as NodeJS.ErrnoException).code;
@@ -124,6 +141,22 @@ export function createLinuxProbe(proc = '/proc'): Probe {
     },
     readRunMark: (pid) => readVariable(pid, MARK),
     isEngineChild: (pid) => readVariable(pid, ENGINE_MARK) !== null,
+    readLogin(pid) {
+      try {
+        const login = readFileSync(`${proc}/${pid}/sessionid`, 'utf8').trim();
+        return login === NO_LOGIN ? null : login;
+      } catch {
+        return null; // a kernel without them
+      }
+    },
+    adoptsOrphans(pid) {
+      if (pid === 1) return true;
+      try {
+        return /^(?:systemd|init|upstart|launchd)$/.test(readFileSync(`${proc}/${pid}/comm`, 'utf8').trim());
+      } catch {
+        return true;
+      }
+    },
     findPlace(pid) {
       try {
         const status = readFileSync(`${proc}/${pid}/status`, 'utf8');

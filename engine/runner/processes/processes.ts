@@ -1,3 +1,4 @@
+import type { EngineProcess } from '../../workspace/daemon-record.ts';
 import { type AdoptTarget, adoptProcess, findStartedWrapper } from './adopt.ts';
 import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
 import { type Probe, probeLiveness } from './probe.ts';
@@ -14,6 +15,8 @@ export interface ProcessesDeps {
   pollMs?: number;
   /** By default marks only. */
   containment?: Containment;
+  /** See `TraceDeps`. */
+  lostEngine?: EngineProcess | null;
 }
 
 export interface Processes {
@@ -46,6 +49,10 @@ export interface Processes {
   traceWithoutEngine(pid: number): ProcessOrigin;
   /** The marks of the runs that a process belongs to, by itself and its ancestors, nearest first. */
   listRunsAbove(pid: number): string[];
+  /** See `Containment.enterEngineCgroup`. */
+  enterEngineCgroup: Containment['enterEngineCgroup'];
+  /** The login that this process belongs to, as the kernel numbers them; null for none. */
+  readOwnLogin(): string | null;
   /** Stops watching adopted processes. The workers themselves continue. */
   close(): void;
 }
@@ -58,6 +65,7 @@ export function createProcesses({
   probe = createSystemProbe(),
   pollMs = 250,
   containment = MARKS_ONLY,
+  lostEngine = null,
 }: ProcessesDeps = {}): Processes {
   const timers = new Set<NodeJS.Timeout>();
   const every = (run: () => void): (() => void) => {
@@ -72,11 +80,13 @@ export function createProcesses({
   let hidesOthers: boolean | undefined;
   const traceFrom = (process: ProcessName | null, enginePid: number): ProcessOrigin => {
     hidesOthers ??= hidesOtherUsers();
-    const { runsOfCgroup } = containment;
+    const { runsOfCgroup, isEngineCgroup } = containment;
     return traceAncestors(process, {
       probe,
       enginePid,
       runsOfCgroup,
+      isEngineCgroup,
+      lostEngine,
       hidesOthers: () => hidesOthers ?? false,
     });
   };
@@ -110,6 +120,8 @@ export function createProcesses({
     },
     traceProcess: (process) => traceFrom(process, globalThis.process.pid),
     traceWithoutEngine,
+    enterEngineCgroup: containment.enterEngineCgroup,
+    readOwnLogin: () => probe.readLogin(globalThis.process.pid),
     listRunsAbove: (pid) => traceWithoutEngine(pid).runs,
     close() {
       for (const timer of timers) clearInterval(timer);

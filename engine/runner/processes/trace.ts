@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { EngineProcess } from '../../workspace/daemon-record.ts';
 import type { Probe, ProcessEntry } from './probe.ts';
 
 /** Identifies one process: pids are reused, with another start time. */
@@ -22,6 +23,10 @@ export interface TraceDeps {
   enginePid: number;
   /** The runs whose cgroups contain a path, innermost first. */
   runsOfCgroup(path: string): string[];
+  /** Whether a cgroup is an engine's own, which what it starts is born into. */
+  isEngineCgroup(path: string): boolean;
+  /** An engine before this one that has ended without stopping; null for none. */
+  lostEngine: EngineProcess | null;
   /** Whether processes of other users are invisible here. */
   hidesOthers(): boolean;
 }
@@ -33,11 +38,13 @@ export const NOT_KNOWN = 'this machine does not tell which process calls';
 
 /**
  * Follows a process up to init, or to the top of this pid namespace. The environment of another user's process (sudo,
- * sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. A process orphaned by an
- * uncontained run looks like a person's; the host's `adoptOrphans` prevents that.
+ * sshd) cannot be read, which is no reason for doubt: its parents and its cgroup can. An orphan of an engine looks like a
+ * person's process once that engine has died. So after such a death something has to show that the caller is older, or comes
+ * from outside: see `isOlderThan`.
  */
 export function traceAncestors(process: ProcessName | null, deps: TraceDeps): ProcessOrigin {
-  const { probe, enginePid } = deps;
+  const { probe, enginePid, lostEngine } = deps;
+  let isAnchored = lostEngine === null;
   if (process === null) return { runs: [], isOfEngine: false, doubt: NOT_KNOWN };
   const runs = new Set<string>();
   let isOfEngine = false;
@@ -54,6 +61,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
 
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
+    if (lostEngine !== null) isAnchored ||= isOlderThan(lostEngine, entry, probe);
     const mark = probe.readRunMark(entry.pid);
     if (mark !== null) runs.add(mark);
     const place = probe.findPlace(entry.pid);
@@ -61,7 +69,8 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
     for (const run of place?.cgroup == null ? [] : deps.runsOfCgroup(place.cgroup)) runs.add(run);
     if (place?.isNested === true)
       addDoubt('it is in a pid namespace of its own, as in a sandbox or a container');
-    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid) {
+    const isInEngineCgroup = place?.cgroup != null && deps.isEngineCgroup(place.cgroup);
+    if (probe.isEngineChild(entry.pid) || entry.ppid === enginePid || isInEngineCgroup) {
       isOfEngine = true;
       addDoubt('the engine itself started it');
     }
@@ -80,7 +89,26 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
     else if (!deps.hidesOthers()) addDoubt(`process ${entry.ppid} above it cannot be looked at`);
     break;
   }
+  if (!isAnchored) addDoubt(NOT_ANCHORED);
   return { runs: [...runs], isOfEngine, doubt };
+}
+
+const NOT_ANCHORED =
+  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: log in again, or open a terminal whose program is older';
+
+/**
+ * Whether a process cannot descend from an engine that has died: it or its session is older, it comes from outside this pid
+ * namespace, or it belongs to another login. A session of that engine's time or later proves nothing, since an orphan can
+ * begin one, with a terminal too. Neither does a process that adopts orphans.
+ */
+function isOlderThan({ start, login }: EngineProcess, entry: ProcessEntry, probe: Probe): boolean {
+  const isOlder = (other: ProcessEntry): boolean => Number(other.start) < Number(start);
+  const own = probe.readLogin(entry.pid);
+  if (own !== null && own !== login) return true;
+  if (entry.pid !== 1 && entry.ppid === 0) return true;
+  const leader = entry.sid === entry.pid ? null : probe.read(entry.sid);
+  if (leader !== null && typeof leader === 'object' && isOlder(leader)) return true;
+  return isOlder(entry) && !probe.adoptsOrphans(entry.pid);
 }
 
 /** The parent process; `ended` when the process itself is gone, `hidden` when its parent exists but cannot be read. */

@@ -71,6 +71,9 @@ export function makeCgroup(folder: string): void {
   }
 }
 
+/** Moves this process, with all its threads, into a cgroup. */
+export const moveIntoCgroup = (folder: string): void => writeFileSync(join(folder, 'cgroup.procs'), '0');
+
 /** Folders of that name anywhere in the hierarchy: an engine that was started from elsewhere has left them. */
 export function findCgroupFolders(name: string, mount = findOwnCgroup()?.mount): string[] {
   const found: string[] = [];

@@ -4,9 +4,11 @@ import {
   endCgroup,
   findCgroupBase,
   findCgroupFolders,
+  findOwnCgroup,
   JOIN,
   listCgroups,
   makeCgroup,
+  moveIntoCgroup,
   removeChildlessCgroup,
 } from './cgroup.ts';
 import { findNamespaceTool, wrapInNamespace } from './pid-namespace.ts';
@@ -38,6 +40,13 @@ export interface Containment {
   endUnknownRuns(isKnown: (runId: string) => boolean): Promise<void>;
   /** The runs that a cgroup belongs to, of this workspace or another, innermost first. */
   runsOfCgroup(path: string): string[];
+  /** Whether a cgroup is an engine's own, of this workspace or another. */
+  isEngineCgroup(path: string): boolean;
+  /**
+   * Moves this process into the engine's own cgroup, where this machine has one for it: whatever it starts from now on is
+   * born there, and is known as the engine's when the engine has died. `close` moves it back.
+   */
+  enterEngineCgroup(): Promise<void>;
   /** Removes our empty cgroups; runs that continue keep theirs. */
   close(): void;
 }
@@ -54,6 +63,9 @@ export const workspaceMark = (data: string): string =>
 
 const OURS = /\/svc-[0-9a-f]{12}\/([0-9a-f-]{36})(?=\/|$)/g;
 
+const ENGINE_FOLDER = 'engine';
+const OF_ENGINE = new RegExp(`/svc-[0-9a-f]{12}/${ENGINE_FOLDER}(?=/|$)`);
+
 /** No containment but marks in the environment, and descent. */
 export const MARKS_ONLY: Containment = {
   contain: async ({ argv }) => ({ argv: [...argv], kind: 'marks' }),
@@ -61,6 +73,8 @@ export const MARKS_ONLY: Containment = {
   endRun: async () => [],
   endUnknownRuns: async () => undefined,
   runsOfCgroup: (path) => [...path.matchAll(OURS)].map(([, runId]) => runId ?? '').reverse(),
+  isEngineCgroup: (path) => OF_ENGINE.test(path),
+  enterEngineCgroup: async () => undefined,
   close: () => undefined,
 };
 
@@ -80,6 +94,8 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     })();
     return ways;
   };
+  /** Where this process was, and is now. */
+  let left: { from: string; to: string } | null = null;
   /** Cgroup folders created by this host. */
   const made = new Set<string>();
   /** Folders of earlier hosts, which may lie elsewhere in the hierarchy. */
@@ -120,12 +136,35 @@ export function createContainment({ data, env }: ContainmentDeps): Containment {
     },
     async endUnknownRuns(isKnown) {
       for (const folder of findEarlierFolders()) {
-        for (const runId of listCgroups(folder)) if (!isKnown(runId)) await endCgroup(join(folder, runId));
+        for (const runId of listCgroups(folder))
+          if (runId !== ENGINE_FOLDER && !isKnown(runId)) await endCgroup(join(folder, runId));
         removeChildlessCgroup(folder);
       }
     },
     runsOfCgroup: MARKS_ONLY.runsOfCgroup,
+    isEngineCgroup: MARKS_ONLY.isEngineCgroup,
+    async enterEngineCgroup() {
+      const own = findOwnCgroup();
+      const { base } = await findWays();
+      if (own === null || base === null) return;
+      const folder = join(base, ENGINE_FOLDER);
+      try {
+        makeCgroup(folder);
+        moveIntoCgroup(folder);
+        left = { from: join(own.mount, own.path), to: folder };
+      } catch {
+        // As without cgroups: what it starts is known by its mark and its descent.
+      }
+    },
     close() {
+      if (left !== null) {
+        try {
+          moveIntoCgroup(left.from);
+        } catch {
+          // The folder it came from is gone.
+        }
+        removeChildlessCgroup(left.to);
+      }
       for (const folder of made) removeChildlessCgroup(folder);
     },
   };

@@ -397,6 +397,8 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
         list: async () => null,
         readRunMark: () => null,
         isEngineChild: () => false,
+        readLogin: () => null,
+        adoptsOrphans: () => false,
         findPlace: () => null,
       },
     });

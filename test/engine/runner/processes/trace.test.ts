@@ -5,10 +5,14 @@ import { describe, test } from 'node:test';
 import { decideSeat } from '../../../../engine/access/seats.ts';
 import type { Probe, ProcessEntry } from '../../../../engine/runner/processes/probe.ts';
 import { hidesOtherUsers, traceAncestors } from '../../../../engine/runner/processes/trace.ts';
+import type { EngineProcess } from '../../../../engine/workspace/daemon-record.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 
 interface Row {
   ppid: number;
+  sid?: number;
+  login?: string;
+  isReaper?: true;
   start?: number;
   mark?: string;
   engine?: true;
@@ -20,7 +24,12 @@ interface Row {
 function standing(
   table: Record<number, Row>,
   pid: number,
-  { start = '1', hides = false, looks = [] as (() => void)[] } = {},
+  {
+    start = '1',
+    hides = false,
+    looks = [] as (() => void)[],
+    lostEngine = null as EngineProcess | null,
+  } = {},
 ) {
   const probe: Probe = {
     read(at) {
@@ -28,13 +37,22 @@ function standing(
       const entry: ProcessEntry | 'gone' =
         row === undefined
           ? 'gone'
-          : { pid: at, ppid: row.ppid, pgid: at, zombie: false, start: String(row.start ?? 1) };
+          : {
+              pid: at,
+              ppid: row.ppid,
+              pgid: at,
+              sid: row.sid ?? at,
+              zombie: false,
+              start: String(row.start ?? 1),
+            };
       looks.shift()?.();
       return entry;
     },
     list: async () => null,
     readRunMark: (at) => table[at]?.mark ?? null,
     isEngineChild: (at) => table[at]?.engine === true,
+    readLogin: (at) => table[at]?.login ?? null,
+    adoptsOrphans: (at) => at === 1 || table[at]?.isReaper === true,
     findPlace: (at) => {
       const { cgroup = null, isNested = false } = table[at] ?? {};
       return { cgroup, isNested };
@@ -46,6 +64,8 @@ function standing(
       probe,
       enginePid: 50,
       runsOfCgroup: (path) => (path === '/run' ? ['r-9'] : []),
+      isEngineCgroup: (path) => path === '/engine',
+      lostEngine,
       hidesOthers: () => hides,
     },
   );
@@ -137,5 +157,35 @@ describe('the seat of a caller', () => {
     assert.throws(() => decideSeat({ ...none, session: 'chair-1' }, deps), { code: 'fields_invalid' });
     for (const said of [{ runs: ['x', 'r-1'] }, { runId: 'r-1' }, { session: 's-1' }])
       assert.equal(decideSeat({ ...none, doubt: 'why', ...said }, deps).seat, 'worker');
+  });
+});
+
+describe('after an engine was killed, a caller is a person’s', () => {
+  const lostEngine: EngineProcess = { start: '100', boot: 'b', login: '3' };
+  const isPersons = (table: Record<number, Row>, start = '200') =>
+    standing({ 1: { ppid: 0, start: 0 }, ...table }, 9, { lostEngine, start }).doubt === null;
+
+  test('if it descends from a program that is older than the engine', () => {
+    assert.equal(isPersons({ 8: { ppid: 1, start: 50 }, 9: { ppid: 8, start: 200 } }), true);
+  });
+  test('if its session is older than the engine, even when all above it have ended', () => {
+    assert.equal(isPersons({ 5: { ppid: 1, start: 60 }, 9: { ppid: 1, sid: 5, start: 200 } }), true);
+  });
+  test('if it comes from outside this pid namespace', () => {
+    assert.equal(isPersons({ 9: { ppid: 0, start: 200 } }), true);
+  });
+  test('if it belongs to another login than the engine', () => {
+    assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '4' } }), true);
+  });
+  test('and not if it is an orphan of the engine’s login, whatever session it has begun', () => {
+    assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '3' } }), false);
+    assert.equal(isPersons({ 8: { ppid: 1, start: 150 }, 9: { ppid: 8, sid: 8, start: 200 } }), false);
+  });
+  test('and not by the age of a service manager that adopts orphans', () => {
+    assert.equal(isPersons({ 8: { ppid: 1, start: 50, isReaper: true }, 9: { ppid: 8, start: 200 } }), false);
+  });
+  test('and not in the cgroup of an engine', () => {
+    const table = { 8: { ppid: 1, start: 50 }, 9: { ppid: 8, start: 200, cgroup: '/engine' } };
+    assert.equal(isPersons(table), false);
   });
 });

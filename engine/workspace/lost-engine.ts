@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { type EngineProcess, readDaemonRecord } from './daemon-record.ts';
+
+const MOST_BYTES = 1024;
+
+const lostPath = (data: string): string => join(data, 'lost-engine.json');
+
+/** Identifies this start of the machine, within which start times of processes can be compared; null where it is not known. */
+export function readBootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Finds the first engine of a data folder that has ended since the machine started without stopping, or seems to have: what it
+ * had started may still run. Null for none. Call it where no other engine runs.
+ */
+export function findLostEngine(data: string): EngineProcess | null {
+  const boot = readBootId();
+  const earlier = parseLostEngine(readPrivate(lostPath(data), MOST_BYTES));
+  const found = earlier?.boot === boot ? earlier : (readDaemonRecord(data)?.process ?? null);
+  return found === null || boot === null || found.boot !== boot ? null : found;
+}
+
+/** Remembers a lost engine beyond the clean stop of those that follow. */
+export function keepLostEngine(data: string): EngineProcess | null {
+  const lost = findLostEngine(data);
+  if (lost !== null) replacePrivate(lostPath(data), JSON.stringify(lost));
+  return lost;
+}
+
+function parseLostEngine(text: string | null): EngineProcess | null {
+  try {
+    const lost = JSON.parse(text ?? 'null') as EngineProcess | null;
+    return typeof lost?.boot === 'string' && typeof lost.start === 'string' ? lost : null;
+  } catch {
+    return null;
+  }
+}
