@@ -5,7 +5,7 @@ import { entitlementsOperations } from './access/operations.ts';
 import { findReadingTime, listUntoldBy } from './agents/command.ts';
 import { circuitOperations } from './agents/operations.ts';
 import { createOperations } from './api/dispatcher.ts';
-import type { ApiOf, Operations } from './api/operation.ts';
+import type { ApiOf, Operations, OwnWork } from './api/operation.ts';
 import { createToolCalls, toolOperations } from './api/tool-operations.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
@@ -196,6 +196,13 @@ export async function openEngine(options: OpenOptions) {
       warn: (facts, text) => log.warn(facts, text),
     });
 
+    /** What the worker of a session may see of others when its task is a stranger's: nothing; null when it may see them. */
+    function ownWorkOf(sessionId: string): OwnWork | null {
+      if (!sessions.isKnown(sessionId)) return null;
+      const { taskId } = sessions.get(sessionId);
+      return tasks.get(taskId).stranger === null ? null : { sessionId, taskId };
+    }
+
     let stopAsked: () => void = () => undefined;
     let http: EngineStatus['http'] = null;
     let containment: EngineStatus['containment'] = null;
@@ -292,6 +299,7 @@ export async function openEngine(options: OpenOptions) {
       ...memoryOperations({
         memory: rooms.memory,
         paths: rooms.paths,
+        callerPaths: rooms.callerPaths,
         clock,
         listUnknownNames: rooms.graph.listUnknownNames,
       }),
@@ -336,6 +344,7 @@ export async function openEngine(options: OpenOptions) {
         return config().policy;
       },
       calls: storage.calls,
+      ownWorkOf,
     });
 
     await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
@@ -428,6 +437,8 @@ export async function openEngine(options: OpenOptions) {
         isPlainName,
       },
       projectAt: agents.findProjectAt,
+      projectOf: (sessionId: string) => sessions.get(sessionId).project,
+      ownWorkOf,
       attend: bus.attend,
       seatSeen: bus.seats.seen,
       leave: bus.leave,

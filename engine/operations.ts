@@ -51,7 +51,7 @@ export function engineOperations(deps: {
     operation({
       name: 'engine.status',
       about: 'What runs, what waits, where it listens.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => deps.status(),
@@ -59,7 +59,7 @@ export function engineOperations(deps: {
     operation({
       name: 'engine.reload',
       about: 'Read svc.yaml again now, for whoever has just written it.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => deps.reload(),

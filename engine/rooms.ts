@@ -85,6 +85,7 @@ import { createRunSockets, type RunSockets } from './runner/run-sockets.ts';
 import { agentFolder, briefFile, createLocalRunner, createProjectReader } from './runner/runs/index.ts';
 import { createSetup, type Where } from './runner/setup/index.ts';
 import { createWorktrees, type GitAccess, type Worktrees } from './runner/worktrees/index.ts';
+import { findSensitiveKind, isPrivatePath } from './runner/worktrees/sensitive.ts';
 import {
   createFollowUps,
   createGuidance,
@@ -95,6 +96,7 @@ import {
 } from './sessions/index.ts';
 import { createStats, type Stats } from './stats/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
+import { type CallerPaths, createCallerPaths } from './workspace/caller-paths.ts';
 import type { EngineProcess } from './workspace/daemon-record.ts';
 import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
@@ -160,6 +162,7 @@ export interface Rooms {
   readImpact: ReadImpact;
   /** What paths that somebody names lead to. */
   paths: WorkspacePaths;
+  callerPaths: CallerPaths;
   runSockets: RunSockets;
   /** What projects carry for their worktrees, and which consents there are. */
   carried(): Where;
@@ -190,6 +193,21 @@ export function createRooms(ground: Ground): Rooms {
     worktrees: paths.worktrees,
     projects: () => agents.listProjects().map(({ folder }) => folder),
     repositoryOf: (name) => sessions.byBranch(`svc/${name}`)?.repository ?? null,
+  });
+  const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
+  const callerPaths = createCallerPaths({
+    paths: workspacePaths,
+    root,
+    closed: [paths.data, paths.agents, paths.worktrees],
+    worktrees: paths.worktrees,
+    projects: () => agents.listProjects().map(({ folder }) => folder),
+    foldersOf(sessionId) {
+      if (!sessions.isKnown(sessionId)) return null;
+      const { worktree, cwd, repository, project } = sessions.get(sessionId);
+      return { worktree, cwd, repository, project: agents.resolveFolder(project) };
+    },
+    isPrivate: isPrivatePath,
+    isConfiguration,
   });
   const confinement = createConfinement({
     env,
@@ -274,6 +292,7 @@ export function createRooms(ground: Ground): Rooms {
     clock,
     sessions,
     paths: workspacePaths,
+    callerPaths,
     config,
     projectId: agents.resolveProjectId,
     folder: agents.resolveFolder,
@@ -317,6 +336,8 @@ export function createRooms(ground: Ground): Rooms {
     sessionOf: (sessionId) => (sessions.isKnown(sessionId) ? sessions.get(sessionId) : null),
     task: (taskId) => board.tasks.get(taskId),
     paths: workspacePaths,
+    callerPaths,
+    isConfiguration,
     log,
   });
   closing(memory.close);
@@ -413,6 +434,7 @@ export function createRooms(ground: Ground): Rooms {
     peers: bus.peers,
     followUps,
     paths: workspacePaths,
+    callerPaths,
     worktrees,
     processes,
     checkouts: createCleanCheckouts({
@@ -621,6 +643,7 @@ export function createRooms(ground: Ground): Rooms {
       };
     },
     paths: workspacePaths,
+    callerPaths,
     projectFolder: agents.resolveFolder,
     worktreeOf: (session) => (sessions.isKnown(session) ? sessions.get(session).worktree : null),
     log,
@@ -687,6 +710,7 @@ export function createRooms(ground: Ground): Rooms {
     graph,
     readImpact,
     paths: workspacePaths,
+    callerPaths,
     runSockets,
     carried,
   };

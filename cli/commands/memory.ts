@@ -304,7 +304,11 @@ const sweep = defineCommand({
 });
 
 const dirArg = [
-  { name: 'folder', about: 'in the workspace or a project; memory.okf_dir when left out', optional: true },
+  {
+    name: 'folder',
+    about: 'in the workspace or a project, a worker’s below its worktree; memory.okf_dir when left out',
+    optional: true,
+  },
 ] as const;
 
 const exportBundle = defineCommand({

@@ -17,7 +17,7 @@ export function circuitOperations({
     operation({
       name: 'agent.held',
       about: 'Agents that are given no work, because they failed again and again for reasons of their own.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => circuits.listCircuits(),

@@ -11,6 +11,8 @@ import {
   mayAct,
   type Operation,
   type Operations,
+  type OwnWork,
+  ownWorkError,
   type Policy,
   toWire,
 } from './operation.ts';
@@ -22,17 +24,25 @@ const QUIET = { signal: new AbortController().signal, progress: () => undefined 
 /** The one way in for every client. */
 export function createOperations<O extends Operation>(
   all: readonly O[],
-  deps: { policy(): Policy; calls: CallLog },
+  deps: {
+    policy(): Policy;
+    calls: CallLog;
+    /** What a worker session may see when its task is a stranger's; null for any other session. */
+    ownWorkOf?(sessionId: string): OwnWork | null;
+  },
 ): Operations<O> {
   const byName = new Map<string, O>(all.map((each) => [each.name, each]));
   if (byName.size !== all.length) throw new Error('two operations have one name');
   const { write } = deps.calls;
+  const findOwnWork = ({ seat, sessionId }: Caller): OwnWork | null =>
+    seat === 'worker' && sessionId !== null ? (deps.ownWorkOf?.(sessionId) ?? null) : null;
   const runOnce = createRepeats(deps.calls);
   return {
     all,
-    async call(name, input, caller, { key = null, ...options } = {}) {
+    async call(name, input, from, { key = null, ...options } = {}) {
       const found = byName.get(name);
       if (!found) throw new SvcError('not_found', `no operation ${JSON.stringify(name)}`);
+      const caller = { ...from, ownWork: findOwnWork(from) };
       checkSeat(found, caller);
       checkActor(found, caller, deps.policy());
       checkWholeText(input);
@@ -55,6 +65,7 @@ export function createOperations<O extends Operation>(
 
 function checkSeat(found: Operation, caller: Caller): void {
   if (found.seat === 'chair' && caller.seat !== 'chair') throw chairOnly(found.name, caller);
+  if (found.seat === 'trusted' && caller.ownWork != null) throw ownWorkError(found.name, caller);
 }
 
 function checkActor(found: Operation, caller: Caller, policy: Policy): void {

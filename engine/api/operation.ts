@@ -22,6 +22,14 @@ export interface Caller {
   env: Readonly<Record<string, string | undefined>>;
   /** Of a plain seat: why it is not the Chair's, a clause. */
   notChair?: string | null;
+  /** Set by the dispatcher for the worker of a stranger's task: what it may see of sessions and tasks. */
+  ownWork?: OwnWork | null;
+}
+
+/** The work of a session that nobody vouches for. */
+export interface OwnWork {
+  sessionId: string;
+  taskId: string;
 }
 
 /** Who made a change, for the event log. */
@@ -69,8 +77,11 @@ export interface Operation<N extends string = string, I extends z.ZodType = z.Zo
   /** `module.verb`, e.g. `task.add`. */
   name: N;
   about: string;
-  /** `chair`: refused to workers and plain sessions. */
-  seat: 'any' | 'chair';
+  /**
+   * `chair`: refused to workers and plain sessions. `trusted`: refused to the worker of a stranger's task; an operation
+   * that such a worker may call (`any`) answers it from its own work alone, see `checkOwnTask`.
+   */
+  seat: 'any' | 'trusted' | 'chair';
   /**
    * Whether it changes anything. Such calls obey `policy.mode: allowlist`, and under a key they change it once: by
    * `Call.finish` or `Call.begin` in one transaction with the record of the call. What changes more than the database does
@@ -170,6 +181,21 @@ export function chairOnly(name: string, { seat, sessionId, notChair }: Caller): 
     hint: 'ask the person or agent in the Chair seat to do it',
   });
 }
+
+/** Whether a caller may see what belongs to a task: the worker of a stranger's task sees that task alone. */
+export const maySeeTask = ({ ownWork }: Caller, taskId: string | null): boolean =>
+  ownWork == null || taskId === ownWork.taskId;
+
+/** Throws `chair_only` when the caller may not see `what`, such as `s-3`, which belongs to the task. */
+export function checkOwnTask(caller: Caller, taskId: string | null, what: string): void {
+  if (!maySeeTask(caller, taskId)) throw ownWorkError(what, caller);
+}
+
+/** `what` is more than a stranger's worker may see. */
+export const ownWorkError = (what: string, { ownWork }: Caller): SvcError =>
+  new SvcError('chair_only', `${what} is not for ${ownWork?.sessionId ?? 'this session'}`, {
+    hint: `a worker of a stranger's task sees its own task ${ownWork?.taskId ?? ''} and nothing of others`,
+  });
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`

@@ -45,6 +45,9 @@ export function createToolCalls({ all, call }: Operations): CallTool {
   };
 }
 
+const isFor = (seat: Tool['seat'], caller: Caller): boolean =>
+  seat === 'any' || caller.seat === 'chair' || (seat === 'trusted' && caller.ownWork == null);
+
 interface Served {
   name: string;
   seat: Tool['seat'];
@@ -88,7 +91,7 @@ export function toolOperations(
       input: z.strictObject({}),
       run: (_input, caller): { tools: ToolDescription[] } => ({
         tools: listServed()
-          .filter(({ name, seat }) => (seat === 'any' || caller.seat === 'chair') && isOffered(name))
+          .filter(({ name, seat }) => isFor(seat, caller) && isOffered(name))
           .map(({ description }) => description),
       }),
     }),

@@ -5,6 +5,7 @@ import type { Processes } from '../runner/processes/index.ts';
 import type { Worktrees } from '../runner/worktrees/index.ts';
 import type { Peers, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { CallerPaths } from '../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import { createDiffComments, type DiffComments } from './comments/index.ts';
 import { commentOperations } from './comments/operations.ts';
@@ -40,6 +41,7 @@ export interface BoardDeps<D extends Dispatch & Planner> {
   peers: Peers;
   followUps: BoardOperationsDeps['followUps'];
   paths: WorkspacePaths;
+  callerPaths: CallerPaths;
   worktrees: Worktrees;
   processes: Processes;
   checkouts: VerifyDeps['checkouts'];
@@ -170,8 +172,8 @@ export function createBoard<D extends Dispatch & Planner & Pick<RaceOperationsDe
       }),
       ...commentOperations({ comments, sessions, worktrees: deps.worktrees }),
       ...lockOperations({ locks, peers: deps.peers }),
-      ...ledgerOperations({ ledgers, peers: deps.peers }),
-      ...verifyTools({ verify, tasks, paths: deps.paths }),
+      ...ledgerOperations({ ledgers, peers: deps.peers, callerPaths: deps.callerPaths }),
+      ...verifyTools({ verify, tasks, paths: deps.paths, callerPaths: deps.callerPaths }),
     ],
     claimsOf: ledgers.claimsOf,
     sessionEnded(sessionId) {

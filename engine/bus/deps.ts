@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { PrepareCommand } from '../runner/processes/index.ts';
 import type { Guidance, ReaperDeps, RunOutcome, Session, Sessions } from '../sessions/index.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import type { CallerPaths } from '../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../workspace/workspace-path.ts';
 import type { BusSection } from './config.ts';
 import type { NotifyTemplates } from './delivery/index.ts';
@@ -22,6 +23,7 @@ export interface BusDeps {
   clock: Clock;
   sessions: Sessions;
   paths: WorkspacePaths;
+  callerPaths: CallerPaths;
   config(): BusConfig;
   /** The rules that agents are reminded of. */
   guidance: Guidance;

@@ -34,7 +34,7 @@ export interface Post {
 }
 
 export function createPost(deps: BusDeps, peers: Peers): Post {
-  const { storage, events, clock, paths, config, root, data, prepare, log, templates } = deps;
+  const { storage, events, clock, paths, callerPaths, config, root, data, prepare, log, templates } = deps;
   const limits = () => readBusLimits(config().bus);
   const maxBytes = () => config().bus.log_max_bytes;
   const onError = (message: string) => log.error({}, message);
@@ -65,7 +65,7 @@ export function createPost(deps: BusDeps, peers: Peers): Post {
   });
   const retention = createRetention({ storage, clock, limits, data, onError });
   const surface = createSurface({ messages, surfaced: createSurfaced({ data }) });
-  const toolDeps = { storage, clock, paths, peers, family, addresses, messages };
+  const toolDeps = { storage, clock, paths, callerPaths, peers, family, addresses, messages };
 
   function sendFrom(session: Session, kind: 'handoff' | 'note', body: string): void {
     messages.send(

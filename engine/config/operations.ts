@@ -45,7 +45,7 @@ export function configOperations(deps: ConfigOperationDeps) {
     wireOperation({
       name: 'config.consent',
       about: "Which values of svc.yaml wait for a person's consent, and what counts instead.",
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: view,

@@ -14,7 +14,7 @@ export interface Arrival {
   runId: string | null;
   actor: string;
   via: Via;
-  /** The caller's working folder; decides whose project's Chair it is. */
+  /** The working folder that the caller names; decides whose project's Chair it is. */
   cwd: string | null;
   env: Readonly<Record<string, string | undefined>>;
   /** It stays and takes part: a Chair gets a session of its own. */
@@ -34,13 +34,15 @@ export async function admitCaller(
   checkLocalActor(arrival.actor);
   if (run !== null) {
     const { sessionId } = run;
-    const project = engine.projectAt(arrival.cwd);
+    const project = engine.projectOf(sessionId);
     const actor = accountName();
     return { seat: 'worker', actor, via, sessionId, project, env: { ...env, SVC_SESSION: sessionId } };
   }
   const claim: SeatClaim = { ...standing, runId, session: env.SVC_SESSION || null };
   const { seat, sessionId, reason } = decideSeat(claim, engine.seats);
-  const project = engine.projectAt(arrival.cwd);
+  // A worker's project is that of its session, wherever it says that it is.
+  const isWorker = seat === 'worker' && sessionId !== null;
+  const project = isWorker ? engine.projectOf(sessionId) : engine.projectAt(arrival.cwd);
   // Only a person may name the actor; for what may be an agent or a run, it is the engine's user.
   const isPersons = seat !== 'worker' && standing.doubt === null;
   const actor = isPersons ? arrival.actor : accountName();

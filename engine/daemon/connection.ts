@@ -202,7 +202,10 @@ export function serveConnection(
   rpc.addMethod('tool', callTool);
   function callTool(params: unknown): Promise<ToolAnswer> {
     const { name, arguments: input, key } = parseParameters(toolInput, params);
-    return answerUnderKey(key, (from, options) => engine.callTool(name, input, from, options));
+    // Also from a command line: what is called as a tool counts as an agent's call.
+    return answerUnderKey(key, (from, options) =>
+      engine.callTool(name, input, { ...from, via: 'tool' }, options),
+    );
   }
   rpc.addMethod('cancel', (params: unknown) => {
     const { key } = parseParameters(cancelInput, params);

@@ -1,5 +1,6 @@
 import type { Wire } from '../api/operation.ts';
 import { accountName } from '../base/account.ts';
+import { AGENT_MARKS } from '../base/agent-marks.ts';
 import { type Hello, PROTOCOL } from './wire.ts';
 
 /** Variables that apply to one call, not to the engine. */
@@ -14,10 +15,10 @@ const CALL_VARIABLES = [
   'SVC_AGENT_TRANSPORT',
   'SVC_SESSION',
   'SVC_TASK',
-  'SVC_AGENT',
   'SVC_NAME',
   'SVC_SESSION_NAME',
   'SVC_NOTIFY_URL',
+  ...AGENT_MARKS,
 ];
 
 /** Builds the first message of a connection. */

@@ -124,7 +124,13 @@ export function createSubscriptions(
     await channel.drained(signal);
   }
 
-  async function followEvents(subscription: number, from: number, signal: AbortSignal): Promise<void> {
+  /** @param taskId the only task whose events are told; null for all */
+  async function followEvents(
+    subscription: number,
+    from: number,
+    taskId: string | null,
+    signal: AbortSignal,
+  ): Promise<void> {
     let cursor = from;
     let wake: () => void = () => undefined;
     const stopListening = engine.onCommit(() => wake());
@@ -139,7 +145,8 @@ export function createSubscriptions(
           continue;
         }
         for (const event of events) {
-          await pushNotification(signal, 'event', { subscription, event });
+          if (taskId === null || event.taskId === taskId)
+            await pushNotification(signal, 'event', { subscription, event });
           cursor = event.seq;
         }
       }
@@ -183,7 +190,7 @@ export function createSubscriptions(
         name: 'events.subscribe',
         seat: 'any',
         input: z.strictObject({ after: z.int().min(0).optional(), log_id: z.string().optional() }),
-        run({ after, log_id }) {
+        run({ after, log_id }, { seat, sessionId }) {
           const { logId } = engine.events;
           const lastSeq = engine.events.lastSeq();
           // A resume point of another log is meaningless here: the data folder was created again.
@@ -191,7 +198,10 @@ export function createSubscriptions(
             after !== undefined && ((log_id !== undefined && log_id !== logId) || after > lastSeq);
           const from = after === undefined || reset ? lastSeq : after;
           const subscription = beginSubscription();
-          keepSubscription(subscription, (signal) => followEvents(subscription, from, signal));
+          const own = seat === 'worker' && sessionId !== null ? engine.ownWorkOf(sessionId) : null;
+          keepSubscription(subscription, (signal) =>
+            followEvents(subscription, from, own?.taskId ?? null, signal),
+          );
           return { subscription, logId, from, reset };
         },
       }),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Circuit, Circuits, PlanEntry, ReadingTime, StreamFacts, Usage } from '../agents/index.ts';
 import { cursor } from '../api/cursor.ts';
-import { by, operation } from '../api/operation.ts';
+import { by, checkOwnTask, type OwnWork, operation } from '../api/operation.ts';
 import { findTaskSource, timeoutSec } from '../board/index.ts';
 import { checkNotReplaced } from '../board/workflow/index.ts';
 import type { Committed } from '../runner/runs/index.ts';
-import type { Session, Sessions } from '../sessions/index.ts';
+import type { Session, SessionFilter, Sessions } from '../sessions/index.ts';
 import type { LiveFacts } from './live-facts.ts';
 import type { SessionActions } from './session-actions.ts';
 import { LOG_FORMS, type SessionLogs } from './session-logs.ts';
@@ -134,6 +134,12 @@ export function sessionOperations(deps: {
     };
   }
 
+  /** The worker of a stranger's task has the sessions of that task on its only page. */
+  function listSeen(input: SessionFilter, ownWork: OwnWork | null): Session[] {
+    if (ownWork === null) return sessions.list(input);
+    return input.cursor === undefined ? sessions.ofTask(ownWork.taskId) : [];
+  }
+
   return [
     operation({
       name: 'session.list',
@@ -147,8 +153,8 @@ export function sessionOperations(deps: {
         limit: z.int().min(1).max(100_000).optional(),
         cursor,
       }),
-      async run(input): Promise<ListedSession[]> {
-        const found = sessions.list(input);
+      async run(input, { ownWork }): Promise<ListedSession[]> {
+        const found = listSeen(input, ownWork ?? null);
         const seen = await lookAtLive(found);
         // Many rows, few agents.
         const known = new Map<string, readonly string[]>();
@@ -166,7 +172,7 @@ export function sessionOperations(deps: {
     operation({
       name: 'session.count',
       about: 'How many worker sessions there are, or how many have not ended.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ live: z.boolean().optional() }),
       run: (input) => sessions.count(input),
@@ -177,8 +183,9 @@ export function sessionOperations(deps: {
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
-      async run(input): Promise<ListedSession> {
+      async run(input, caller): Promise<ListedSession> {
         const session = sessions.resolve(input.session);
+        checkOwnTask(caller, session.taskId, session.sessionId);
         return describeSession(session, await lookAtLive([session]));
       },
     }),

@@ -9,7 +9,7 @@ export function linkOperations(link: Link) {
     operation({
       name: 'link.status',
       about: 'Which server this workspace is linked to, and how that stands.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => link.status(),

@@ -11,7 +11,7 @@ export function notifyOperations(notify: Notify) {
     operation({
       name: 'notify.events',
       about: 'every outbound event with what it means',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => Object.entries(EVENTS).map(([event, description]) => ({ event, description })),
@@ -19,7 +19,7 @@ export function notifyOperations(notify: Notify) {
     operation({
       name: 'notify.deliveries',
       about: 'deliveries of outbound events, newest first',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({
         state: z.enum(DELIVERY_STATES).optional(),
@@ -31,7 +31,7 @@ export function notifyOperations(notify: Notify) {
     operation({
       name: 'notify.count',
       about: 'how many deliveries are kept, or how many of one state',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DELIVERY_STATES).optional() }),
       run: ({ state }) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operation, toWire } from '../api/operation.ts';
+import { checkOwnTask, operation, toWire } from '../api/operation.ts';
 import { tool } from '../api/tool.ts';
 import { requireDiffRequest, WORKTREE_STATES, type Worktrees } from '../runner/worktrees/index.ts';
 import type { Sessions } from '../sessions/index.ts';
@@ -33,8 +33,9 @@ export function worktreeOperations({
           .max(16 * 1024 * 1024)
           .optional(),
       }),
-      async run(input) {
+      async run(input, caller) {
         const session = sessions.resolve(input.session);
+        checkOwnTask(caller, session.taskId, session.sessionId);
         const { sessionId, branch, base, baseCommit } = session;
         const { head, commits, files, patch } = await worktrees.diffBranch(requireDiffRequest(session));
         const text = await patch(input.max_bytes ?? 1024 * 1024);

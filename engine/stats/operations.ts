@@ -9,7 +9,7 @@ export const statsOperations = ({ stats }: { stats: Stats }) => [
     name: 'stats.read',
     about:
       'What was done so far, from every task and session that is kept: outcomes, times, rework, tokens and money, by agent, project or UTC day; and when the queue is likely to end. `since` is RFC 3339.',
-    seat: 'any',
+    seat: 'trusted',
     changes: false,
     input: z.strictObject({
       by: z.enum(STATS_KINDS).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../api/cursor.ts';
-import { operation } from '../api/operation.ts';
+import { checkOwnTask, operation } from '../api/operation.ts';
 import type { EventLog } from './event-log.ts';
 
 /** What clients may ask about what happened. */
@@ -23,12 +23,15 @@ export function eventOperations({
         cursor,
         task: z.string().min(1).optional(),
       }),
-      run: ({ task, limit, cursor: last }) =>
-        events.listEvents({
+      run({ task, limit, cursor: last }, caller) {
+        const wanted = task === undefined ? caller.ownWork?.taskId : taskId(task);
+        if (wanted !== undefined) checkOwnTask(caller, wanted, wanted);
+        return events.listEvents({
           limit,
           before: parseNumberCursor(last),
-          ...(task === undefined ? {} : { taskId: taskId(task) }),
-        }),
+          ...(wanted === undefined ? {} : { taskId: wanted }),
+        });
+      },
     }),
   ];
 }

@@ -41,7 +41,7 @@ function statOrNull(path: string): Stats | null {
 }
 
 /** Resolves the existing part of a path and keeps the rest. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   const rest: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     try {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { by, operation } from '../../api/operation.ts';
+import { by, checkOwnTask, operation } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { requireDiffRequest, type Worktrees } from '../../runner/worktrees/index.ts';
 import type { Session, Sessions } from '../../sessions/index.ts';
@@ -59,8 +59,9 @@ export function commentOperations({
       seat: 'any',
       changes: false,
       input: z.strictObject({ session: z.string() }),
-      async run(input) {
+      async run(input, caller) {
         const session = sessions.resolve(input.session);
+        checkOwnTask(caller, session.taskId, session.sessionId);
         const found = comments.listComments(session.sessionId);
         if (found.length === 0) return { sessionId: session.sessionId, comments: [] };
         const { head } = await worktrees.diffBranch(requireDiffRequest(session));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor } from '../../api/cursor.ts';
-import { by, type Caller, operation } from '../../api/operation.ts';
+import { by, type Caller, checkOwnTask, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
@@ -70,7 +70,7 @@ export function decisionOperations({
     operation({
       name: 'decision.list',
       about: 'Decisions; pending ones oldest first. `ids` names the wanted ones.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
       run: (input) =>
@@ -82,7 +82,7 @@ export function decisionOperations({
     operation({
       name: 'decision.count',
       about: 'How many decisions there are, or how many of one state.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional() }),
       run: ({ state }) => decisions.count(state),
@@ -95,6 +95,7 @@ export function decisionOperations({
       input: z.strictObject({ id }),
       async run(input, caller) {
         const decision = decisions.resolve(input.id);
+        checkOwnTask(caller, decision.taskId, decision.decisionId);
         const task = tasks.get(decision.taskId);
         const isOpen = decisions.openOf(task.taskId)?.decisionId === decision.decisionId;
         return {

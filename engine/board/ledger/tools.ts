@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { by, type Caller, operation } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
 import {
   ANY,
   type HolderPeers,
@@ -17,7 +18,18 @@ const ledger = z.string().describe('Markdown file of the workspace.');
 const item = z.int().min(1).describe('Number among - [ ] and - [x], from 1, top to bottom.');
 
 /** What clients may ask about ledgers. */
-export function ledgerOperations({ ledgers, peers }: { ledgers: Ledgers; peers: HolderPeers }) {
+export function ledgerOperations({
+  ledgers,
+  peers,
+  callerPaths,
+}: {
+  ledgers: Ledgers;
+  peers: HolderPeers;
+  callerPaths: Pick<CallerPaths, 'resolveShared'>;
+}) {
+  /** All sessions count the items of one file, that of the project: a copy in a worktree may number them otherwise. */
+  const nameLedger = (path: string, caller: Caller): string => callerPaths.resolveShared(path, caller).key;
+
   /** Whose claim it is. Only the Chair frees what is another's. */
   function holderToFree(caller: Caller, input: { holder: string; ledger: string; item: number }): string {
     if (input.holder !== ANY) return resolveHolder(input.holder, caller, peers);
@@ -49,7 +61,8 @@ export function ledgerOperations({ ledgers, peers }: { ledgers: Ledgers; peers: 
       say: ({ item, ledger, expires_at, text }) =>
         `item ${item} of ${ledger} is yours until ${expires_at}: ${text}`,
       run(input, caller, call) {
-        const { item, ledger, ttl_min } = input;
+        const { item, ttl_min } = input;
+        const ledger = nameLedger(input.ledger, caller);
         return call.finish(() => {
           const holder = resolveNewHolder(input.holder, caller, peers);
           const claim = ledgers.claim({ holder, item, ledger, ttlMin: ttl_min }, by(caller));
@@ -70,21 +83,23 @@ export function ledgerOperations({ ledgers, peers }: { ledgers: Ledgers; peers: 
       }),
       output: z.object({ ledger: z.string(), item: z.int(), text: z.string(), released: z.boolean() }),
       say: ({ item, ledger, text }) => `item ${item} of ${ledger} is free: ${text}`,
-      run: (input, caller, call) =>
-        call.finish(() => {
-          const holder = holderToFree(caller, input);
-          const { ledger, text } = ledgers.release({ ...input, holder }, by(caller));
+      run({ ledger: path, ...input }, caller, call) {
+        const wanted = { ...input, ledger: nameLedger(path, caller) };
+        return call.finish(() => {
+          const holder = holderToFree(caller, wanted);
+          const { ledger, text } = ledgers.release({ ...wanted, holder }, by(caller));
           return { ledger, item: input.item, text, released: true };
-        }),
+        });
+      },
     }),
     operation({
       name: 'ledger.show',
       about:
         'The checklist of a ledger, with who works on what, and how much of its section Clarify is open.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ ledger }),
-      run: (input): Ledger => ledgers.show(input.ledger),
+      run: (input, caller): Ledger => ledgers.show(nameLedger(input.ledger, caller)),
     }),
   ];
 }

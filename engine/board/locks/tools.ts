@@ -95,8 +95,10 @@ export function lockOperations({ locks, peers }: { locks: Locks; peers: HolderPe
               ),
               ...sayMore(more),
             ].join('\n'),
-      run({ path: around, ...part }) {
-        const { page, more } = takePageByPath(locks.around(around || undefined), part);
+      run({ path: around, ...part }, { ownWork }) {
+        const held = locks.around(around || undefined);
+        const seen = ownWork == null ? held : held.filter(({ holder }) => holder === ownWork.sessionId);
+        const { page, more } = takePageByPath(seen, part);
         return { locks: toWire(page), ...(more === 0 ? {} : { more }) };
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StreamFacts } from '../../agents/index.ts';
-import { by, type Caller, operation } from '../../api/operation.ts';
+import { by, type Caller, checkOwnTask, operation } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import type { Session } from '../../sessions/index.ts';
@@ -128,8 +128,9 @@ export function raceOperations(deps: RaceOperationsDeps) {
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      async run(input) {
+      async run(input, caller) {
         const task = tasks.resolve(input.id);
+        checkOwnTask(caller, task.taskId, task.taskId);
         const race = races.ofTask(task.taskId);
         if (race === null)
           throw new SvcError('not_found', `${task.taskId} was never raced`, {

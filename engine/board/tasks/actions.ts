@@ -1,5 +1,6 @@
 import type { Agents } from '../../agents/index.ts';
 import type { By, Caller } from '../../api/operation.ts';
+import { AGENT_MARKS } from '../../base/agent-marks.ts';
 import { SvcError } from '../../base/errors.ts';
 import { makeTitle } from '../../base/text.ts';
 import { agentOverrides, type DispatchOptions } from '../dispatch-options.ts';
@@ -36,6 +37,9 @@ export const findTaskSource = ({ via, sessionId }: Caller): Pick<NewTask, 'sourc
   sourceRef: via === 'tool' ? sessionId : null,
 });
 
+/** Whether an agent calls: by a tool, or by a command in its shell. What it calls a task is not a person's word. */
+const isAgents = ({ via, env }: Caller): boolean => via === 'tool' || AGENT_MARKS.some((name) => env[name]);
+
 export function createTaskActions(deps: {
   tasks: Tasks;
   workflow: Workflow;
@@ -68,8 +72,8 @@ export function createTaskActions(deps: {
         priority: PRIORITIES[wish.priority ?? 'normal'],
         timeoutSec: wish.timeout_sec ?? fields.timeoutSec,
         ...findTaskSource(caller),
-        // A title alone is the prompt, and that of an agent is nobody's.
-        origin: { isTitleGiven: wish.title !== undefined && text.trim() !== '' && caller.via !== 'tool' },
+        // A title alone is the prompt.
+        origin: { isTitleGiven: wish.title !== undefined && text.trim() !== '' && !isAgents(caller) },
         actor: caller.actor,
       };
     },

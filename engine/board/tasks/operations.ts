@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentChoice, ProjectChoice } from '../../agents/index.ts';
 import { cursor } from '../../api/cursor.ts';
-import { by, type Caller, operation, toWire } from '../../api/operation.ts';
+import { by, type Caller, checkOwnTask, operation, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { toPrintable } from '../../base/text.ts';
@@ -123,7 +123,8 @@ export function taskOperations(deps: BoardOperationsDeps) {
           ...sayMore(more),
           ...(projects.length === 0 ? [] : [`projects: ${projects.join(', ')}`]),
         ].join('\n'),
-      run(filter) {
+      run(wanted, { ownWork }) {
+        const filter = ownWork == null ? wanted : { ...wanted, ids: [ownWork.taskId] };
         const isPart = filter.ids !== undefined || filter.cursor !== undefined;
         const listed = tasks.list(isPart ? filter : { limit: 50, ...filter });
         // The newest decision of a task is the only one that can be open.
@@ -139,7 +140,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
         );
         return {
           tasks: toWire(rows),
-          projects: [...agents.listNames().projects],
+          projects: ownWork == null ? [...agents.listNames().projects] : [],
           more: isPart ? undefined : tasks.count(filter.status, filter.archived) - rows.length,
         };
       },
@@ -147,7 +148,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     operation({
       name: 'task.count',
       about: 'How many tasks there are, or how many of one status.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ status: z.enum(TASK_STATUSES).optional(), archived: z.boolean().optional() }),
       run: ({ status, archived }) => tasks.count(status, archived),
@@ -158,8 +159,9 @@ export function taskOperations(deps: BoardOperationsDeps) {
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      run(input) {
+      run(input, caller) {
         const task = tasks.resolve(input.id);
+        checkOwnTask(caller, task.taskId, task.taskId);
         return {
           task,
           decision: task.decisionId === null ? null : decisions.get(task.decisionId),
@@ -173,7 +175,7 @@ export function taskOperations(deps: BoardOperationsDeps) {
     operation({
       name: 'task.choices',
       about: 'What a new task may name: agents, templates, projects.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: (_, caller): TaskChoices => ({

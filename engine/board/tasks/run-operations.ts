@@ -6,6 +6,7 @@ import {
   type Call,
   type Caller,
   checkLocalActor,
+  checkOwnTask,
   mayAct,
   operation,
   toWire,
@@ -190,6 +191,7 @@ export function runOperations(deps: BoardOperationsDeps) {
       input: z.strictObject({ id }),
       run(input, caller) {
         const task = tasks.resolve(input.id);
+        checkOwnTask(caller, task.taskId, task.taskId);
         return plans.of(task, planOptions(task, caller));
       },
     }),

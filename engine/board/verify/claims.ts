@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { CriterionResult, SymbolResult, TestResult } from './rows.ts';
 
 // Limits that no agent comes near are checked but not listed with the tool: every agent pays for the list's bytes.
@@ -105,13 +104,8 @@ export const readTests = (given: z.infer<typeof testsInput>): TestResult[] =>
     return { command, result: mergeSpellings(`tests.${at}`, result, flag, wanted), note: why };
   });
 
-/** Throws `path_outside`. @param folder of the worker; null for a session that has none of its own */
+/** @param find where a path leads that the reporter names */
 export const readSymbols = (
   given: z.infer<typeof symbolsInput>,
-  folder: string | null,
-  paths: WorkspacePaths,
-): SymbolResult[] =>
-  (given ?? []).map(({ path, symbol = null }) => {
-    const { absolute, key } = folder === null ? paths.resolveNamed(path) : paths.resolveInside(folder, path);
-    return { path: key, symbol, exists: paths.statOf(absolute) !== null };
-  });
+  find: (path: string) => Pick<SymbolResult, 'path' | 'exists'>,
+): SymbolResult[] => (given ?? []).map(({ path, symbol = null }) => ({ ...find(path), symbol }));

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { by, type Caller, operation, toWire } from '../../api/operation.ts';
+import { by, type Caller, operation, ownWorkError, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import { formatCount } from '../../base/text.ts';
 import { isOwnSeat } from '../../sessions/index.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { hash } from '../input.ts';
 import type { Tasks } from '../tasks/index.ts';
@@ -16,13 +17,14 @@ import { VERIFICATION_WORDS } from './state.ts';
 export interface VerifyToolsDeps {
   verify: Verify;
   tasks: Pick<Tasks, 'get' | 'resolve'>;
-  paths: WorkspacePaths;
+  paths: Pick<WorkspacePaths, 'statOf'>;
+  callerPaths: Pick<CallerPaths, 'resolveShared' | 'resolveBelow'>;
 }
 
 const session = z.string().optional();
 
 /** What agents and clients may ask about evidence. */
-export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
+export function verifyTools({ verify, tasks, paths, callerPaths }: VerifyToolsDeps) {
   function nameSubject(given: string | undefined, caller: Caller): string {
     const name = given === undefined || isOwnSeat(given, caller) ? caller.sessionId : given;
     if (name !== null) return name;
@@ -97,7 +99,13 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
           summary: input.summary ?? null,
           criteria: readCriteria(input.criteria, acceptance),
           tests: readTests(input.tests),
-          symbols: readSymbols(input.symbols, folder, paths),
+          symbols: readSymbols(input.symbols, (path) => {
+            const named =
+              folder === null
+                ? callerPaths.resolveShared(path, caller)
+                : callerPaths.resolveBelow(folder, path, caller);
+            return { path: named.key, exists: paths.statOf(named.absolute) !== null };
+          }),
           reportedBy: caller.sessionId ?? caller.actor,
         };
         return verify.report(claims, by(caller), (report) =>
@@ -121,7 +129,11 @@ export function verifyTools({ verify, tasks, paths }: VerifyToolsDeps) {
         state: z.enum(VERIFICATION_STATES),
         reasons: z.array(z.string()),
       }),
-      run: async (input, caller) => toWire(await verify.of(nameSubject(input.session, caller))),
+      async run(input, caller) {
+        const whose = nameSubject(input.session, caller);
+        if (caller.ownWork != null && whose !== caller.ownWork.sessionId) throw ownWorkError(whose, caller);
+        return toWire(await verify.of(whose));
+      },
     }),
     operation({
       name: 'verify.rerun',

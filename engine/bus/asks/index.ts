@@ -36,6 +36,8 @@ export interface AskFilter {
   status?: AskStatus | undefined;
   /** The asker. */
   from?: string | undefined;
+  /** Asker or addressee. */
+  among?: string | undefined;
   ids?: readonly number[] | undefined;
   /** The ask that a page begins after. */
   cursor?: number | undefined;
@@ -52,7 +54,7 @@ export interface Asks {
   /** Newest first; open ones, asked for as such, oldest first. At most `limit` (50, or as many as there are `ids`). */
   list(filter: AskFilter): Ask[];
   counts(): { open: number; nextExpiresAt: string | null };
-  count(filter: Pick<AskFilter, 'status' | 'from'>): number;
+  count(filter: Pick<AskFilter, 'status' | 'from' | 'among'>): number;
   /** Whether the session has an open ask. */
   isAsking(sessionId: string): boolean;
   /** Resolves once the ask is no longer open. Rejects with `cancelled` on abort; the ask stays open. */
@@ -85,7 +87,9 @@ export function createAsks({
 }): Asks {
   const { db } = storage;
   const byId = db.prepare<unknown[], AskRow>('SELECT * FROM ask WHERE id = ?');
-  const among = `(@from IS NULL OR from_session = @from)
+  const parties = `(@from IS NULL OR from_session = @from)
+    AND (@among IS NULL OR @among IN (from_session, to_session))`;
+  const among = `${parties}
     AND (@ids IS NULL OR id IN (SELECT value FROM json_each(@ids)))`;
   const newest = db.prepare<unknown[], AskRow>(
     `SELECT * FROM ask WHERE status = coalesce(@status, status) AND id < @cursor AND ${among} ORDER BY id DESC LIMIT +@limit`,
@@ -100,7 +104,7 @@ export function createAsks({
     `SELECT count(*) AS open, min(expires_at) AS next FROM ask WHERE status = 'open'`,
   );
   const countOf = db.prepare<unknown[], { n: number }>(
-    'SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND (@from IS NULL OR from_session = @from)',
+    `SELECT count(*) AS n FROM ask WHERE status = coalesce(@status, status) AND ${parties}`,
   );
   const insert = db.prepare<unknown[], AskRow>(`INSERT INTO ask
     (status, from_session, task_id, to_session, project, question, context, options, created_at, expires_at)
@@ -211,8 +215,13 @@ export function createAsks({
       if (ask.status === 'answered' && ask.answer === answer && ask.answeredBy === answeredBy) return ask;
       throw askClosedError(ask);
     },
-    list({ status, from, ids, cursor, limit = ids?.length ?? 50 }) {
-      const wanted = { from: from ?? null, ids: ids === undefined ? null : JSON.stringify(ids), limit };
+    list({ status, from, among: party, ids, cursor, limit = ids?.length ?? 50 }) {
+      const wanted = {
+        from: from ?? null,
+        among: party ?? null,
+        ids: ids === undefined ? null : JSON.stringify(ids),
+        limit,
+      };
       const rows =
         status === 'open'
           ? open.all({ ...wanted, cursor: cursor ?? 0 })
@@ -224,7 +233,8 @@ export function createAsks({
       const { open: number = 0, next = null } = count.get() ?? {};
       return { open: number, nextExpiresAt: next === null ? null : new Date(next).toISOString() };
     },
-    count: ({ status, from }) => countOf.get({ status: status ?? null, from: from ?? null })?.n ?? 0,
+    count: ({ status, from, among: party }) =>
+      countOf.get({ status: status ?? null, from: from ?? null, among: party ?? null })?.n ?? 0,
     wait(askId, signal) {
       const ask = get(askId);
       if (ask.status !== 'open') return Promise.resolve(ask);

@@ -1,8 +1,10 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Caller } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { formatCount } from '../../base/text.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import type { SymbolRef } from './rows.ts';
 
@@ -16,7 +18,8 @@ export interface SymbolWish {
 export interface SymbolDeps {
   /** The workspace's folder, absolute. */
   root: string;
-  paths: WorkspacePaths;
+  paths: Pick<WorkspacePaths, 'statOf'>;
+  callerPaths: Pick<CallerPaths, 'resolveShared'>;
   /** Throws `unknown_project`. */
   projectId(id: string): string | null;
   /** Absolute folder of a project. */
@@ -34,20 +37,25 @@ const symbolRefError = (field: string, problem: string): SvcError =>
   });
 
 /** Finds the place that an answer points at. Throws `fields_invalid`, `path_outside`, `not_found`, `unknown_project`. */
-export async function resolveSymbolRef(wish: SymbolWish, deps: SymbolDeps): Promise<SymbolRef> {
-  if (wish.path !== undefined) return resolvePlace({ ...wish, path: wish.path }, deps);
+export async function resolveSymbolRef(
+  wish: SymbolWish,
+  caller: Caller,
+  deps: SymbolDeps,
+): Promise<SymbolRef> {
+  if (wish.path !== undefined) return resolvePlace({ ...wish, path: wish.path }, caller, deps);
   if (wish.symbol === undefined) throw symbolRefError('path', 'name the file that the answer points at');
   const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const found = await deps.locateSymbol(wish.symbol, project);
   if (typeof found === 'string') throw symbolRefError('symbol', `${found}; or name the file that it is in`);
-  return resolvePlace({ ...wish, ...found }, deps);
+  return resolvePlace({ ...wish, ...found }, caller, deps);
 }
 
-function resolvePlace(wish: SymbolWish & { path: string }, deps: SymbolDeps): SymbolRef {
+function resolvePlace(wish: SymbolWish & { path: string }, caller: Caller, deps: SymbolDeps): SymbolRef {
   const project = wish.project === undefined ? null : deps.projectId(wish.project);
   const folder = wish.project === undefined ? deps.root : deps.folder(wish.project);
-  const { absolute, key } = deps.paths.resolveNamed(
+  const { absolute, key } = deps.callerPaths.resolveShared(
     wish.path.trim() === '' ? wish.path : resolve(folder, wish.path),
+    caller,
   );
   if (wish.project !== undefined && !isInProject(folder, absolute)) {
     throw new SvcError(

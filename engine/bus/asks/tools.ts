@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../../api/cursor.ts';
-import { by, type Call, type Caller, operation, toWire } from '../../api/operation.ts';
+import { by, type Call, type Caller, operation, ownWorkError, toWire } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
@@ -155,6 +155,17 @@ export function askTools(deps: AskToolsDeps) {
     );
   }
 
+  /** The worker of a stranger's task sees what it asks, and what it is asked. */
+  const maySeeAsk = ({ fromSession, toSession }: Ask, { ownWork }: Caller): boolean =>
+    ownWork == null || [fromSession, toSession].includes(ownWork.sessionId);
+
+  /** Throws `not_found`, and `chair_only` for the ask of others. */
+  function findSeen(askId: number, caller: Caller): Ask {
+    const ask = asks.get(askId);
+    if (!maySeeAsk(ask, caller)) throw ownWorkError(`ask ${askId}`, caller);
+    return ask;
+  }
+
   /** Resolves who answers. Only the Chair may answer in another's name: a person's, or that of a known session. */
   function resolveAnswerer(by: string | undefined, caller: Caller): string {
     const own = caller.sessionId ?? caller.actor;
@@ -229,7 +240,7 @@ export function askTools(deps: AskToolsDeps) {
         const ref =
           status !== 'open' || input.symbol_ref === undefined
             ? null
-            : await resolveSymbolRef(input.symbol_ref, deps);
+            : await resolveSymbolRef(input.symbol_ref, caller, deps);
         const answer = { answer: input.answer, by: resolveAnswerer(input.by, caller), symbolRef: ref };
         return call.finish(() => {
           const { note: _, ...answered } = toAskOutcome(asks.answer(input.id, answer, by(caller)));
@@ -255,14 +266,16 @@ export function askTools(deps: AskToolsDeps) {
       say: ({ asks: found, more = 0 }) =>
         found.length === 0 ? 'no asks' : [...found.map(sayAsk), ...sayMore(more)].join('\n\n'),
       run({ limit: most, session, status, ids, cursor: last }, caller) {
-        if (ids !== undefined) return { asks: toWire(asks.list({ ids })), more: 0 };
+        if (ids !== undefined)
+          return { asks: toWire(asks.list({ ids }).filter((ask) => maySeeAsk(ask, caller))), more: 0 };
         const from =
           session === undefined
             ? undefined
             : isOwnSeat(session, caller) && caller.sessionId !== null
               ? caller.sessionId
               : peers.known(session).sessionId;
-        const filter = { limit: most, from, status: status === 'all' ? undefined : status };
+        const among = caller.ownWork?.sessionId;
+        const filter = { limit: most, from, among, status: status === 'all' ? undefined : status };
         const listed = asks.list({ ...filter, cursor: parseNumberCursor(last) });
         return {
           asks: toWire(listed),
@@ -273,7 +286,7 @@ export function askTools(deps: AskToolsDeps) {
     operation({
       name: 'ask.count',
       about: 'How many asks there are, or how many of one status.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ status: z.enum(ASK_STATUSES).optional() }),
       run: (input) => asks.count(input),
@@ -281,7 +294,7 @@ export function askTools(deps: AskToolsDeps) {
     operation({
       name: 'ask.counts',
       about: 'How many asks are open, and when the next one runs out.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => asks.counts(),
@@ -300,7 +313,8 @@ export function askTools(deps: AskToolsDeps) {
       seat: 'any',
       changes: false,
       input: z.strictObject({ id }),
-      run: async (input, _caller, call) => toAskOutcome(await waitWithProgress(asks.get(input.id), call)),
+      run: async (input, caller, call) =>
+        toAskOutcome(await waitWithProgress(findSeen(input.id, caller), call)),
     }),
   ];
 }

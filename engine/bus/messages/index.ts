@@ -61,6 +61,8 @@ export interface Messages {
   ): { rows: MessageRow[]; unread: number; read: number };
   /** How many of an inbox come after that one. */
   countAfter(reader: Reader, part: { unread: boolean; cursor: number }): number;
+  /** Whether a message is addressed to that reader. */
+  isTo(row: MessageRow, reader: Reader): boolean;
   /** Whether any kept message is addressed to that session. */
   isAddressed(session: string): boolean;
   /** Throws `not_found`, `holder_mismatch` for anyone but a recipient, `conflict`. Call inside `storage.write`. */
@@ -285,6 +287,7 @@ export function createMessages({ storage, events, clock, peers, onPending }: Mes
     },
     countAfter: (reader, { unread, cursor }) =>
       (unread ? countUnreadAfter : countBefore).get(...buildReaderParameters(reader), cursor)?.n ?? 0,
+    isTo,
     isAddressed: (session) => addressed.get(session) !== undefined,
     ack(id, reader, by) {
       const row = get(id);

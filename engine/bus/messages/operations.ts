@@ -35,7 +35,7 @@ export function messageOperations(deps: MessageToolDeps & { surface(reader: Read
     operation({
       name: 'msg.counts',
       about: 'Unread messages to the Chairs of the workspace, and how many of them are alerts.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: () => messages.counts(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Caller, toWire } from '../../api/operation.ts';
+import { type Caller, maySeeTask, ownWorkError, toWire } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
@@ -51,6 +51,13 @@ export function peerTools({
     return addresses.peer(session) ?? peers.known(session);
   }
 
+  /** The worker of a stranger's task sees the Chairs, which it writes to, and the sessions of that task. */
+  const maySeePeer = (peer: Peer, caller: Caller): boolean =>
+    peer.seat === 'chair' || maySeeTask(caller, peer.taskId);
+
+  const listSeen = (found: readonly Peer[], caller: Caller) =>
+    found.filter((peer) => maySeePeer(peer, caller)).map(toPeerEntry);
+
   return [
     tool({
       name: 'msg.peers',
@@ -72,17 +79,17 @@ export function peerTools({
             throw new SvcError('not_found', `no worker ${JSON.stringify(worker)}`, {
               hint: sentence`{msg.peers} lists the live sessions with their workers`,
             });
-          return { peers: [toPeerEntry(found)] };
+          return { peers: listSeen([found], caller) };
         }
         const project = readName(input.to_project);
         const session = readName(input.session);
         const of = session === undefined ? undefined : resolvePeer(session, caller).project;
         const wanted = project === undefined ? of : addresses.project(project);
         return {
-          peers: peers
-            .live()
-            .filter((each) => wanted === undefined || each.project === wanted)
-            .map(toPeerEntry),
+          peers: listSeen(
+            peers.live().filter((each) => wanted === undefined || each.project === wanted),
+            caller,
+          ),
         };
       },
     }),
@@ -109,13 +116,14 @@ export function peerTools({
       },
       run(input, caller) {
         const self = resolvePeer(input.session, caller);
+        if (!maySeePeer(self, caller)) throw ownWorkError(self.sessionId, caller);
         const above = family.parentOf(self);
         const parent = above === null ? null : addresses.peer(above);
         return {
           session: self.sessionId,
-          parent: parent === null ? null : toPeerEntry(parent),
-          children: family.childrenOf(self).map(toPeerEntry),
-          siblings: family.siblingsOf(self).map(toPeerEntry),
+          parent: parent === null ? null : (listSeen([parent], caller)[0] ?? null),
+          children: listSeen(family.childrenOf(self), caller),
+          siblings: listSeen(family.siblingsOf(self), caller),
         };
       },
     }),

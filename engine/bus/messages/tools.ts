@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursor, parseNumberCursor } from '../../api/cursor.ts';
-import { by, type Caller, chairOnly } from '../../api/operation.ts';
+import { by, type Caller, chairOnly, ownWorkError } from '../../api/operation.ts';
 import { sayMore, tool } from '../../api/tool.ts';
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -8,6 +8,7 @@ import { sentence } from '../../base/sentence.ts';
 import { toPrintable } from '../../base/text.ts';
 import type { Peer, Peers } from '../../sessions/index.ts';
 import type { Storage } from '../../storage/index.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { type Addresses, type Recipient, ROLES, readName, type Wanted } from './address.ts';
 import type { Family } from './family.ts';
@@ -17,7 +18,8 @@ import { MESSAGE_KINDS, type MessageRow, readRecipient } from './rows.ts';
 export interface MessageToolDeps {
   storage: Storage;
   clock: Clock;
-  paths: WorkspacePaths;
+  paths: Pick<WorkspacePaths, 'statOf'>;
+  callerPaths: Pick<CallerPaths, 'resolveShared'>;
   peers: Peers;
   family: Family;
   addresses: Addresses;
@@ -109,11 +111,11 @@ function resolveSender(
 
 /** The tools for messages. */
 export function messageTools(deps: MessageToolDeps) {
-  const { clock, paths, peers, addresses, messages } = deps;
+  const { clock, paths, callerPaths, peers, addresses, messages } = deps;
 
-  function resolvePayload(path: string | undefined): string | null {
+  function resolvePayload(path: string | undefined, caller: Caller): string | null {
     if (path === undefined || path === '') return null;
-    const { absolute, key } = paths.resolveNamed(path);
+    const { absolute, key } = callerPaths.resolveShared(path, caller);
     if (paths.statOf(absolute)?.isFile()) return key;
     throw new SvcError('not_found', `payload_path: no file ${key}`, { hint: 'write the file first' });
   }
@@ -129,6 +131,13 @@ export function messageTools(deps: MessageToolDeps) {
     throw new SvcError('fields_invalid', `message ${parentId} has no sender to reply to`, {
       hint: 'name a recipient',
     });
+  }
+
+  /** A reply tells who has sent a message: the worker of a stranger's task replies to those to it. */
+  function checkSeesMessage(row: MessageRow, caller: Caller): void {
+    const own = caller.ownWork?.sessionId;
+    if (own === undefined || row.from_session === own) return;
+    if (!messages.isTo(row, { session: own, agent: null })) throw ownWorkError(`message ${row.id}`, caller);
   }
 
   const sendInput = z.strictObject({
@@ -159,12 +168,12 @@ export function messageTools(deps: MessageToolDeps) {
     if (from !== null && from !== caller.sessionId) addresses.checkKnown(from);
     const sender = from === null ? null : peers.find(from);
     const { to_session, to_agent, to_worker, to_role, to_project, parent_id } = input;
-    if (parent_id !== undefined) messages.get(parent_id);
+    if (parent_id !== undefined) checkSeesMessage(messages.get(parent_id), caller);
     return messages.send(
       {
         kind: input.kind ?? 'note',
         body: input.body,
-        payloadPath: resolvePayload(input.payload_path),
+        payloadPath: resolvePayload(input.payload_path, caller),
         fromSession: from,
         ...resolveSender(input, caller, sender),
         parentId: parent_id ?? null,

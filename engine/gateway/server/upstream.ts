@@ -1,8 +1,9 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { BlockList } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { SvcError } from '../../base/errors.ts';
+import { familyOf, findCarriedV4, isMetadataAddress } from '../../http/metadata-addresses.ts';
 import { findProxy, isProxyRefusal, type ProxySettings } from '../../http/proxies.ts';
 
 /** How long an upstream is waited for, ms. */
@@ -93,13 +94,17 @@ function createLocalBlocks(): BlockList {
 const isLocalName = (host: string): boolean =>
   !host.includes('.') || /\.(?:localhost|local|internal|lan|home\.arpa|test)$/i.test(host);
 
-/** A public name that points to this machine was not configured to: somebody else decides where it points. */
+/**
+ * A public name that points to this machine, or to where a cloud tells it its credentials, was not configured to: somebody
+ * else decides where it points.
+ */
 export function keepAllowed(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
   localBlocks ??= createLocalBlocks();
   const blocked = localBlocks;
-  return addresses.filter(
-    ({ address }) => isLocalName(host) || !blocked.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
-  );
+  const isBlocked = (address: string): boolean =>
+    [address, findCarriedV4(address) ?? address].some((form) => blocked.check(form, familyOf(form))) ||
+    isMetadataAddress(address);
+  return addresses.filter(({ address }) => isLocalName(host) || !isBlocked(address));
 }
 
 function lookupSafely(
@@ -112,7 +117,9 @@ function lookupSafely(
     const kept = keepAllowed(host, addresses);
     const [first] = kept;
     if (first === undefined) {
-      const refused: NodeJS.ErrnoException = new Error(`${host} points to this machine`);
+      const refused: NodeJS.ErrnoException = new Error(
+        `${host} points to this machine, or to the metadata of its cloud`,
+      );
       refused.code = 'EADDRNOTALLOWED';
       return done(refused, []);
     }

@@ -166,7 +166,7 @@ export function contextOperations({ texts }: { texts: StoredTexts }) {
       name: 'context.stats',
       about:
         'What the context tools have kept out of contexts, in bytes and estimated tokens, by session and tool.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ session: z.string().optional(), limit: limit(1000, 100) }),
       async run(input) {

@@ -1,7 +1,8 @@
-import type { Call, Caller } from '../../api/operation.ts';
+import { type Call, type Caller, ownWorkError } from '../../api/operation.ts';
 import { asSvcError, EXIT, SvcError } from '../../base/errors.ts';
 import type { Contributor, PlannedWrite } from '../../hooks/index.ts';
 import type { GitAccess, Worktrees } from '../../runner/worktrees/index.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
 import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { createLanguageTable, findLanguage } from '../sources/index.ts';
 import { type CheckRequest, type CheckResult, checkProject } from './check-project.ts';
@@ -23,7 +24,8 @@ export interface GuardDeps {
   /** Folders that hold no sources of a project, absolute: the data folder, the worktrees. */
   without: readonly string[];
   settings(): GuardSettings;
-  paths: Pick<WorkspacePaths, 'findSourceFolder' | 'resolveInside'>;
+  paths: Pick<WorkspacePaths, 'findSourceFolder'>;
+  callerPaths: Pick<CallerPaths, 'resolveBelow' | 'isOwnFolder'>;
   /** The folder of a project; null is the workspace's own. Throws `unknown_project`. */
   projectFolder(project: string | null): string;
   /** The worktree of a session; null without one. Throws `not_found` for an unknown session. */
@@ -78,6 +80,7 @@ export function createGuard({
   without,
   settings,
   paths,
+  callerPaths,
   projectFolder,
   worktreeOf,
   log,
@@ -94,11 +97,17 @@ export function createGuard({
     };
   });
 
-  /** The writes by the folder of sources that they belong to. */
-  function groupWrites(writes: readonly PlannedWrite[]): Map<string, PlannedWrite[]> {
+  /** The folder of sources that a path of a caller's belongs to; null for one that is not the caller's. */
+  function findOwnFolder(path: string, caller: Caller | null) {
+    const found = paths.findSourceFolder(path);
+    return found === null || caller === null || callerPaths.isOwnFolder(found.folder, caller) ? found : null;
+  }
+
+  /** The writes by the folder of sources that they belong to; a null caller is the engine itself. */
+  function groupWrites(writes: readonly PlannedWrite[], caller: Caller | null): Map<string, PlannedWrite[]> {
     const byFolder = new Map<string, PlannedWrite[]>();
     for (const write of writes) {
-      const found = paths.findSourceFolder(write.path);
+      const found = findOwnFolder(write.path, caller);
       if (found === null) continue;
       const group = byFolder.get(found.folder) ?? [];
       group.push({ ...write, path: found.absolute });
@@ -122,9 +131,18 @@ export function createGuard({
     return createLanguageTable(settings().parsers)(path) !== null || isDocument(path);
   }
 
-  async function checkInTime(writes: readonly PlannedWrite[], wanted: WantedChecks): Promise<WriteReport> {
+  async function checkInTime(
+    writes: readonly PlannedWrite[],
+    wanted: WantedChecks,
+    caller: Caller,
+  ): Promise<WriteReport> {
     const reports = await Promise.all(
-      [...groupWrites(writes.filter(({ path }) => isLookedAt(path)))].map(([root, group]) =>
+      [
+        ...groupWrites(
+          writes.filter(({ path }) => isLookedAt(path)),
+          caller,
+        ),
+      ].map(([root, group]) =>
         thread.callInTime('check', { root, writes: group, wanted, budgetMs: BUDGET_MS }, DEADLINE_MS),
       ),
     );
@@ -141,9 +159,14 @@ export function createGuard({
   }
 
   /** Has the files read that a tool may have changed, and those of a folder that somebody begins to work in. */
-  function readTouched(cwd: string, touched: readonly string[]): void {
-    const writes = [...groupWrites(touched.map((path) => ({ path })))];
-    const here = paths.findSourceFolder(cwd)?.folder;
+  function readTouched(cwd: string, touched: readonly string[], caller: Caller | null): void {
+    const writes = [
+      ...groupWrites(
+        touched.map((path) => ({ path })),
+        caller,
+      ),
+    ];
+    const here = findOwnFolder(cwd, caller)?.folder;
     const asked = writes.length > 0 || here === undefined ? writes : [[here, []] as const];
     for (const [root, group] of asked)
       thread
@@ -155,7 +178,7 @@ export function createGuard({
     close: thread.close,
     /** Has the files below a folder read in which a run begins, so that its first write finds them read. */
     readAhead(cwd: string): void {
-      if (chooseChecks().wanted.copies) readTouched(cwd, []);
+      if (chooseChecks().wanted.copies) readTouched(cwd, [], null);
     },
     /**
      * Checks what a range of commits has brought to a clean checkout, as one of the tests of its work; null when nothing is
@@ -203,6 +226,10 @@ export function createGuard({
     ) {
       if (named !== undefined && range !== undefined)
         throw new SvcError('usage', 'either paths or a range, not both');
+      if (session !== undefined && caller.ownWork != null && session !== caller.ownWork.sessionId)
+        throw ownWorkError(`the code of ${session}`, caller);
+      if (caller.seat === 'worker' && project !== undefined && project !== caller.project)
+        throw new SvcError('path_outside', `${project} is not the project of this worker`);
       const whose = session ?? (project === undefined ? caller.sessionId : null);
       const worktree = whose === null ? null : worktreeOf(whose);
       if (session !== undefined && worktree === null)
@@ -210,7 +237,7 @@ export function createGuard({
           hint: 'leave the session out to check the project itself',
         });
       const root = worktree ?? projectFolder(project ?? caller.project);
-      const keys = named?.map((path) => paths.resolveInside(root, path).key) ?? null;
+      const keys = named?.map((path) => callerPaths.resolveBelow(root, path, caller).key) ?? null;
       const { copies: mode, languages, wanted } = chooseChecks();
       const result = await checkRange({
         root,
@@ -228,13 +255,14 @@ export function createGuard({
     /** Tells an agent of code that exists already, and of texts in another language, before it writes them. */
     lookBeforeWrite: (): Contributor => ({
       name: 'guard',
-      async look({ event, writes = [], paths: touched, cwd }) {
+      async look({ event, writes = [], paths: touched, cwd, caller }) {
         const { copies: mode, languages: languageMode, wanted } = chooseChecks();
-        if (wanted.copies && (event === 'post-tool' || event === 'session-start')) readTouched(cwd, touched);
+        if (wanted.copies && (event === 'post-tool' || event === 'session-start'))
+          readTouched(cwd, touched, caller);
         const { prose, code } = wanted.languages;
         const isAny = wanted.copies || prose !== null || code !== null;
         if (event !== 'pre-write' || writes.length === 0 || !isAny) return null;
-        const { copies, languages, isPartial } = await checkInTime(writes, wanted);
+        const { copies, languages, isPartial } = await checkInTime(writes, wanted, caller);
         const refused = mode === 'block' ? copies.filter(({ type }) => type < 3) : [];
         const deny = [
           ...(refused.length > 0 ? [tellOfCopies(refused, true)] : []),

@@ -7,7 +7,8 @@ import { SvcError } from '../../base/errors.ts';
 import { isInsideFolder } from '../../base/paths.ts';
 import { createSerialQueue } from '../../base/serial-queue.ts';
 import type { EventLog, Storage } from '../../storage/index.ts';
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import type { CallerPaths } from '../../workspace/caller-paths.ts';
+import { realOf, type WorkspacePaths } from '../../workspace/workspace-path.ts';
 import { composeNotes } from './brief.ts';
 import type { Author } from './memory-table.ts';
 import type { createRecall } from './recall.ts';
@@ -23,7 +24,10 @@ export interface MemoryDeps {
   /** The worker session of that id; null for others. */
   sessionOf(sessionId: string): { taskId: string; agent: string; model: string | null } | null;
   task(taskId: string): { source: string; stranger: string | null };
-  paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>;
+  paths: Pick<WorkspacePaths, 'statOf'>;
+  callerPaths: Pick<CallerPaths, 'resolveOwn' | 'resolveShared'>;
+  /** Whether a file of that name configures a program that works in its folder. */
+  isConfiguration(path: string): boolean;
   /** Those names that no index of the code knows; null when there is none. */
   listUnknownNames(names: readonly string[]): string[] | null;
   log: { warn(facts: object, text: string): void };
@@ -115,11 +119,18 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     return { actor, seat, via, sessionId, taskId, agent, unreviewed: findDoubt(caller, taskId) };
   }
 
-  /** The folder of a bundle, and the folder above it that is there. A named one lies in the workspace or in a project. */
-  function locateBundle(dir: string | undefined): { top: string; folder: string } {
+  /**
+   * Finds the folder of a bundle, and a folder above it that is there. Without a name it is that of svc.yaml, which is read
+   * for others than the Chair as if they had named it.
+   */
+  function locateBundle(dir: string | undefined, caller: Caller): { top: string; folder: string } {
     const { root, okfDir } = settings();
-    const folder = dir === undefined ? okfDir : deps.paths.resolveNamed(dir).absolute;
-    let top = isInsideFolder(root, folder) ? root : dirname(folder);
+    if (dir !== undefined || caller.seat !== 'chair') {
+      const { top, absolute } = deps.callerPaths.resolveOwn(dir ?? okfDir, caller);
+      return { top, folder: absolute };
+    }
+    const folder = realOf(okfDir);
+    let top = isInsideFolder(realOf(root), folder) ? realOf(root) : dirname(folder);
     while (deps.paths.statOf(top) === null && top !== dirname(top)) top = dirname(top);
     return { top, folder };
   }
@@ -128,23 +139,28 @@ export function createMemory(deps: Omit<MemoryDeps, 'listUnknownNames'>) {
     open,
     authorOf,
     /** Writes what is remembered as a bundle of OKF, in place of an earlier one. */
-    exportBundle: (dir: string | undefined, { all, limit }: { all: boolean; limit: number }) =>
+    exportBundle: (
+      dir: string | undefined,
+      { all, limit }: { all: boolean; limit: number },
+      caller: Caller,
+    ) =>
       inFolder(async () => {
         const { store } = await open();
         const { composeBundle, replaceBundle } = await import('./okf/export.ts');
-        const { top, folder } = locateBundle(dir);
+        const { top, folder } = locateBundle(dir, caller);
         const memories = store.listForExport(all, limit);
-        await replaceBundle({ top, folder, files: await composeBundle(memories), knows: store.knows });
+        const files = await composeBundle(memories, deps.isConfiguration);
+        await replaceBundle({ top, folder, files, knows: store.knows });
         return { dir: folder, memories: memories.length };
       }),
     /** Reads a bundle, which `OpenMemory.store` then takes in. Throws `not_found`, `path_outside`. */
-    readBundle: (dir: string | undefined) =>
+    readBundle: (dir: string | undefined, caller: Caller) =>
       inFolder(async () => {
         const [{ readBundle }, { settleExports }] = await Promise.all([
           import('./okf/import.ts'),
           import('./okf/export.ts'),
         ]);
-        const { folder } = locateBundle(dir);
+        const { folder } = locateBundle(dir, caller);
         settleExports(folder);
         if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
           throw new SvcError('not_found', `no folder ${folder}`, { hint: 'name the folder of a bundle' });

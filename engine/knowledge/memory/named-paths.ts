@@ -1,21 +1,25 @@
-import type { WorkspacePaths } from '../../workspace/workspace-path.ts';
+import type { NamedPath } from '../../workspace/workspace-path.ts';
 
 /** `src/a.ts`, `./x/y`, `README.md`: with a folder, or with an ending that files of code have. */
 const PATH =
   /(?<![\w:/.@-])(?:\.{0,2}\/)?(?:[\w@.+-]+\/)+[\w@.+-]+|(?<![\w:/.@-])[\w-]+\.(?:[cm]?[jt]sx?|json|ya?ml|toml|md|py|rs|go|java|kt|rb|php|cs|cpp|[ch]|sh|sql|html|css|lock)\b/g;
 const MOST = 12;
 
-/** Paths of the workspace that a text names and that are not there any more, at most twelve looked at. */
+/**
+ * Paths of the workspace that a text names and that are not there any more, at most twelve looked at.
+ * @param resolve throws for a path that the reader may not ask about
+ */
 export function listMissingPaths(
   text: string,
-  paths: Pick<WorkspacePaths, 'resolveNamed' | 'statOf'>,
+  resolve: (path: string) => NamedPath,
+  statOf: (absolute: string) => object | null,
 ): string[] {
   const named = new Set(
     (text.slice(0, 8192).match(PATH) ?? []).map((each) => each.replace(/[.:]+$/, '')).filter(looksLikeFile),
   );
   return [...named].slice(0, MOST).filter((each) => {
     try {
-      return paths.statOf(paths.resolveNamed(each).absolute) === null;
+      return statOf(resolve(each).absolute) === null;
     } catch {
       return false;
     }

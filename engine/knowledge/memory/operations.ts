@@ -24,7 +24,10 @@ const type = z
   .describe('decision, convention, fact, gotcha, procedure, preference, todo or a word of your own');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
 
-const dir = z.string().optional().describe('memory.okf_dir, when left out.');
+const dir = z
+  .string()
+  .optional()
+  .describe('A worker: below its worktree; else memory.okf_dir, when left out.');
 const MOST_EXPORTED = 1_000_000;
 const MOST_SKIPPED = 200;
 
@@ -37,11 +40,9 @@ const splitTags = (tags: string | undefined): string[] =>
 /** What clients may ask of the memory. */
 export function memoryOperations({
   memory,
-  paths,
-  clock,
-  listUnknownNames,
-}: { memory: Memories } & Pick<MemoryDeps, 'paths' | 'clock' | 'listUnknownNames'>) {
-  const show = createMemoryView({ paths, clock, listUnknownNames });
+  ...deps
+}: { memory: Memories } & Pick<MemoryDeps, 'paths' | 'callerPaths' | 'clock' | 'listUnknownNames'>) {
+  const show = createMemoryView(deps);
 
   /** Only what it stored itself may a session forget that itself is not trusted. */
   function checkMayForget({ store }: OpenMemory, id: string, caller: Caller): void {
@@ -54,14 +55,6 @@ export function memoryOperations({
     });
   }
 
-  /** A session that is not trusted reads and writes no folder of its own choice. */
-  function checkFolder(folder: string | undefined, caller: Caller): void {
-    if (folder !== undefined && memory.authorOf(caller).unreviewed !== null)
-      throw new SvcError('path_outside', 'a worker of a task from outside names no folder', {
-        hint: 'leave dir out',
-      });
-  }
-
   return [
     tool({
       name: 'memory.conflicts',
@@ -70,13 +63,13 @@ export function memoryOperations({
       changes: false,
       input: z.strictObject({}),
       output: z.object({ conflicts: z.array(z.looseObject({})) }),
-      async run() {
+      async run(_input, caller) {
         const { store } = await memory.open();
         return {
           conflicts: store.conflicts().map((rows) => ({
             type: rows[0]?.type ?? '',
             title: rows[0]?.title ?? '',
-            memories: show(rows),
+            memories: show(rows, caller),
           })),
         };
       },
@@ -94,10 +87,7 @@ export function memoryOperations({
       }),
       output: z.object({ dir: z.string(), memories: z.int() }),
       say: (done) => `${formatCount(done.memories, 'memory', 'memories')} in ${done.dir}`,
-      async run(input, caller) {
-        checkFolder(input.dir, caller);
-        return memory.exportBundle(input.dir, input);
-      },
+      run: (input, caller) => memory.exportBundle(input.dir, input, caller),
     }),
     tool({
       name: 'memory.forget',
@@ -137,9 +127,8 @@ export function memoryOperations({
       }),
       say: sayImported,
       async run(input, caller, call) {
-        checkFolder(input.dir, caller);
         const { store } = await memory.open();
-        const { dir: folder, concepts, skipped } = await memory.readBundle(input.dir);
+        const { dir: folder, concepts, skipped } = await memory.readBundle(input.dir, caller);
         return call.finish(() => {
           const mayReplace = caller.seat === 'chair';
           const done = store.importConcepts(concepts, memory.importerOf(caller), mayReplace, by(caller));
@@ -161,11 +150,11 @@ export function memoryOperations({
       input: z.strictObject({ limit: limit(100_000, 50), type, cursor: cursor.meta({ unlisted: true }) }),
       output: z.object({ memories: z.array(shownMemory.meta({ unlisted: true })), more: z.int() }),
       say: ({ memories, more }) => sayMemories(memories, more),
-      async run(input) {
+      async run(input, caller) {
         const { store } = await memory.open();
         const found = store.list({ ...input, limit: input.limit + 1 });
         return {
-          memories: show(found.slice(0, input.limit)),
+          memories: show(found.slice(0, input.limit), caller),
           more: found.length > input.limit ? store.countAfter(found[input.limit - 1]!.id, input.type) : 0,
         };
       },
@@ -183,15 +172,15 @@ export function memoryOperations({
       }),
       output: z.object({ memories: z.array(shownMemory) }),
       say: ({ memories }) => sayMemories(memories, 0),
-      async run(input) {
+      async run(input, caller) {
         const { store, recall } = await memory.open();
         const query = input.query?.trim() ?? '';
-        if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], true) };
+        if (/^m-[a-z0-9]{10}$/.test(query)) return { memories: show([store.resolve(query)], caller, true) };
         const found =
           query === ''
             ? store.list(input)
             : recall(query, { limit: input.limit, type: input.type }).map((each) => each.memory);
-        return { memories: show(found) };
+        return { memories: show(found, caller) };
       },
     }),
     tool({
@@ -239,7 +228,7 @@ export function memoryOperations({
     operation({
       name: 'memory.show',
       about: 'One memory in full, whatever its state.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ id: z.string().min(1) }),
       run: async (input) => (await memory.open()).store.resolve(input.id),
@@ -248,7 +237,7 @@ export function memoryOperations({
       name: 'memory.browse',
       about:
         'Memories with what contradicts each and what waits for a person, newest first or the best for a query, and what the last worker was given of them.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ limit: limit(500, 200), query: z.string().optional(), type }),
       async run(input) {
@@ -276,7 +265,7 @@ export function memoryOperations({
       name: 'memory.brief',
       about:
         'What a worker was given of the memory when its run began, and about how many tokens that is; the last one when no session is named.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ session: z.string().min(1).optional() }),
       async run(input) {
@@ -289,7 +278,7 @@ export function memoryOperations({
     operation({
       name: 'memory.review',
       about: 'Memories that enter no brief before a person has kept them, oldest first.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ limit: limit(100_000, 100), cursor }),
       run: async (input) => (await memory.open()).store.listUnreviewed(input),
@@ -297,7 +286,7 @@ export function memoryOperations({
     operation({
       name: 'memory.count_review',
       about: 'How many of those there are.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({}),
       run: async () => (await memory.open()).store.countUnreviewed(),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Caller } from '../../api/operation.ts';
 import { sayMore } from '../../api/tool.ts';
 import { formatAge, toPrintable } from '../../base/text.ts';
+import type { NamedPath } from '../../workspace/workspace-path.ts';
 import type { MemoryDeps } from './index.ts';
 import { listMissingPaths } from './named-paths.ts';
 import { listNamedSymbols } from './named-symbols.ts';
@@ -21,12 +23,20 @@ export const shownMemory = z.looseObject({
 /** Shows memories to callers: how old each is, and whether the files and the code that it names are still there. */
 export function createMemoryView({
   paths,
+  callerPaths,
   clock,
   listUnknownNames,
-}: Pick<MemoryDeps, 'paths' | 'clock' | 'listUnknownNames'>) {
-  function show(each: Memory, isWhole: boolean, unknown: ReadonlySet<string>, symbols: readonly string[]) {
+}: Pick<MemoryDeps, 'paths' | 'callerPaths' | 'clock' | 'listUnknownNames'>) {
+  function show(
+    each: Memory,
+    caller: Caller,
+    isWhole: boolean,
+    unknown: ReadonlySet<string>,
+    symbols: readonly string[],
+  ) {
     const isCut = !isWhole && each.text.length > SHOWN_TEXT;
-    const missing = listMissingPaths(`${each.title}\n${each.text}`, paths);
+    const resolve = (path: string): NamedPath => callerPaths.resolveShared(path, caller);
+    const missing = listMissingPaths(`${each.title}\n${each.text}`, resolve, paths.statOf);
     const unknownSymbols = symbols.filter((name) => unknown.has(name));
     return {
       id: each.id,
@@ -45,11 +55,11 @@ export function createMemoryView({
     };
   }
 
-  return (memories: readonly Memory[], isWhole = false) => {
+  return (memories: readonly Memory[], caller: Caller, isWhole = false) => {
     const named = memories.map((each) => listNamedSymbols(`${each.title}\n${each.text}`));
     const names = [...new Set(named.flat())];
     const unknown = new Set(names.length === 0 ? [] : (listUnknownNames(names) ?? []));
-    return memories.map((each, at) => show(each, isWhole, unknown, named[at] ?? []));
+    return memories.map((each, at) => show(each, caller, isWhole, unknown, named[at] ?? []));
   };
 }
 

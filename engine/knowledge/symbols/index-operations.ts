@@ -34,7 +34,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
   operation({
     name: 'graph.index',
     about: 'Bring the index of the code up to date.',
-    seat: 'any',
+    seat: 'trusted',
     changes: false,
     input: z.strictObject({
       full: z.boolean().default(false),
@@ -54,7 +54,7 @@ export const indexOperations = ({ graph, projectId, placeOf }: IndexOperationDep
   operation({
     name: 'graph.status',
     about: 'What the index of the code holds, and what it leaves out.',
-    seat: 'any',
+    seat: 'trusted',
     changes: false,
     input: z.strictObject({ session: z.string().optional(), project: z.string().optional() }),
     async run(input, caller) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../../api/operation.ts';
+import { type Caller, ownWorkError } from '../../api/operation.ts';
 import { tool } from '../../api/tool.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatCount, toPrintable } from '../../base/text.ts';
@@ -44,11 +44,42 @@ const state = {
 /** What clients may ask of the graph of the code. */
 export function graphOperations({ graph, projects, projectId, readImpact }: GraphOperationDeps) {
   const { sharedPaths } = graph;
-  /** The tree that a caller means: the session that it names, its own, or its project. */
-  const placeOf = (caller: Caller, named: string | undefined): GraphPlace => ({
-    project: caller.project,
-    session: named ?? caller.sessionId ?? undefined,
-  });
+  /** The tree that a caller means: the session that it names, its own, or its project. Throws `chair_only`. */
+  function placeOf(caller: Caller, named: string | undefined): GraphPlace {
+    const { ownWork, project, sessionId } = caller;
+    if (named !== undefined && ownWork != null && named !== ownWork.sessionId)
+      throw ownWorkError(`the code of ${named}`, caller);
+    return { project, session: named ?? sessionId ?? undefined };
+  }
+
+  /** The projects whose shared code a caller may read: its own alone, when its task is a stranger's. */
+  const listReadable = ({ ownWork, project }: Caller): (string | null)[] =>
+    ownWork == null ? [project, null, ...projects()] : [project];
+
+  /** Throws `unknown_project`, `chair_only`. */
+  function readProject(id: string, caller: Caller): string | null {
+    const project = projectId(id);
+    if (!listReadable(caller).includes(project)) throw ownWorkError(`the project ${id}`, caller);
+    return project;
+  }
+
+  /** How the index of a project names one of its shared symbols; what nobody shares is not found, and not told of. */
+  async function nameShared(
+    symbol: string,
+    project: string | null,
+    named: string,
+  ): Promise<string | AskedGraph> {
+    const shared = sharedPaths(project);
+    if (shared.length === 0)
+      throw new SvcError('path_outside', `${named} shares no code`, { hint: NOTHING_SHARED });
+    const asked = await graph.ask({ project }, { ask: 'inspect', symbol, only: [...shared] });
+    const found = pickAnswer(asked, 'references');
+    if (found !== null) return String(found.symbol.id);
+    if (describeState(asked).empty !== 'not_found') return asked;
+    throw new SvcError('path_outside', `${named} shares no symbol ${JSON.stringify(symbol)}`, {
+      hint: `shared there: ${shared.join(', ')}`,
+    });
+  }
 
   function sayWith<
     T extends { empty: string | null; note: string | null; candidates: string[]; exact?: string | null },
@@ -56,8 +87,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
     return (result) => [...lines(result), ...sayState(result), ...sayLack(result.exact ?? null)].join('\n');
   }
 
-  async function findShared(name: string, most: number, only: string | null | undefined) {
-    const all = only === undefined ? [null, ...projects()] : [only];
+  async function findShared(name: string, most: number, all: readonly (string | null)[]) {
     const found: WireSymbol[] = [];
     const notes: string[] = [];
     for (const project of all) {
@@ -272,10 +302,14 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       async run(input, caller) {
         const wanted = input.id === undefined ? input.symbol : String(input.id);
         if (wanted === undefined) throw new SvcError('fields_invalid', 'name a symbol or an id');
-        const other = input.project === undefined ? caller.project : projectId(input.project);
+        const other = input.project === undefined ? caller.project : readProject(input.project, caller);
         const isOwn = other === caller.project;
         const place = isOwn ? placeOf(caller, input.session) : { project: other };
-        const asked = await graph.ask(place, { ask: 'snippet', symbol: wanted, maxLines: input.max_lines });
+        const named = isOwn ? wanted : await nameShared(wanted, other, input.project!);
+        const asked =
+          typeof named === 'string'
+            ? await graph.ask(place, { ask: 'snippet', symbol: named, maxLines: input.max_lines })
+            : named;
         const found = pickAnswer(asked, 'snippet');
         if (found === null)
           return {
@@ -287,7 +321,6 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
             text: '',
             more: 0,
           };
-        if (!isOwn) checkShared(found.symbol.path, sharedPaths(other), input.project!);
         const { text, firstLine, lastLine, more } = found.snippet;
         return {
           ...describeState(asked),
@@ -320,7 +353,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
       }),
       async run(input, caller) {
         let last: AskedGraph | null = null;
-        for (const project of new Set([caller.project, null, ...projects()])) {
+        for (const project of new Set(listReadable(caller))) {
           const shared = sharedPaths(project);
           if (shared.length === 0) continue;
           last = await graph.ask({ project }, { ask: 'inspect', symbol: input.name, only: [...shared] });
@@ -337,7 +370,7 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
           last === null
             ? {
                 empty: 'not_indexed',
-                note: 'no paths are shared: see `shared` and `paths.shared` of svc.yaml',
+                note: NOTHING_SHARED,
                 candidates: [],
               }
             : describeState(last);
@@ -362,13 +395,12 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
             `${each.project == null ? '' : `${each.project} `}#${each.id} ${each.kind} ${toPrintable(each.name)} ${toPrintable(each.path)}:${each.line} ${toPrintable(each.signature)}`,
         ),
       ),
-      async run(input) {
-        const only = input.project === undefined ? undefined : projectId(input.project);
-        const { found, notes } = await findShared(input.query, input.limit, only);
-        const isShared = [null, ...projects()].some((project) => sharedPaths(project).length > 0);
-        const why = isShared
-          ? 'no shared symbol is called so'
-          : 'no paths are shared: see `shared` and `paths.shared` of svc.yaml';
+      async run(input, caller) {
+        const readable = [...new Set(listReadable(caller))];
+        const among = input.project === undefined ? readable : [readProject(input.project, caller)];
+        const { found, notes } = await findShared(input.query, input.limit, among);
+        const isShared = readable.some((project) => sharedPaths(project).length > 0);
+        const why = isShared ? 'no shared symbol is called so' : NOTHING_SHARED;
         const empty = found.length > 0 ? null : isShared ? 'not_found' : 'not_indexed';
         return {
           empty,
@@ -382,9 +414,4 @@ export function graphOperations({ graph, projects, projectId, readImpact }: Grap
   ];
 }
 
-function checkShared(path: string, shared: readonly string[], project: string): void {
-  if (shared.some((each) => each === '.' || path === each || path.startsWith(`${each}/`))) return;
-  throw new SvcError('path_outside', `${path} of ${project} is not shared`, {
-    hint: `shared there: ${shared.length === 0 ? 'nothing' : shared.join(', ')}`,
-  });
-}
+const NOTHING_SHARED = 'no paths are shared: see `shared` and `paths.shared` of svc.yaml';

@@ -25,7 +25,7 @@ export function projectOperations({
       name: 'project.list',
       about:
         'The projects, what they carry for their worktrees, and whether somebody on this machine has agreed to it.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ limit: z.int().min(1).max(100_000).optional(), cursor }),
       run: (part) => takePage(readProjectSetups(where()), part, ({ id }) => id),
@@ -33,7 +33,7 @@ export function projectOperations({
     operation({
       name: 'project.show',
       about: 'One of them.',
-      seat: 'any',
+      seat: 'trusted',
       changes: false,
       input: z.strictObject({ id: z.string() }),
       run: ({ id }) => readProjectSetup(where(), id),

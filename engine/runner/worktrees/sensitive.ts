@@ -130,6 +130,15 @@ export function findSensitiveKind(path: string): SensitiveKind | null {
   return KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
 }
 
+const PRIVATE = new RegExp(
+  (['svc', 'git', 'agents'] as const)
+    .flatMap((kind) => NAMES[kind].filter((name) => name.endsWith('/')).map(buildPattern))
+    .join('|'),
+);
+
+/** Whether a path lies in a folder of svc, git or an agent program, at any depth. */
+export const isPrivatePath = (path: string): boolean => PRIVATE.test(foldPath(path));
+
 /** One changed path of a comparison of two trees. */
 export interface ChangedPath {
   path: string;

@@ -1,7 +1,8 @@
 import { lookup as lookUpName } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { SvcError } from '../../base/errors.ts';
+import { findCarriedV4, isMetadataAddress, makeBlockList } from '../../http/metadata-addresses.ts';
 
 // Addresses of targets are other people's input, and this server may stand in a network that they do not. An address is
 // judged when it is saved and at every connection, by what the name resolves to at that moment.
@@ -28,58 +29,11 @@ const PRIVATE_V4 = [
 /** What is not below 2000::/3 is refused as a whole; these are within it. */
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16'];
 
-/** Where clouds tell a machine its credentials; no flag opens these. */
-const METADATA = [
-  '169.254.169.254',
-  '169.254.169.253',
-  '169.254.169.123',
-  '169.254.0.23',
-  '169.254.42.42',
-  '169.254.170.2',
-  '169.254.170.23',
-  '168.63.129.16',
-  '100.100.100.200',
-  '192.0.0.192',
-  'fd00:ec2::254',
-  'fd00:ec2::23',
-  'fd20:ce::254',
-  'fd00:42::42',
-  'fd00:a9fe:a9fe::1',
-  'fe80::a9fe:a9fe',
-];
-
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-function makeBlockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    if (bits === undefined) list.addAddress(address, familyOf(address));
-    else list.addSubnet(address, Number(bits), familyOf(address));
-  }
-  return list;
-}
-
 const privateV4 = makeBlockList(PRIVATE_V4);
 const privateV6 = makeBlockList(PRIVATE_V6);
 const publicV6 = makeBlockList(['2000::/3']);
-const metadata = makeBlockList(METADATA);
 /** Where IPv4 is reached through a translator (RFC 6052): what counts is the address in the last 32 bits. */
 const translated = makeBlockList(['64:ff9b::/96']);
-/** All forms whose last 32 bits are one of IPv4: also mapped and compatible ones, which nobody needs. */
-const carriesV4 = makeBlockList(['64:ff9b::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '::/96']);
-
-/** The IPv4 address in the last 32 bits of one of IPv6. */
-function findCarriedV4(address: string): string | null {
-  if (!carriesV4.check(address, 'ipv6')) return null;
-  const dotted = /:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
-  if (dotted !== undefined) return dotted;
-  // The URL parser writes every IPv6 address in one way, with at least the last two groups or a gap before them.
-  const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split(':');
-  const [high, low] = groups.slice(-2).map((group) => (group === '' ? 0 : Number.parseInt(group, 16)));
-  return [high! >> 8, high! & 255, low! >> 8, low! & 255].join('.');
-}
-
 function isPublic(address: string, carried: string | null): boolean {
   if (isIP(address) === 4) return !privateV4.check(address);
   if (carried !== null) return translated.check(address, 'ipv6') && !privateV4.check(carried);
@@ -123,10 +77,9 @@ export function createAddressGuard({
     // A zone such as %eth0 only says through which interface.
     const address = given.replace(/^\[|\]$|%.*$/g, '');
     if (isIP(address) === 0) return NO_ADDRESS;
-    const carried = isIP(address) === 6 ? findCarriedV4(address) : null;
-    const forms = carried === null ? [address] : [address, carried];
-    if (forms.some((form) => metadata.check(form, familyOf(form)))) return OF_METADATA;
-    if (forms.some(isAllowed)) return null;
+    const carried = findCarriedV4(address);
+    if (isMetadataAddress(address)) return OF_METADATA;
+    if ([address, ...(carried === null ? [] : [carried])].some(isAllowed)) return null;
     return isPublic(address, carried) ? null : OF_OWN_NETWORK;
   }
 

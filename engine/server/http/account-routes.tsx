@@ -28,7 +28,7 @@ export function accountRoutes(parts: ServerParts): Hono<ServerEnv> {
       <MachinesPage signedIn={signedIn} machines={listed} origin={origin} said={readSaid(context, SAID)} />,
     );
   });
-  routes.post('/machines/:id/revoke', async (context) => {
+  routes.post('/machines/:id/revoke', requireAdmin, async (context) => {
     const isGone = await machines.revoke(context.req.param('id'), context.get('signedIn').person);
     return isGone ? context.redirect('/app/machines?said=revoked', 303) : context.notFound();
   });

@@ -117,7 +117,7 @@ export function decisionRoutes(parts: ServerParts): Hono<ServerEnv> {
       />,
     );
   });
-  routes.post('/workspaces/:workspace/revoke', async (context) => {
+  routes.post('/workspaces/:workspace/revoke', requireAdmin, async (context) => {
     const { account, person } = context.get('signedIn');
     const id = (await findWorkspace(context))?.id;
     if (id === undefined || !(await workspaces.revoke(account.id, id, person.name)))

@@ -20,6 +20,7 @@ export function MachinesPage({
   machines,
   origin,
 }: Shown & { machines: ListPage<ListedMachine>; origin: string }) {
+  const isAdmin = signedIn.person.role === 'admin';
   return (
     <Page title="Machines" path="/app/machines" signedIn={signedIn}>
       <Notice said={said ?? null} />
@@ -44,7 +45,9 @@ export function MachinesPage({
                   <Time at={seen_at} />
                 </td>
                 <td>
-                  <Action action={`/app/machines/${id}/revoke`} label="Revoke" about={name} kind="bad" />
+                  {isAdmin ? (
+                    <Action action={`/app/machines/${id}/revoke`} label="Revoke" about={name} kind="bad" />
+                  ) : null}
                 </td>
               </tr>
             ))}

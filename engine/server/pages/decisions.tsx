@@ -224,16 +224,15 @@ export function WorkspacesPage({
                   {each.isConnected ? 'connected' : <Time at={each.last_seen_at} />}
                 </td>
                 <td>
-                  {each.revoked_at === null ? (
+                  {each.revoked_at !== null ? 'unlinked ' : null}
+                  {each.revoked_at === null && isAdmin ? (
                     <Action
                       action={`/app/workspaces/${each.id}/revoke`}
                       label="Unlink"
                       about={each.name}
                       kind="bad"
                     />
-                  ) : (
-                    'unlinked '
-                  )}
+                  ) : null}
                   {isAdmin ? (
                     <a href={`/app/workspaces/${each.id}/remove`} aria-label={`Remove ${each.name}`}>
                       Remove

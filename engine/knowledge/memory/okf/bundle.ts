@@ -2,6 +2,7 @@ import { type Dirent, fstatSync, readSync } from 'node:fs';
 import { opendir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SvcError } from '../../../base/errors.ts';
+import { isFileAt } from '../../../base/held-folder.ts';
 import { withPrivate } from '../../../base/private-files.ts';
 import { formatCount } from '../../../base/text.ts';
 import { ConceptFault } from './concept.ts';
@@ -22,12 +23,16 @@ const MOST_ENTRIES = 120_000;
 const MOST_DEPTH = 32;
 const MOST_FILE_BYTES = 1024 * 1024;
 
-/** The files of a folder by their paths with `/`, in order, and what else lies there. Follows no link. Throws `fields_invalid` for too many. */
-export async function listFiles(folder: string): Promise<{ files: string[]; skipped: SkippedFile[] }> {
+/**
+ * The files of a folder by their paths with `/`, in order, and what else lies there. Follows no link. Throws `fields_invalid`
+ * for too many, and `storage_unsafe` when the folder itself has become a link.
+ * @param top with links followed
+ */
+export async function listFiles(top: string): Promise<{ files: string[]; skipped: SkippedFile[] }> {
   const files: string[] = [];
   const skipped: SkippedFile[] = [];
   const waiting = [''];
-  const top = await realpath(folder);
+  if ((await realpath(top)) !== top) throw new SvcError('storage_unsafe', `${top} has become a link`);
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     // It may have become a link since it was listed.
     if ((await realpath(join(top, at))) !== join(top, at)) {
@@ -43,7 +48,7 @@ export async function listFiles(folder: string): Promise<{ files: string[]; skip
       if (files.length + skipped.length + waiting.length > MOST_ENTRIES)
         throw new SvcError(
           'fields_invalid',
-          `${folder} has more than ${formatCount(MOST_ENTRIES, 'file or folder', 'files and folders')}`,
+          `${top} has more than ${formatCount(MOST_ENTRIES, 'file or folder', 'files and folders')}`,
         );
     }
   }
@@ -62,13 +67,14 @@ function findReason(entry: Dirent, path: string): string | null {
   return entry.name.toLowerCase().endsWith('.md') ? null : 'it is not markdown';
 }
 
-/** The text of one of its files. Throws `ConceptFault`. */
+/** The text of a file of a folder, which has its links followed. Throws `ConceptFault`. */
 export function readBundleFile(folder: string, path: string): string {
   try {
     return withPrivate(
       join(folder, path),
       'read',
       (fd) => {
+        if (!isFileAt(fd, join(folder, path))) throw new ConceptFault('it is reached through a link');
         const { size } = fstatSync(fd);
         if (size > MOST_FILE_BYTES)
           throw new ConceptFault(`it has ${size} bytes, and ${MOST_FILE_BYTES} are read at most`);

@@ -1,11 +1,11 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { randomName, syncFolder } from '../../../base/atomic-file.ts';
 import { SvcError } from '../../../base/errors.ts';
 import { exchangeFolders } from '../../../base/exchange-folders.ts';
+import { holdFolder, removeFolder } from '../../../base/held-folder.ts';
 import { mapLimit } from '../../../base/map-limit.ts';
-import { makePrivateFolder } from '../../../base/private-files.ts';
 import type { MemoryRow } from '../rows.ts';
 import { IN_A_ROW, letOthersRun, listFiles, readBundleFile } from './bundle.ts';
 import {
@@ -37,7 +37,11 @@ export interface Exported {
 }
 
 /** The files of a bundle by their paths: a concept for each memory, an index in each folder, and the log. */
-export async function composeBundle(memories: readonly Exported[]): Promise<Map<string, string>> {
+export async function composeBundle(
+  memories: readonly Exported[],
+  /** Whether a file of that name would configure a program: an imported memory chooses no such name. */
+  isConfiguration: (path: string) => boolean,
+): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const taken = new Set<string>();
   const placed: Placed[] = [];
@@ -50,7 +54,8 @@ export async function composeBundle(memories: readonly Exported[]): Promise<Map<
     if (at % IN_A_ROW === 0) await letOthersRun();
     const usual = placeConcept(written);
     const wished = row.okf_path ?? usual;
-    const path = isPlainPath(wished) && !taken.has(comparePathKey(wished)) ? wished : usual;
+    const isFree = isPlainPath(wished) && !isConfiguration(wished) && !taken.has(comparePathKey(wished));
+    const path = isFree ? wished : usual;
     taken.add(comparePathKey(path));
     const frontmatter = writeFrontmatter(written, row.okf_frontmatter, nameOf(path));
     const kept = row.okf_frontmatter === null ? null : readDescription(row.okf_frontmatter);
@@ -82,7 +87,8 @@ export function settleExports(folder: string): void {
     else renameSync(former, folder);
   }
   const prefix = `${basename(siblingOf(folder, DRAFT))}-`;
-  if (isFolder(dirname(folder)))
+  // The folder around it may be an open one, which a link of /proc leads to.
+  if (statSync(dirname(folder), { throwIfNoEntry: false })?.isDirectory() === true)
     for (const name of readdirSync(dirname(folder)))
       if (name.startsWith(prefix)) rmSync(join(dirname(folder), name), { recursive: true, force: true });
 }
@@ -134,14 +140,41 @@ export async function replaceBundle({
   /** Whether the memory has what a file says. */
   knows(concept: FoundConcept): boolean;
 }): Promise<void> {
-  makePrivateFolder(top, dirname(folder));
+  try {
+    const held = holdFolder(top, dirname(folder));
+    try {
+      await replaceIn(held.path, { folder, files, knows });
+    } finally {
+      held.close();
+    }
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new SvcError(isFull ? 'storage_full' : 'storage_failed', `cannot write ${folder}: ${message}`, {
+      cause: error,
+      hint: 'nothing in it has changed',
+    });
+  }
+}
+
+interface Replacement {
+  /** As it is shown. */
+  folder: string;
+  files: ReadonlyMap<string, string>;
+  knows(concept: FoundConcept): boolean;
+}
+
+/** @param parent the folder around it, by a path that no link leads elsewhere */
+async function replaceIn(parent: string, { folder: shown, files, knows }: Replacement): Promise<void> {
+  const folder = join(parent, basename(shown));
   settleExports(folder);
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory())
-    throw new SvcError('exists', `${folder} is not a folder`, { hint: 'name another one' });
-  const unsaved = found === undefined ? null : await findUnsaved(folder, knows);
+    throw new SvcError('exists', `${shown} is not a folder`, { hint: 'name another one' });
+  const unsaved = found === undefined ? null : await findUnsaved(realpathSync(folder), knows);
   if (unsaved !== null)
-    throw new SvcError('exists', `${join(folder, unsaved.path)} would be lost: ${unsaved.reason}`, {
+    throw new SvcError('exists', `${join(shown, unsaved.path)} would be lost: ${unsaved.reason}`, {
       hint: 'import the folder first, move the file away, or name another folder',
     });
   const draft = `${siblingOf(folder, DRAFT)}-${randomName()}`;
@@ -158,30 +191,34 @@ export async function replaceBundle({
     syncFolder(dirname(folder));
   } catch (error) {
     settleExports(folder);
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-    throw new SvcError(isFull ? 'storage_full' : 'storage_failed', `cannot write ${folder}: ${message}`, {
-      cause: error,
-      hint: 'nothing in it has changed',
-    });
+    throw error;
   }
-  await rm(draft, { recursive: true, force: true });
+  // The next export removes what is left of the former folder.
+  if (found !== undefined) await removeFolder(draft).catch(() => undefined);
 }
 
 const AT_ONCE = 16;
 
 async function writeFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
-  const folders = new Set([...files.keys()].map((path) => dirname(join(folder, path))));
-  for (const each of folders) await mkdir(each, { recursive: true, mode: 0o700 });
-  // All writes have ended before a failure is told: the folder is removed then.
-  let failure: unknown;
-  await mapLimit([...files], AT_ONCE, async ([path, text]) => {
-    if (failure !== undefined) return;
-    try {
-      await writeFile(join(folder, path), text, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      failure ??= error;
-    }
-  });
-  if (failure !== undefined) throw failure;
+  const byFolder = new Map<string, string[]>();
+  for (const path of files.keys()) {
+    const group = byFolder.get(dirname(path)) ?? [];
+    group.push(path);
+    byFolder.set(dirname(path), group);
+  }
+  for (const [below, paths] of byFolder) {
+    const held = holdFolder(folder, join(folder, below));
+    // All writes have ended before a failure is told: the folder is removed then.
+    let failure: unknown;
+    await mapLimit(paths, AT_ONCE, async (path) => {
+      if (failure !== undefined) return;
+      try {
+        await writeFile(join(held.path, basename(path)), files.get(path) ?? '', { mode: 0o600, flag: 'wx' });
+      } catch (error) {
+        failure ??= error;
+      }
+    });
+    held.close();
+    if (failure !== undefined) throw failure;
+  }
 }

@@ -93,7 +93,9 @@ export async function answerQuestion(
     default:
       break;
   }
-  const found = findSymbol(indexer, question.symbol);
+  // Whoever asks about the shared paths of a project is told of no others.
+  const only = question.ask === 'inspect' ? question.only : null;
+  const found = findSymbol(indexer, question.symbol, (path) => isBelow(path, only));
   if ('candidates' in found) {
     const many = found.total > found.candidates.length ? `, ${found.total} in all` : '';
     return nothing(
@@ -102,10 +104,11 @@ export async function answerQuestion(
       found.candidates,
     );
   }
-  if ('similar' in found) return explainMissing(indexer, question.symbol, found.similar);
+  if ('similar' in found)
+    return only === null
+      ? explainMissing(indexer, question.symbol, found.similar)
+      : nothing('not_found', `no symbol of the shared paths is called ${question.symbol}`, found.similar);
   const { symbol } = found;
-  if (question.ask === 'inspect' && !isBelow(symbol.path, question.only))
-    return nothing('not_found', `${symbol.name} is not in the shared paths`, [symbol]);
   const names = new Set([symbol.path]);
   if (question.ask === 'trace') {
     const trace = traceCalls(indexer, symbol, question.depth, question.direction);

@@ -24,18 +24,25 @@ export const readSymbol = ({ db }: Pick<Indexer, 'db'>, id: number): SymbolRow |
   return row === undefined ? null : toSymbol(row);
 };
 
-/** Finds the one symbol that a name means: a number, `file:name`, `Class.method` or a bare name. */
-export function findSymbol(indexer: Indexer, wanted: string): Lookup {
+/**
+ * Finds the one symbol that a name means: a number, `file:name`, `Class.method` or a bare name.
+ * @param isSeen what may be told of, by its path; all, when left out
+ */
+export function findSymbol(
+  indexer: Indexer,
+  wanted: string,
+  isSeen: (path: string) => boolean = () => true,
+): Lookup {
   const text = wanted.trim().replace(/^#(?=\d)/, '');
   if (/^\d+$/.test(text)) {
     const symbol = readSymbol(indexer, Number(text));
-    return symbol === null ? { similar: [] } : { symbol };
+    return symbol === null || !isSeen(symbol.path) ? { similar: [] } : { symbol };
   }
   const { path, name } = splitName(indexer, text);
-  const found = narrow(listNamed(indexer, path, name));
+  const found = narrow(listNamed(indexer, path, name).filter((each) => isSeen(each.path)));
   if (found.length === 1) return { symbol: found[0]! };
   if (found.length > 1) return { candidates: found.slice(0, MOST_CANDIDATES), total: found.length };
-  return { similar: searchSymbols(indexer, name, 5) };
+  return { similar: searchSymbols(indexer, name, 5).filter((each) => isSeen(each.path)) };
 }
 
 /** `src/a.ts:name` and `src/a.ts#name`; a path alone is the file itself. */

@@ -9,6 +9,7 @@ import {
   keepAllowed,
   type UpstreamListener,
 } from '../../../../engine/gateway/server/upstream.ts';
+import { METADATA } from '../../../../engine/http/metadata-addresses.ts';
 import { NO_PROXIES } from '../../../../engine/http/proxies.ts';
 import { MODEL, startUpstream, type Upstream, WORDS } from '../../../../fixtures/upstream/upstream.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
@@ -30,6 +31,10 @@ test('a public name does not lead to this machine or to what a machine of a clou
     '::ffff:127.0.0.1',
     'fe80::1',
     'fd00:ec2::254',
+    '64:ff9b::7f00:1',
+    '::ffff:168.63.129.16',
+    '64:ff9b::6464:64c8',
+    ...METADATA,
   ];
   const far = ['93.184.216.34', '10.1.2.3', '192.168.1.9', '2606:2800::1'];
   const keep = (host: string, list: string[]): string[] =>

@@ -381,16 +381,21 @@ describe('a bundle of the Open Knowledge Format', () => {
     rig.close();
   });
 
-  test('what an agent imports waits for a person, replaces nothing, and a stranger’s worker names no folder', async () => {
+  test('what an agent imports waits for a person and replaces nothing', async () => {
     const rig = memoryRig();
     const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
-    writeAll(bundleOf(rig), {
+    const files = {
       'a.md': `---\ntype: fact\ntitle: Heron\nsvc: {id: ${id}}\n---\nrm -rf\n`,
       'b.md':
         '---\ntype: fact\ntitle: Heron two\nstatus: stable\nverified: {by: human:ada, at: 2026-01-01}\n---\nheron rm -rf\n',
-    });
-    for (const caller of [rig.stranger, rig.worker]) {
+    };
+    for (const [session, caller] of [
+      ['s-2', rig.stranger],
+      ['s-1', rig.worker],
+    ] as const) {
+      writeAll(join(rig.worktreeOf(session), 'okf'), files);
       const done = await caller.call('memory.import', {});
+      assert.equal(done.dir, join(rig.worktreeOf(session), 'okf'));
       assert.match(done.skipped[0]?.reason ?? '', /only the Chair/);
     }
     assert.doesNotMatch(
@@ -398,8 +403,20 @@ describe('a bundle of the Open Knowledge Format', () => {
       /rm -rf/,
     );
     assert.equal((await rig.person.call('memory.review', {})).length, 1);
-    await assert.rejects(rig.stranger.call('memory.import', { dir: 'okf' }), { code: 'path_outside' });
-    await assert.rejects(rig.stranger.call('memory.export', { dir: 'okf2' }), { code: 'path_outside' });
+    rig.close();
+  });
+
+  test('an imported memory chooses no file name that an agent or a tool reads by itself', async () => {
+    const rig = memoryRig();
+    const names = ['AGENTS.md', 'notes/claude.md', 'notes/GEMINI.md', 'githooks/x.md', 'notes/plain.md'];
+    const text = (name: string) => `---\ntype: fact\ntitle: ${name}\n---\nobey\n`;
+    const into = join(rig.worktreeOf('s-1'), 'in');
+    writeAll(into, Object.fromEntries(names.map((name) => [name, text(name)])));
+    assert.equal((await rig.worker.call('memory.import', { dir: 'in' })).added, names.length);
+    await exportFrom(rig);
+    const written = Object.keys(readFilesBelow(bundleOf(rig)));
+    assert.ok(written.includes('notes/plain.md'), String(written));
+    for (const name of names.slice(0, -1)) assert.ok(!written.includes(name), name);
     rig.close();
   });
 

@@ -4,12 +4,16 @@ import type { ApiOf, OperationsOf } from '../../../../engine/api/operation.ts';
 import { createMemory } from '../../../../engine/knowledge/memory/index.ts';
 import { memoryOperations } from '../../../../engine/knowledge/memory/operations.ts';
 import { listUnknownNames } from '../../../../engine/knowledge/symbols/known-names.ts';
+import { findSensitiveKind, isPrivatePath } from '../../../../engine/runner/worktrees/sensitive.ts';
+import { createCallerPaths } from '../../../../engine/workspace/caller-paths.ts';
 import { createWorkspacePaths } from '../../../../engine/workspace/workspace-path.ts';
 import { fakeClock } from '../../../support/clock.ts';
 import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine } from '../../../support/spine.ts';
 
 type MemoryApi = ApiOf<OperationsOf<typeof memoryOperations>>;
+
+const isConfiguration = (path: string): boolean => findSensitiveKind(path) !== null;
 
 /** The memory on its own, with a clock that stands still, a trusted worker s-1 and a worker s-2 of a task from a chat. */
 export function memoryRig(retentionDays: Record<string, number> = {}) {
@@ -22,6 +26,22 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     worktrees: join(folder, 'worktrees'),
     projects: () => [],
     repositoryOf: () => null,
+  });
+  const worktreeOf = (id: string): string => join(folder, 'worktrees', id);
+  const callerPaths = createCallerPaths({
+    paths,
+    root: folder,
+    closed: [],
+    worktrees: join(folder, 'worktrees'),
+    projects: () => [],
+    foldersOf: (id) => ({
+      worktree: worktreeOf(id),
+      cwd: worktreeOf(id),
+      repository: folder,
+      project: folder,
+    }),
+    isPrivate: isPrivatePath,
+    isConfiguration,
   });
   const memory = createMemory({
     ...spine,
@@ -40,10 +60,18 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
       })[id] ?? null,
     task: (id) => ({ source: id === 't-2' ? 'chat' : 'cli', stranger: null }),
     paths,
+    callerPaths,
+    isConfiguration,
     log: { warn: () => undefined },
   });
   const operations = createOperations(
-    memoryOperations({ memory, paths, clock, listUnknownNames: (names) => listUnknownNames(graphs, names) }),
+    memoryOperations({
+      memory,
+      paths,
+      callerPaths,
+      clock,
+      listUnknownNames: (names) => listUnknownNames(graphs, names),
+    }),
     {
       calls: spine.storage.calls,
       policy: () => ({ mode: 'solo', actors: [] }),
@@ -70,6 +98,7 @@ export function memoryRig(retentionDays: Record<string, number> = {}) {
     worker: as('s-1'),
     stranger: as('s-2'),
     folder,
+    worktreeOf,
     /** Where indexes of code would be. */
     graphs,
     storage: spine.storage,

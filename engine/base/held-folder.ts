@@ -1,0 +1,90 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { SvcError } from './errors.ts';
+import { makePrivateFolder } from './private-files.ts';
+
+// A worker may put a link in the place of a folder between two calls. What is done below an open folder is done there, whatever
+// its names lead to by then. Only Linux lets a path begin at an open folder, and only there a worker is confined.
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+const HANDLES = '/proc/self/fd';
+
+/** An open folder, with a path that means it as long as it is open. */
+export interface HeldFolder {
+  path: string;
+  close(): void;
+}
+
+const hasHandles = (): boolean => process.platform === 'linux' && existsSync(HANDLES);
+
+/** Opens a folder below the existing `top`, and makes what is missing of it, mode 0700. Throws `storage_unsafe` for a link. */
+export function holdFolder(top: string, folder: string): HeldFolder {
+  if (!hasHandles()) {
+    makePrivateFolder(top, folder);
+    return { path: folder, close: () => undefined };
+  }
+  let held = openSync(top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    for (const name of relative(top, folder).split(sep).filter(Boolean)) {
+      const next = openStep(`${HANDLES}/${held}/${name}`, join(top, name));
+      closeSync(held);
+      held = next;
+    }
+  } catch (error) {
+    closeSync(held);
+    throw error;
+  }
+  return { path: `${HANDLES}/${held}`, close: () => closeSync(held) };
+}
+
+function openStep(path: string, shown: string): number {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  try {
+    return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ELOOP' && code !== 'ENOTDIR') throw error;
+    throw new SvcError('storage_unsafe', `${shown} is not a folder, and no link is followed there`, {
+      hint: `look at it, then take it away: ls -ld ${shown}`,
+      data: { path: shown },
+    });
+  }
+}
+
+const IN_A_ROW = 50;
+
+/** Removes a folder with all that is in it, and nothing that a link in it leads to. */
+export async function removeFolder(folder: string): Promise<void> {
+  if (!hasHandles()) return rm(folder, { recursive: true, force: true });
+  const handle = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const held = `${HANDLES}/${handle}`;
+  try {
+    for (const [at, entry] of readdirSync(held, { withFileTypes: true }).entries()) {
+      if (at % IN_A_ROW === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (entry.isDirectory()) await removeFolder(`${held}/${entry.name}`);
+      else unlinkSync(`${held}/${entry.name}`);
+    }
+  } finally {
+    closeSync(handle);
+  }
+  rmdirSync(folder);
+}
+
+/** Whether an open file is the one that lies at a real path, and was not reached through a link; true where that is not known. */
+export const isFileAt = (fd: number, path: string): boolean =>
+  !hasHandles() || readlinkSync(`${HANDLES}/${fd}`) === path;
