@@ -31,7 +31,10 @@ export function createGit(
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const keepIn = (name: string): string | null => (agentsDir === null ? null : join(agentsDir, name));
   // Listing settings runs none of the programs that they name.
-  const lister = createGitRunner(env, { ...patience, findOverrides: async () => [] });
+  const lister = createGitRunner(env, {
+    ...patience,
+    findOverrides: async () => ({ settings: [], mayFetch: false }),
+  });
   const programs = createGitPrograms(
     keepIn('.git-programs.json'),
     (cwd, args) => lister.text(cwd, args, { discover: true }),

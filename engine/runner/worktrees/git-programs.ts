@@ -1,16 +1,18 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { quoteForShell } from '../../base/text.ts';
 import { createKeptRecords, signFile } from './kept-records.ts';
-import { readGitFolders } from './traps.ts';
+import { readGitFolders, type WrittenFolders } from './traps.ts';
 
-/** Settings of git, last value by name. */
-type Settings = Readonly<Record<string, string>>;
+/** Settings of git: all values by name, in the order in which git reads them. */
+type Settings = Readonly<Record<string, readonly string[]>>;
 
 /** git's own text merge, with the requested markers. */
 const MERGE_AS_TEXT = 'git merge-file --quiet --marker-size=%L %A %O %B';
 
 /**
- * Settings that name a program, or a file that names one, and the neutral value used when a worker has written them.
+ * Settings that name a program, or a file that names one, and the neutral value used when a worker has written them
+ * (git-config(1), gitattributes(5), git-lfs-config(5)).
  */
 const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^filter\..+\.(?:clean|smudge|process)$/, ''],
@@ -22,22 +24,41 @@ const NAMES_PROGRAM: readonly (readonly [RegExp, string])[] = [
   [/^core\.fsmonitor$/, 'false'],
   [/^core\.(?:editor|pager|askpass|sshcommand|gitproxy|alternaterefscommand)$/, 'false'],
   [/^(?:sequence\.editor|interactive\.difffilter|uploadpack\.packobjectshook)$/, 'false'],
-  [/^gpg\.(?:.+\.)?program$/, 'false'],
+  [/^gpg\.(?:.+\.)?(?:program|defaultkeycommand)$/, 'false'],
+  [/^(?:hook\..+\.command|gc\.recentobjectshook)$/, 'true'],
+  [/^(?:alias|pager|man|browser|mergetool|difftool|trailer|tar|sendemail|imap|guitool)\..+$/, 'false'],
+  [/^init\.templatedir$/, ''],
+  [/^credential\.(?:.+\.)?helper$/, ''],
+  [/^lfs\.(?:extension|customtransfer)\..+$/, ''],
+  [/^lfs\.(?:.+\.)?standalonetransferagent$/, ''],
   [/^submodule\..+\.update$/, 'none'],
 ];
 
-/** Settings by which git would fetch missing objects, from any address and by any program that they name. */
+/** Settings that say where git fetches from, sends to and authenticates, and by which program of the other side. */
 const NAMES_PLACE =
-  /^(?:remote\..+\.(?:url|uploadpack|vcs|proxy|promisor)|url\..+\.insteadof|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*)$/;
+  /^(?:remote\..+\.(?:url|pushurl|uploadpack|receivepack|vcs|proxy|promisor|lfsurl|lfspushurl|mirror|push)|remote\.pushdefault|branch\..+\.pushremote|url\..+\.(?:insteadof|pushinsteadof)|extensions\.partialclone|protocol\..*allow|http\..*|credential\..*|lfs\..*url|push\.(?:gpgsign|pushoption|recursesubmodules)|submodule\..+\.url)$/;
+
+/** Settings of which every value counts: an empty one takes back those before it (git-config(1)). */
+const CLEARED_BY_EMPTY = /^(?:credential\.(?:.+\.)?helper|http\.(?:.+\.)?extraheader)$/;
+
+/** Programs that git runs in the folder of the checkout that it works on, so that a relative name is a file of that. */
+const RUNS_IN_CHECKOUT = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
 
 const PROTOCOLS = ['ext', 'fd', 'file', 'git', 'ssh', 'http', 'https'];
-const SHUT: readonly (readonly [string, string])[] = [
+const SHUT: readonly Override[] = [
   ['protocol.allow', 'never'],
   ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
 ];
 
 const findNeutralValue = (name: string): string | undefined =>
   NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
+
+const isSameValues = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
+  one.length === other.length && one.every((value, at) => value === other[at]);
+
+/** Gives a setting these values and no others, as far as git knows a way to. */
+const setValues = (name: string, values: readonly string[]): Override[] =>
+  [...(CLEARED_BY_EMPTY.test(name) ? [''] : []), ...values].map((value) => [name, value] as const);
 
 /** The remembered settings of a repository, including the machine's and the person's. */
 interface Remembered {
@@ -47,13 +68,30 @@ interface Remembered {
   planted: Settings;
 }
 
+/** A setting of git with a value that counts before those of all files. */
+export type Override = readonly [name: string, value: string];
+
+/** What a git call is given. */
+export interface GitOverrides {
+  settings: readonly Override[];
+  /** Whether git may fetch objects that are missing: everything that says from where is the person's. */
+  mayFetch: boolean;
+}
+
 export interface GitPrograms {
   /**
-   * Settings to pass to a git call, as names and values, so that no program runs that a worker has configured. Empty
-   * where no worker has run yet.
+   * Finds settings to pass to a git call, so that no program runs that a worker has configured, and none whose file the
+   * worker can change in its worktree.
    * @param cwd where git is called
    */
-  findOverrides(cwd: string): Promise<readonly (readonly [string, string])[]>;
+  findOverrides(cwd: string): Promise<GitOverrides>;
+  /**
+   * Lists the names of settings in force that a worker wrote, of programs and of places. `isQuiet`: no worker is running, so
+   * what has changed since the last one ended is the person's.
+   */
+  listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
+  /** Lists the person's own settings of programs and places, to be passed to a program that reads the configuration again. */
+  listTrustedSettings(cwd: string): Promise<readonly Override[]>;
   /**
    * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
    * the person's.
@@ -84,7 +122,14 @@ export function createGitPrograms(
 ): GitPrograms {
   // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
-  const kept = createKeptRecords<Remembered>(file);
+  const records = createKeptRecords<StoredRecord>(file);
+  const kept = {
+    get(repository: string): Remembered | undefined {
+      const record = records.get(repository);
+      return record && { trusted: toSettings(record.trusted), planted: toSettings(record.planted) };
+    },
+    set: records.set,
+  };
   const listed = new Map<string, Listed>();
 
   /** The relevant settings, read again when one of their files has changed. */
@@ -93,7 +138,7 @@ export function createGitPrograms(
     const known = listed.get(cwd) ?? (shared === null ? undefined : listed.get(shared));
     if (known !== undefined && known.signature === signFiles(known.files)) return known.settings;
     const text = await list(cwd, ['config', '--list', '--includes', '--show-origin', '-z']);
-    const settings: Record<string, string> = {};
+    const settings: Record<string, string[]> = {};
     const files = new Set(listSettingsFiles(cwd, home, env.XDG_CONFIG_HOME));
     let isLasting = true;
     let isEverywhere = true;
@@ -112,7 +157,8 @@ export function createGitPrograms(
         if (name.startsWith('includeif.')) isEverywhere = false;
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
-      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name)) settings[name] = value.join('\n');
+      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name))
+        (settings[name] ??= []).push(value.join('\n'));
     }
     const found = { settings, files: [...files], signature: signFiles([...files]) };
     if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
@@ -120,19 +166,40 @@ export function createGitPrograms(
   }
 
   const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
-    Object.keys(settings).filter((name) => settings[name] !== trusted[name]);
+    Object.keys(settings).filter((name) => !isSameValues(settings[name], trusted[name]));
 
-  return {
+  const programs: GitPrograms = {
     async findOverrides(cwd) {
       const record = kept.get(findCommonDirAround(cwd) ?? '');
-      if (record === undefined) return [];
-      const changed = listChangedSettings(await readSettings(cwd), record);
-      if (changed.length === 0) return [];
+      if (record === undefined) return { settings: [], mayFetch: true };
+      const now = await readSettings(cwd);
+      const changed = listChangedSettings(now, record);
       const against = changed.flatMap((name) => {
-        const value = record.trusted[name] ?? findNeutralValue(name);
-        return value === undefined ? [] : [[name, value] as const];
+        const neutral = findNeutralValue(name);
+        return neutral === undefined ? [] : setValues(name, record.trusted[name] ?? [neutral]);
       });
-      return changed.some((name) => NAMES_PLACE.test(name)) ? [...against, ...SHUT] : against;
+      const mayFetch = !changed.some((name) => NAMES_PLACE.test(name));
+      return {
+        settings: [...against, ...moveToMainCheckout(cwd, now, record.trusted), ...(mayFetch ? [] : SHUT)],
+        mayFetch: mayFetch && against.length === 0,
+      };
+    },
+
+    async listUntrustedSettings(cwd, { isQuiet }) {
+      await programs.rememberPrograms(cwd, { isQuiet });
+      const record = kept.get(findCommonDirAround(cwd) ?? '');
+      return record === undefined ? [] : listChangedSettings(await readSettings(cwd), record);
+    },
+
+    async listTrustedSettings(cwd) {
+      const record = kept.get(findCommonDirAround(cwd) ?? '');
+      const trusted = record?.trusted ?? (await readSettings(cwd));
+      return Object.entries(trusted).flatMap(([name, values]) =>
+        // Another value of an address would be another address.
+        /^(?:remote|url)\..+\.(?:url|pushurl|insteadof|pushinsteadof)$/.test(name)
+          ? []
+          : setValues(name, values),
+      );
     },
 
     async rememberPrograms(cwd, { isQuiet }) {
@@ -142,7 +209,9 @@ export function createGitPrograms(
       if (before !== undefined && !isQuiet) return;
       const settings = await readSettings(cwd);
       const planted = Object.fromEntries(
-        Object.entries(before?.planted ?? {}).filter(([name, value]) => settings[name] === value),
+        Object.entries(before?.planted ?? {}).filter(([name, values]) =>
+          isSameValues(settings[name], values),
+        ),
       );
       const trusted = Object.fromEntries(
         Object.entries(settings).flatMap(([name, value]) => {
@@ -166,18 +235,54 @@ export function createGitPrograms(
       if (repository === null || record === undefined) return [];
       const settings = await readSettings(cwd);
       const changed = listChangedSettings(settings, record);
-      const fresh = changed.filter((name) => record.planted[name] !== settings[name]);
+      const fresh = changed.filter((name) => !isSameValues(record.planted[name], settings[name]));
       if (fresh.length === 0) return [];
-      const planted = Object.fromEntries(changed.map((name) => [name, settings[name] ?? '']));
+      const planted = Object.fromEntries(changed.map((name) => [name, settings[name] ?? []]));
       kept.set(repository, { ...record, planted });
       return fresh.filter((name) => findNeutralValue(name) !== undefined);
     },
   };
+  return programs;
 }
+
+/**
+ * Has filters and merge drivers of a linked worktree run in the main checkout instead: `./clean.sh`, `npx` or `make` would
+ * otherwise be what the worker has made of them, outside of its sandbox.
+ */
+function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): Override[] {
+  const named = readGitFoldersAround(cwd);
+  if (named === null || named.own === named.common) return [];
+  // A bare repository has no files of the person; there a relative name finds none.
+  const main = basename(named.common) === '.git' ? dirname(named.common) : named.common;
+  return Object.keys(settings).flatMap((name) => {
+    const command = trusted[name]?.at(-1) ?? '';
+    if (!RUNS_IN_CHECKOUT.test(name) || command === '') return [];
+    return [[name, runIn(main, command)] as const];
+  });
+}
+
+/** A command of git's in another folder. The files that `%O`, `%A` and `%B` stand for are named from where git runs it. */
+const runIn = (folder: string, command: string): string =>
+  `svc_from="$PWD" && cd ${quoteForShell(folder)} && ${command.replace(/(?<!%)%([OAB])/g, '"$svc_from"/%$1')}`;
+
+function readGitFoldersAround(cwd: string): WrittenFolders | null {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return readGitFolders(folder);
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+/** A record as it is stored; an older one has only the last value of each setting. */
+type StoredRecord = Record<keyof Remembered, Readonly<Record<string, string | readonly string[]>>>;
+
+const toSettings = (stored: StoredRecord['trusted']): Settings =>
+  Object.fromEntries(
+    Object.entries(stored).map(([name, values]) => [name, typeof values === 'string' ? [values] : values]),
+  );
 
 const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
-  Object.entries(one).every(([name, value]) => other[name] === value);
+  Object.entries(one).every(([name, values]) => isSameValues(values, other[name]));
 
 /** The git folder that all worktrees of the repository around a folder share. */
 function findCommonDirAround(cwd: string): string | null {

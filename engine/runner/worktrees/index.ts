@@ -20,6 +20,7 @@ import { type Diff, type DiffRequest, diffBranch, readFileAt } from './diff.ts';
 import { type DiscardRequest, type DiscardResult, discardWorktree } from './discard.ts';
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish.ts';
 import { findUserIdentity, type Git } from './git.ts';
+import type { GitPrograms } from './git-programs.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { isMerged } from './merge-state.ts';
 import { findOwners } from './owners.ts';
@@ -143,6 +144,10 @@ export interface Worktrees {
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
   /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
   findPlantedPrograms(path: string): Promise<string[]>;
+  /** See `GitPrograms`. */
+  listUntrustedSettings: GitPrograms['listUntrustedSettings'];
+  /** See `GitPrograms`. */
+  listTrustedSettings: GitPrograms['listTrustedSettings'];
   /**
    * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
    */
@@ -250,6 +255,8 @@ export function createWorktrees({
     readChangedTexts: (folder, ...rest) => readChangedTexts(folder, git, ...rest),
     rememberPrograms: programs.rememberPrograms,
     findPlantedPrograms: programs.findPlantedPrograms,
+    listUntrustedSettings: programs.listUntrustedSettings,
+    listTrustedSettings: programs.listTrustedSettings,
     async takeOverWorktree(path) {
       return (await takeOver?.takeOverAtEnd(path, { index: true }))?.problem ?? null;
     },

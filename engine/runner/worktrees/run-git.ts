@@ -5,6 +5,7 @@ import { SvcError } from '../../base/errors.ts';
 import { runProgramSync } from '../../base/run-program.ts';
 import { ENGINE_MARK } from '../processes/probe.ts';
 import type { Git, GitOptions, GitResult } from './git.ts';
+import type { GitOverrides } from './git-programs.ts';
 import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
@@ -101,10 +102,7 @@ export interface GitDeps {
   /** How long a call may take before we look for a pipe that blocks it, ms. */
   patienceMs?: number;
   /** Finds overrides for the settings of the repository at a folder. Throws where git must not be called. */
-  findOverrides(
-    cwd: string,
-    options: Pick<GitOptions, 'discover'>,
-  ): Promise<readonly (readonly [string, string])[]>;
+  findOverrides(cwd: string, options: Pick<GitOptions, 'discover'>): Promise<GitOverrides>;
 }
 
 /**
@@ -121,12 +119,13 @@ export function createGitRunner(
     cwd: string,
     options: Pick<GitOptions, 'discover'>,
   ): Promise<Record<string, string>> {
-    const settings = await findOverrides(cwd, options);
-    if (settings.length === 0) return {};
+    const { settings, mayFetch } = await findOverrides(cwd, options);
+    const noFetch = mayFetch ? {} : { GIT_NO_LAZY_FETCH: '1' };
+    if (settings.length === 0) return noFetch;
     const from = Number(base.GIT_CONFIG_COUNT ?? 0) || 0;
     return Object.fromEntries([
+      ...Object.entries(noFetch),
       ['GIT_CONFIG_COUNT', String(from + settings.length)],
-      ['GIT_NO_LAZY_FETCH', '1'],
       ...settings.flatMap(([name, value], at) => [
         [`GIT_CONFIG_KEY_${from + at}`, name],
         [`GIT_CONFIG_VALUE_${from + at}`, value],

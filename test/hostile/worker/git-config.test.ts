@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createWorktrees } from '../../../engine/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, temporaryFolder } from '../../support/git.ts';
 import { hostile } from '../../support/hostile.ts';
+import { impossible } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
@@ -247,4 +248,83 @@ hostile(
       }
     }
   },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'change the script of its worktree that a person’s own filter or merge driver names',
+    lite: 'the script of the person’s checkout runs',
+    strict: 'the script of the person’s checkout runs',
+  },
+  async (t) => {
+    const here = await made(t);
+    const { git, root, worktree, marker } = here;
+    const driver = '#!/bin/sh\n# base ours theirs\ncat "$2" "$3" > "$2.new" && mv "$2.new" "$2"\n';
+    here.commit({
+      '.gitattributes': '*.big filter=big\n*.mix merge=mix\n',
+      'tools/clean.sh': '#!/bin/sh\nsed s/large/pointer/\n',
+      'tools/mix.sh': driver,
+      'both.mix': 'start\n',
+    });
+    for (const name of ['clean', 'mix']) chmodSync(join(root, `tools/${name}.sh`), 0o755);
+    git('add', '-A');
+    git('commit', '-qm', 'scripts that can run');
+    git('config', 'filter.big.clean', './tools/clean.sh');
+    git('config', 'filter.big.smudge', 'cat');
+    git('config', 'filter.big.required', 'true');
+    git('config', 'merge.mix.driver', 'tools/mix.sh %O %A %B 100%%');
+    await here.start();
+    for (const name of ['clean', 'mix'])
+      writeFileSync(join(worktree, `tools/${name}.sh`), `#!/bin/sh\ntouch ${marker}\ncat\n`);
+    writeFileSync(join(worktree, 'a.big'), 'large\n');
+    writeFileSync(join(worktree, 'both.mix'), 'worker\n');
+    here.commit({ 'both.mix': 'person\n' });
+    const { end, promoted } = await doAll(here);
+    assert.deepEqual([end.unsafe, end.wip, promoted.alreadyMerged], [undefined, true, false]);
+    assert.equal(existsSync(marker), false);
+    assert.equal(git('cat-file', 'blob', 'main:a.big'), 'pointer');
+    assert.match(git('cat-file', 'blob', 'main:both.mix'), /person\nworker|worker\nperson/);
+  },
+);
+
+hostile(
+  {
+    attacker: 'worker',
+    tries:
+      'leave its sandbox by the script of a filter, at the end of the run or when its branch is looked at',
+    lite: 'n/a',
+    strict: 'not run: the script of the person’s checkout runs',
+  },
+  async () => {
+    for (const kind of ['clean', 'smudge', 'process']) {
+      const ws = await makeWorkspace({ yaml: 'guard: { profile: strict }\n' });
+      try {
+        const { root, repository } = ws;
+        const marker = join(repository.folder, 'ran');
+        repository.commit({
+          '.gitattributes': '*.txt filter=x\n',
+          'x.sh': '#!/bin/sh\ncat\n',
+          'b.txt': 'b\n',
+        });
+        chmodSync(join(root, 'x.sh'), 0o755);
+        repository.git('commit', '-qam', 'it can run');
+        repository.git('config', `filter.x.${kind}`, './x.sh');
+        const script = `printf '#!/bin/sh\\ntouch ${marker}\\ncat\\n' > x.sh; echo more >> new.txt; echo x >> b.txt`;
+        const client = await ws.connect();
+        const { task_id: id } = await client.call('task.add', {
+          title: 'w',
+          body: `x\n#agent: no-change\n#agent: run ${script}`,
+        });
+        await client.call('task.run', { id, wait: true });
+        for (const words of ['list', 'diff s-1', 'trial s-1', 'promote s-1 --unverified', 'undo s-1'])
+          await ws.program(['worktree', ...words.split(' ')]);
+        await ws.program(['guard', 'check', '--session', 's-1']);
+        assert.equal(existsSync(marker), false, kind);
+      } finally {
+        await ws.close();
+      }
+    }
+  },
+  { skip: impossible },
 );

@@ -41,9 +41,9 @@ hostile(
   {
     attacker: 'worker',
     tries:
-      'have a person’s own filter run its script, leave a process behind that kills the engine, and then ask as a person',
+      'change a person’s own filter, have it leave a process behind that kills the engine, and then ask as a person',
     lite: 'plain seat: nothing shows that the process is older than the engine, and it can start none',
-    strict: 'refused: filters of the repository do not run outside the sandbox',
+    strict: 'refused: the checkout of the person is read-only',
   },
   async (t) => {
     for (const user of asUsers()) {
@@ -67,7 +67,7 @@ hostile(
             const folder = temporaryFolder('svc-left-');
             const root = asUsers()[0] as TestUser;
             if (root.isRoot) giveFolderTo(ws.repository.folder, root);
-            // The person's own: a script of the repository, which the worker changes in its worktree.
+            // The person's own: a script of their checkout, which the worker changes there.
             ws.repository.git('config', 'filter.x.clean', './clean.sh');
             ws.repository.commit({ '.gitattributes': '*.txt filter=x\n', 'clean.sh': '#!/bin/sh\ncat\n' });
             ws.repository.git('update-index', '--chmod=+x', 'clean.sh');
@@ -101,7 +101,7 @@ hostile(
             ].join('\n');
             writeFileSync(join(folder, 'clean.sh'), `${script}\n`, { mode: 0o755 });
             giveFolderTo(folder, user);
-            const prompt = `x\n#agent: no-change\n#agent: run cp ${folder}/clean.sh clean.sh; echo more >> new.txt`;
+            const prompt = `x\n#agent: no-change\n#agent: run cp ${folder}/clean.sh ${ws.root}/clean.sh; echo more >> new.txt`;
             await json('task', 'add', 'w', '--agent', 'scripted', '--prompt', prompt, '--run');
             await until(
               () => existsSync(join(folder, 'there')),
