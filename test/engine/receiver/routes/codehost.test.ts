@@ -241,6 +241,6 @@ test('an issue without text, or with control characters, is a task all the same'
     codehost(issueOpened({ title: '\u001b]0;x\u0007Broken\0', body: null }), 'issues'),
   );
   const task = rig.tasks.get(body.task_id);
-  assert.equal(task.title, 'Broken');
+  assert.equal(task.title, '\\x1b]0;x\\x07Broken\\x00');
   assert.doesNotMatch(task.body, /\0/);
 });
