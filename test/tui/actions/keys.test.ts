@@ -115,6 +115,55 @@ describe('approving takes two keys, and binds what was seen', () => {
     );
   });
 
+  it('letters of a Cyrillic or Greek layout count as the keys that they are on', () => {
+    const approved = [{ operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash } }];
+    for (const [ask, answer] of ['фн', 'αυ'] as const)
+      assert.deepEqual(openWaitingDecisions().keys(ask!, answer!).calls(), approved, ask);
+    for (const [typed, latin] of [
+      ['о', 'j'],
+      ['ξ', 'j'],
+      ['п', 'g'],
+      ['П', 'G'],
+      ['Γ', 'G'],
+      ['т', 'n'],
+      ['Ж', ':'],
+      ['Ц', 'W'],
+    ] as const) {
+      const { state: one } = openWaitingDecisions().keys(typed);
+      const { state: other } = openWaitingDecisions().keys(latin);
+      assert.deepEqual(
+        [one().focus, one().view, one().overlay, one().lists.decisions.index],
+        [other().focus, other().view, other().overlay, other().lists.decisions.index],
+        typed,
+      );
+    }
+  });
+
+  it('a letter of another layout stays text in a form, and a key of a person who has bound it', () => {
+    const typed = openWaitingDecisions().keys('/', 'ф', 'н', 'α');
+    assert.match(screenOf(typed.state()).join('\n'), /фнα/);
+    const own = openWaitingDecisions();
+    own.send({
+      type: 'replace',
+      change: (state) => ({
+        ...state,
+        preferences: { ...DEFAULT_PREFERENCES, keys: { help: ['ф'] } },
+      }),
+    });
+    assert.equal(own.keys('ф').state().overlay?.kind, 'help');
+    assert.deepEqual(own.calls(), []);
+  });
+
+  it('a letter that is on no Latin key is answered with a line that says so', () => {
+    for (const key of ['ש', 'あ', 'é'])
+      assert.match(
+        openWaitingDecisions().keys(key).state().message?.text ?? '',
+        /^keys are Latin letters/,
+        key,
+      );
+    assert.equal(openWaitingDecisions().keys('1').state().message, null);
+  });
+
   it('every other key leaves it waiting', () => {
     for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
       const dash = openWaitingDecisions().keys('a', key);
