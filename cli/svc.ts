@@ -27,15 +27,23 @@ if (major < 22 || (major === 22 && minor < 22)) {
 async function runMain(): Promise<void> {
   const { main } = await import('./main.ts');
   const { env, stdin, stdout, stderr } = process;
-  // A reader that went away (`svc task list | head`) is not an error.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-  });
   const stop = new AbortController();
+  let isOutputLost = false;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that went away (`svc task list | head`) is not an error.
+    if (error.code === 'EPIPE') process.exit(0);
+    if (isOutputLost) return;
+    isOutputLost = true;
+    stderr.write(`error: standard output cannot be written: ${error.message}\n`);
+    process.exitCode = 1;
+    // Whatever goes on printing, such as --follow, ends now.
+    stop.abort();
+  });
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const { signal } = stop;
-  process.exitCode = await main(words, { cwd: process.cwd(), env, stdin, stdout, stderr, signal });
+  const code = await main(words, { cwd: process.cwd(), env, stdin, stdout, stderr, signal });
+  process.exitCode = isOutputLost ? 1 : code;
   process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
 }
 

@@ -6,10 +6,11 @@ import { bringFormBack, isFormUnwelcome, keepWhileAway, setFormAside } from './a
 import { sortList } from './actions/sorting.ts';
 import { type Effect, showMessage, type Transition, transitionTo, withdraw } from './actions/transition.ts';
 import { findBinding, findBindingById, getKeymap } from './keymap/index.ts';
+import { isForeignLetter, toLatinKey } from './keymap/latin-keys.ts';
 import { nameKey } from './keymap/name-key.ts';
 import { answerQuestion, disarmIfChanged, runBinding } from './keymap/run-binding.ts';
 import { getLayout, getListHeight } from './layout/layout.ts';
-import { handleOverlayBurst, handleOverlayKey, insertInOverlay } from './overlays/index.ts';
+import { handleOverlayBurst, handleOverlayKey, insertInOverlay, takesText } from './overlays/index.ts';
 import { getPane } from './panes/index.ts';
 import type { Pane } from './panes/pane.ts';
 import { describeWaitingCount } from './panes/waiting.ts';
@@ -186,7 +187,15 @@ const awaitPause = (state: State, at: number): State =>
     ? state
     : { ...state, withdrawnAt: at - state.withdrawnAt < PAUSE_MS ? at : null };
 
-function handleKeys(state: State, keys: readonly string[], at: number): Transition {
+/** Takes a letter of another layout for the key that it is on, unless it is text or one of a person's own keys. */
+function readLayout(state: State, keys: readonly string[]): readonly string[] {
+  if (state.overlay !== null && takesText(state.overlay)) return keys;
+  const own = Object.values(state.preferences.keys).flat();
+  return keys.map((key) => (own.includes(key) ? key : toLatinKey(key)));
+}
+
+function handleKeys(state: State, typed: readonly string[], at: number): Transition {
+  const keys = readLayout(state, typed);
   const [only] = keys;
   if (state.withdrawnAt !== null && only !== 'ctrl+c') return transitionTo(state);
   if (keys.length === 1 && only !== undefined) return handleKey(state, only, at);
@@ -219,7 +228,12 @@ function handleKey(state: State, key: string, at: number): Transition {
     return key === 'esc' ? keepWhileAway(state, next) : next;
   }
   const binding = findBinding(key, state);
-  return binding === undefined ? transitionTo(state) : runBinding(state, binding, at);
+  if (binding !== undefined) return runBinding(state, binding, at);
+  return transitionTo(
+    isForeignLetter(key)
+      ? showMessage(state, 'keys are Latin letters: change the layout of the keyboard')
+      : state,
+  );
 }
 
 /** Brings every list in line with its data, filter and height. */

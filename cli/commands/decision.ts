@@ -1,5 +1,6 @@
 import {
   describeConsent,
+  describeUnseen,
   type Edited,
   type EngineClient,
   formatAge,
@@ -14,10 +15,10 @@ import {
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { askForLine } from '../confirm.ts';
 import { definePageFlags, outputFlags, showPage } from '../pages.ts';
-import { findStateStyle } from '../paint.ts';
+import { findStateStyle, paintNothing } from '../paint.ts';
 import { formatFacts } from '../print.ts';
 import { type DecisionView, readRunInput, reportDispatch, runFlags } from './dispatching.ts';
-import { promptFlag, readPrompt } from './prompt.ts';
+import { formatPrompt, promptFlag, readPrompt, warnOfUnseen } from './prompt.ts';
 
 const idArg = { name: 'id', about: 'decision id, or a unique prefix' } as const;
 const anyDecision = [{ ...idArg, completes: 'decision' }] as const;
@@ -62,7 +63,11 @@ const list = defineCommand({
           value: (each) => `${each.stranger === null ? '' : 'stranger: '}${each.source_ref ?? each.source}`,
         },
         { head: 'age', value: (each) => formatAge(each.created_at), right: true },
-        { head: 'title', value: (each) => each.title, flexible: true },
+        {
+          head: 'title',
+          value: (each) => [describeUnseen(each.unseen), each.title].filter(Boolean).join(': '),
+          flexible: true,
+        },
       ],
       empty: state === 'pending' ? 'nothing waits for you' : 'no decisions',
     });
@@ -160,10 +165,7 @@ const show = defineCommand({
           paint,
         ),
         '',
-        paint('strong', 'prompt'),
-        ...toPrintable(task.prompt, { lines: true })
-          .split('\n')
-          .map((line) => `  ${line}`),
+        ...formatPrompt(task.prompt, paint),
       ].join('\n'),
     );
   },
@@ -194,6 +196,8 @@ const approve = defineCommand({
       ...typed,
       ...readRunInput(context),
     });
+    const warning = warnOfUnseen(`the prompt of ${outcome.task.task_id}`, outcome.task.prompt);
+    if (warning !== null) context.note(`warning: ${warning}`);
     return reportDispatch(context, client, outcome);
   },
 });
@@ -221,9 +225,7 @@ async function typeTask(
   stderr.write(
     [
       `${task.task_id} is by a stranger: ${task.stranger ?? 'no'}. Nothing would confine it: it could do whatever you can.`,
-      ...toPrintable(task.prompt, { lines: true })
-        .split('\n')
-        .map((line) => `  ${line}`),
+      ...formatPrompt(task.prompt, paintNothing),
       '',
     ].join('\n'),
   );

@@ -1,4 +1,11 @@
-import { type EngineClient, SvcError, toPrintable } from '../../engine/index.ts';
+import {
+  type EngineClient,
+  keepLastState,
+  renderLog,
+  renderLogLine,
+  SvcError,
+  toPrintable,
+} from '../../engine/index.ts';
 import type { Context, FlagTable } from '../command.ts';
 import { outputFlags } from '../pages.ts';
 import type { Paint } from '../paint.ts';
@@ -12,6 +19,33 @@ interface LogNotification {
 
 /** Silence after which the reason is shown, ms. */
 const QUIET_MS = 2000;
+
+/**
+ * Renders a log that arrives in parts, which may end anywhere. A terminal shows the line that has not ended yet, drawn
+ * again where the program did; elsewhere a line is written when it is whole.
+ */
+function createLogPrinter(isTerminal: boolean): { print(part: string): string; end(): string } {
+  let rest = '';
+  let shown = '';
+  function draw(line: string): string {
+    const before = shown;
+    shown = line;
+    return line.startsWith(before) ? line.slice(before.length) : `\r\x1b[K${line}`;
+  }
+  return {
+    print(part) {
+      const lines = (rest + part).split('\n');
+      rest = keepLastState(lines.pop() ?? '');
+      const whole = lines.map((line) => {
+        const text = draw(renderLogLine(line));
+        shown = '';
+        return `${text}\n`;
+      });
+      return whole.join('') + (isTerminal ? draw(renderLogLine(rest)) : '');
+    },
+    end: () => (isTerminal ? '' : renderLogLine(rest)),
+  };
+}
 
 /**
  * Writes a session's log to stdout until the session has ended or the person interrupts. While it is silent because it
@@ -31,6 +65,7 @@ export async function followLog(
   });
   ended.catch(() => undefined);
   let isQuiet = true;
+  const printer = createLogPrinter(context.stdout.isTTY);
   await client.subscribe(
     'log.follow',
     {
@@ -48,9 +83,12 @@ export async function followLog(
       isQuiet = false;
       if (!context.json) {
         if (dropped > 0) context.stdout.write(`[svc: ${dropped} bytes of earlier output dropped]\n`);
-        context.stdout.write(raw ? text : toPrintable(text, { lines: true }));
+        context.stdout.write(raw ? text : printer.print(text));
       }
-      if (isLast) finish();
+      if (isLast) {
+        if (!context.json) context.stdout.write(printer.end());
+        finish();
+      }
     },
   );
   context.signal.addEventListener('abort', finish, { once: true });
@@ -75,13 +113,13 @@ export async function followLog(
 export const logFlags = {
   follow: { type: 'boolean', short: 'f', about: 'go on until the run has ended' },
   lines: { type: 'number', short: 'n', about: 'begin this many lines before the end (200)' },
-  raw: { type: 'boolean', about: 'as the agent printed it, escape sequences too' },
+  raw: { type: 'boolean', about: 'as the agent printed it, control characters too' },
   ...outputFlags,
 } as const satisfies FlagTable;
 
 /** Lines that svc itself has written are dimmer than the agent's. */
 const paintLog = (text: string, paint: Paint): string =>
-  toPrintable(text, { lines: true })
+  renderLog(text)
     .split('\n')
     .map((line) => (line.startsWith('[svc: ') ? paint('dim', line) : line))
     .join('\n');

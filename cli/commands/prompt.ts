@@ -1,4 +1,6 @@
+import { countUnseen, describeUnseen, formatCount, toPrintable } from '../../engine/index.ts';
 import type { Flag } from '../command.ts';
+import type { Paint } from '../paint.ts';
 
 /** The flag of commands that take a prompt. */
 export const promptFlag = {
@@ -16,4 +18,22 @@ export async function readPrompt<G extends string | undefined>(
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Warns of a text that is not what it looks like; null for any other. */
+export function warnOfUnseen(name: string, text: string): string | null {
+  const holds = describeUnseen(countUnseen(text));
+  return holds === null ? null : `${name} ${holds}, each written by its number, such as \\x1b`;
+}
+
+/** A prompt as a person reads it before they approve it. */
+export function formatPrompt(prompt: string, paint: Paint): string[] {
+  const warning = warnOfUnseen('it', prompt);
+  return [
+    paint('strong', `prompt (${formatCount(prompt.length, 'character')})`),
+    ...(warning === null ? [] : [paint('bad', warning)]),
+    ...toPrintable(prompt, { lines: true })
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ];
 }

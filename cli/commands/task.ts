@@ -25,7 +25,7 @@ import {
   type ShownTask,
 } from './dispatching.ts';
 import { logFlags, showLog } from './follow-log.ts';
-import { promptFlag, readPrompt } from './prompt.ts';
+import { formatPrompt, promptFlag, readPrompt } from './prompt.ts';
 import {
   describeNextStep,
   describeUnread,
@@ -208,10 +208,7 @@ function formatTask(
       paint,
     ),
     '',
-    paint('strong', 'prompt'),
-    ...toPrintable(task.prompt, { lines: true })
-      .split('\n')
-      .map((line) => `  ${line}`),
+    ...formatPrompt(task.prompt, paint),
     '',
     paint(
       'strong',

@@ -4,6 +4,7 @@ import {
   describeSensitive,
   type ErrorCode,
   EXIT,
+  formatCount,
   formatImpact,
   type PruneEntry,
   quoteForShell,
@@ -16,8 +17,9 @@ import {
 } from '../../engine/index.ts';
 import { type Command, type Context, defineCommand, repeatArgument } from '../command.ts';
 import { definePageFlags, outputFlags, showPage } from '../pages.ts';
-import { findStateStyle, paintPatch } from '../paint.ts';
+import { findStateStyle, type Paint, paintPatch } from '../paint.ts';
 import { formatFacts } from '../print.ts';
+import { warnOfUnseen } from './prompt.ts';
 import { edit, shell } from './worktree-enter.ts';
 import { pullRequest } from './worktree-pr.ts';
 
@@ -118,6 +120,11 @@ const list = defineCommand({
   },
 });
 
+function warnOfPatch(patch: string, paint: Paint): string[] {
+  const warning = warnOfUnseen('the patch', patch);
+  return warning === null ? [] : ['', paint('bad', warning)];
+}
+
 const diff = defineCommand({
   name: 'worktree diff',
   about: 'show what a session changed since its base',
@@ -135,7 +142,7 @@ const diff = defineCommand({
       session: context.arg(0),
       ...(context.flags.stat ? { max_bytes: 0 } : {}),
     });
-    context.result(shown, ({ commits, files, patch }) =>
+    context.result(shown, ({ commits, files, patch, base, branch }) =>
       [
         ...commits.map(
           (each) =>
@@ -147,8 +154,16 @@ const diff = defineCommand({
         ),
         ...(context.flags.stat
           ? []
-          : ['', paintPatch(toPrintable(patch.text, { lines: true }).trimEnd(), paint)]),
-        ...(patch.truncated && !context.flags.stat ? ['[the patch goes on]'] : []),
+          : [
+              ...warnOfPatch(patch.text, paint),
+              '',
+              paintPatch(toPrintable(patch.text, { lines: true }).trimEnd(), paint),
+            ]),
+        ...(patch.truncated && !context.flags.stat
+          ? [
+              `[only the first ${formatCount(patch.text.length, 'character')} of the patch; git diff ${base}...${branch} prints all of it]`,
+            ]
+          : []),
       ].join('\n'),
     );
   },

@@ -10,6 +10,7 @@ import {
   wireOperation,
 } from './operation.ts';
 import { describeTool, isTool, type Tool, type ToolDescription, type ToolNames, toolName } from './tool.ts';
+import { readValuesInText } from './values-in-text.ts';
 
 /** What a tool has answered. */
 export interface ToolAnswer {
@@ -39,7 +40,8 @@ export function createToolCalls({ all, call }: Operations): CallTool {
       });
     }
     // What its output does not name is for other clients.
-    const result = found.output.parse(await call(found.name, input, caller, options)) as ToolAnswer['result'];
+    const given = readValuesInText(found.input, input);
+    const result = found.output.parse(await call(found.name, given, caller, options)) as ToolAnswer['result'];
     // The same again as JSON would double what goes over the socket.
     return { result, text: found.say?.(result) ?? null };
   };

@@ -1,15 +1,75 @@
-import { stripVTControlCharacters } from 'node:util';
+/** Most texts, for which the pattern below is not needed. */
+const ALL_SEEN = /^[\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff]*$/;
 
 /**
- * Makes text from outside safe for a terminal: no escape sequences, no control characters, nothing that changes the
- * direction of writing. Newlines stay only where `lines` is set.
+ * Replaces every character that a reader cannot see or that a terminal obeys: controls, marks of direction, characters of
+ * no width, and blanks that pass for letters. Unassigned and private characters are among them, since nobody knows how
+ * they look. An emoji is left whole: each invisible character in it belongs to one that shows.
+ */
+function replaceUnseen(text: string, replace: (character: string) => string): string {
+  if (ALL_SEEN.test(text)) return text;
+  // Within the function, so that no command pays for tables of Unicode that it does not need.
+  return text.replace(
+    /([\p{Emoji}--[#*0-9]]\p{EMod}?\ufe0f?(?:\u200d[\p{Emoji}--[#*0-9]]\p{EMod}?\ufe0f?)*|[#*0-9]\ufe0f\u20e3)|[[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800\u2d7f\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}]--[\t\n]]/gv,
+    (character, emoji: string | undefined) => emoji ?? replace(character),
+  );
+}
+
+/** `\x1b`, `\u200b`, `\u{e0041}`: a character by its number, as programs write it. */
+function writeByNumber(character: string): string {
+  const number = character.codePointAt(0) ?? 0;
+  const digits = number.toString(16);
+  if (number < 0x100) return `\\x${digits.padStart(2, '0')}`;
+  return number < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
+}
+
+/** Line breaks of Windows and of code hosts are line breaks. A return anywhere else would draw over its line. */
+const unifyLineBreaks = (text: string): string => text.replaceAll('\r\n', '\n');
+
+/**
+ * Makes text from outside safe for a terminal and for the person who reads it there: each character that does not show
+ * is written by its number, and nothing is left out. Newlines and tabs are blanks unless `lines` is set.
  */
 export function toPrintable(text: string, { lines = false } = {}): string {
-  const plain = stripVTControlCharacters(text).replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '');
-  return lines
-    ? plain.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
-    : plain.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  const whole = unifyLineBreaks(text);
+  return replaceUnseen(lines ? whole : whole.replace(/[\t\n]/g, ' '), writeByNumber);
 }
+
+/** Counts the characters of a text that do not show, each of which `toPrintable` writes by its number. */
+export function countUnseen(text: string): number {
+  let count = 0;
+  replaceUnseen(unifyLineBreaks(text), (character) => {
+    count += 1;
+    return character;
+  });
+  return count;
+}
+
+/** Warns of characters that do not show, for a person who approves a text; null where there are none. */
+export const describeUnseen = (count: number): string | null =>
+  count === 0
+    ? null
+    : `holds ${formatCount(count, 'character')} that ${count === 1 ? 'does' : 'do'} not show`;
+
+/** Colours, and the sequences that programs draw progress with. None of them holds words. */
+const LOOKS = /\x1b\[(?:[\d;:]*m|[0-3]?[JK]|\?25[hl])/g;
+
+/** Removes the looks of a text, for programs that look for words in it. */
+export const dropColours = (text: string): string => text.replace(LOOKS, '');
+
+/** Returns what a terminal would have left of a line that was drawn over. A return at its end has not done so yet. */
+export function keepLastState(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  return end === 0 ? '' : line.slice(line.lastIndexOf('\r', end - 1) + 1);
+}
+
+/** Returns a line of a log as a terminal shows it. For progress only: of what is approved or reviewed nothing may go. */
+export const renderLogLine = (line: string): string =>
+  toPrintable(dropColours(keepLastState(line).replace(/\r+$/, '')), { lines: true });
+
+/** Returns a log as a terminal shows it. */
+export const renderLog = (text: string): string => text.split('\n').map(renderLogLine).join('\n');
 
 /**
  * Where a value holds half a character (a surrogate without its other half), as a path of keys; null where nothing does. JSON
@@ -42,17 +102,16 @@ function buildPath(place: Place): string[] {
   return path;
 }
 
-/** What JSON leaves as it is and a terminal would act upon: C1 and DEL, and the marks that change the direction of writing. */
-const ACTS_ON_TERMINAL = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 /**
- * A value as JSON that is safe to show on a terminal: what would act upon one is written as `\uXXXX`, so that the value
- * is the same to whoever parses it.
+ * A value as JSON that is safe to show on a terminal: what does not show or would act upon one is written as `\uXXXX`, so
+ * that the value is the same to whoever parses it.
  */
 export const toPrintableJson = (value: unknown, indent?: number): string =>
-  JSON.stringify(value, null, indent).replace(
-    ACTS_ON_TERMINAL,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  replaceUnseen(JSON.stringify(value, null, indent), (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 
 /**
@@ -81,14 +140,14 @@ export function cutToWidth(text: string, width: number, measured: (text: string)
 }
 
 const TITLE_LENGTH = 120;
-// C0, DEL and C1, and the marks that reorder what a terminal shows.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** A title for a prompt: its first line that says something, without control characters, at most 120 characters. */
+/** A title for a prompt: its first line that says something, safe for a terminal, at most 120 characters. */
 export function makeTitle(prompt: string): string {
   for (const line of prompt.slice(0, 8192).split(/[\r\n\u2028\u2029]+/, 64)) {
-    const text = stripVTControlCharacters(line).replace(CONTROL, ' ').replace(/\s+/g, ' ').trim();
-    if (text === '') continue;
+    if (replaceUnseen(line, () => '').trim() === '') continue;
+    // A byte order mark begins many files, and says nothing.
+    const text = toPrintable(line.replace(/^\ufeff/, ''))
+      .replace(/\s+/g, ' ')
+      .trim();
     if (text.length <= TITLE_LENGTH) return text;
     // By code points, so that no pair of surrogates is cut in two.
     return `${Array.from(text)

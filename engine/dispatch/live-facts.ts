@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { renderLogLine } from '../base/text.ts';
 import type { Committed, Runner } from '../runner/runs/index.ts';
 import type { Session } from '../sessions/index.ts';
 import type { SessionLogs } from './session-logs.ts';
@@ -52,7 +53,11 @@ export function createLiveFacts(deps: {
   async function readLastLine(sessionId: string): Promise<string> {
     const from = await logs.findTail(sessionId, TAIL.lines);
     const { text } = await logs.open(sessionId, 'readable')({ from, maxBytes: TAIL.bytes, ended: false });
-    const line = text.split('\n').findLast((each) => each.trim() !== '') ?? '';
+    const line =
+      text
+        .split('\n')
+        .map(renderLogLine)
+        .findLast((each) => each.trim() !== '') ?? '';
     return line.trim().slice(0, MOST_CHARS);
   }
 

@@ -31,6 +31,20 @@ export function parseJsonBody(body: Buffer): JsonObject {
   return value;
 }
 
+/**
+ * Takes the JSON text out of a form whose field `payload` holds it, as code hosts send it unless they are told to send
+ * JSON; any other body as it is. Throws `body_invalid`.
+ */
+export function readFormPayload(body: Buffer, contentType: string | undefined): Buffer {
+  if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return body;
+  const payload = parseFormBody(body).get('payload');
+  if (payload !== undefined) return Buffer.from(payload);
+  throw bodyInvalidError(
+    'the form has no field payload',
+    'set the content type of the webhook to application/json',
+  );
+}
+
 /** Parses the body as form fields (WHATWG URL §5); the first field of a name wins. Throws `body_invalid`. */
 export function parseFormBody(body: Buffer): Map<string, string> {
   const text = decodeUtf8(body);

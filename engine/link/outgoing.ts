@@ -1,4 +1,4 @@
-import { toPrintable } from '../base/text.ts';
+import { countUnseen, describeUnseen, toPrintable } from '../base/text.ts';
 import type { Decision } from '../board/decisions/index.ts';
 import type { Task, TaskOrigin } from '../board/tasks/index.ts';
 import type { LinkEvent, PendingDecision } from '../http/link-protocol.ts';
@@ -67,6 +67,12 @@ export const isVouchedFor = (
   { isVouched }: Pick<TaskOrigin, 'isVouched'>,
 ): boolean => stranger === null && (source !== 'codehost' || isVouched);
 
+/** Warns of a prompt that is not what it looks like; null for any other. The server never has the prompt itself. */
+function warnOfUnseen({ prompt }: Pick<Task, 'prompt'>): string | null {
+  const holds = describeUnseen(countUnseen(prompt));
+  return holds === null ? null : `its prompt ${holds}`;
+}
+
 /** A decision that waits, as the server is told of it. */
 export function buildPendingDecision(
   decision: Decision,
@@ -92,7 +98,7 @@ export function buildPendingDecision(
     source: task.source,
     author: shortName(origin.author),
     prompt_length: task.prompt.length,
-    why: describeWait(decision.why, task.stranger),
+    why: [describeWait(decision.why, task.stranger), warnOfUnseen(task)].filter(Boolean).join('; '),
     since: decision.createdAt,
     approval,
   };

@@ -5,6 +5,7 @@ import {
   checkTime,
   clockSetBackError,
   createVerifier,
+  findHeader,
   LARGEST_SIGNED_BYTES,
   type Verify,
 } from '../http/signature.ts';
@@ -15,6 +16,7 @@ import type { Once } from './once.ts';
 import { problemAnswer } from './problem.ts';
 import type { ReplayCache } from './replay.ts';
 import type { Answer, Head, InboundRequest } from './request.ts';
+import { EVENT_HEADERS } from './routes/codehost.ts';
 import type { Route } from './routes/route.ts';
 import {
   checkWorkspace,
@@ -56,10 +58,19 @@ export interface Receive {
 
 export const isAnswer = (value: Admitted | Answer): value is Answer => 'status' in value;
 
-export const tooLargeAnswer = (): Answer =>
-  problemAnswer(new SvcError('body_too_large', `the body has more than ${LARGEST_SIGNED_BYTES} bytes`), {
-    connection: 'close',
-  });
+/** Names the event of a code host, whose owner can choose which of them are sent. */
+export function tooLargeAnswer(headers: InboundRequest['headers']): Answer {
+  const event = findHeader(headers, EVENT_HEADERS);
+  const isNamed = event !== undefined && /^[a-z_]{1,60}$/.test(event);
+  return problemAnswer(
+    new SvcError(
+      'body_too_large',
+      `the body${isNamed ? ` of the event ${event}` : ''} has more than ${LARGEST_SIGNED_BYTES} bytes`,
+      isNamed ? { hint: 'send the events issues and issue_comment only, as application/json' } : {},
+    ),
+    { connection: 'close' },
+  );
+}
 
 const NAMED = ['task', 'codehost', 'chat'] as const;
 const DECISION = /^\/decisions\/([^/]+)(?:\/(approve|deny))?$/;
@@ -116,7 +127,7 @@ export function createReceive({
       return problemAnswer(new SvcError('method_not_allowed', `this route answers ${allow} only`), { allow });
     }
     const declared = headers['content-length'];
-    if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer();
+    if (declared !== undefined && Number(declared) > LARGEST_SIGNED_BYTES) return tooLargeAnswer(headers);
     try {
       checkEncoding(headers);
     } catch (error) {
@@ -154,7 +165,7 @@ export function createReceive({
     const { headers, body, remote } = request;
     let signature: Buffer | null = null;
     try {
-      if (body.length > LARGEST_SIGNED_BYTES) return tooLargeAnswer();
+      if (body.length > LARGEST_SIGNED_BYTES) return tooLargeAnswer(headers);
       const timestamp = checkTime(route.scheme, headers, clock.now());
       signature = verify(route.scheme, headers, timestamp, body);
       if (signature === null) return answerUnsigned(route, remote);

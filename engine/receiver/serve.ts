@@ -107,7 +107,7 @@ export async function serveReceive(
     }
     if (continues) res.writeContinue();
     readRequestBody(req, (body) => {
-      if (body === null) sendAnswer(tooLargeAnswer());
+      if (body === null) sendAnswer(tooLargeAnswer(head.headers));
       else void receive.proceed(admitted, { ...head, body }).then(sendAnswer);
     });
   }

@@ -67,6 +67,7 @@ export const decisionRow = (id: number, more: Partial<DecisionRow> = {}): Decisi
   project: null,
   hash: `${id}`.repeat(64).slice(0, 64),
   changes: [],
+  unseen: 0,
   stranger: null,
   why: 'webhook.require_approval is true and the request had no approve',
   source: 'task',

@@ -35,7 +35,7 @@ describe('svc dash --plain', () => {
     const { workspace, child, text } = await openLog(t);
     await until(() => text().includes('Decisions: Nothing waits for you.'), 'the empty list');
     await workspace.post('for the log \u001b[31mred\u001b[2J\n#agent: no-change');
-    await until(() => /needs_approval t-1 d-1: .*for the log red/.test(text()), 'the event');
+    await until(() => /needs_approval t-1 d-1: .*for the log \\x1b\[31mred/.test(text()), 'the event');
     appendFileSync(join(workspace.root, '.svc', 'notices', 's-7.md'), '**note 3** hello from a worker\n');
     await until(() => text().includes('notice to s-7: **note 3** hello from a worker'), 'the notice');
     await workspace.killDaemon();

@@ -67,10 +67,10 @@ describe('nothing fires that was not meant', withTmux, () => {
     const { workspace, terminal } = await openDash(t);
     const hostile = 'safe \u001b[31mRED\u001b[2J\u001b]0;owned\u0007\u009b31m \u202etxt';
     await workspace.post(`${hostile}\n#agent: no-change\n#agent: echo-argv`);
-    const screen = await terminal.shows(/▶d-1 .*safe RED/);
+    const screen = await terminal.shows(/▶d-1 .*safe \\x1b/);
     assert.match(screen, /svc · test/);
-    assert.ok(!terminal.colours().includes('\u001b[31m'), 'no colour but ours');
-    await terminal.shows('│ │ safe RED', 'the prompt');
+    assert.ok(!terminal.colours().includes('\u001b[31mRED'), 'no colour but ours');
+    await terminal.shows('│ │ safe \\x1b[31mRED\\x1b[2J', 'the prompt');
     await ask(terminal, 'a', 'Approve d-1');
     await answer(terminal, 'y');
     await terminal.shows('d-1 approved');

@@ -1,3 +1,4 @@
+import { describeUnseen } from '../../engine/index.ts';
 import { findDetail, getSubjectStamp } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
 import type { State } from '../state/model.ts';
@@ -50,6 +51,8 @@ const isUnconfinable = ({ stranger }: DecisionRow, { problem }: Plan): boolean =
 export function askToApprove(state: State): Question {
   const decision = getSelectedDecision(state)!;
   const { decision_id: id, task_id: taskId, agent, hash } = decision;
+  const holds = describeUnseen(decision.unseen);
+  const warning = holds === null ? '' : `ITS PROMPT ${holds}. `;
   const plan = findDetail(state, 'decision', id)?.detail?.plan;
   const gate = plan !== undefined && isHeldByLedger(plan) ? plan.problem : null;
   const what = `${id} and start ${agent ?? 'the agent'} on ${taskId}`;
@@ -66,7 +69,7 @@ export function askToApprove(state: State): Question {
     const input = EMPTY_INPUT;
     return {
       subject: { kind: 'decision', id },
-      text: `BY A STRANGER: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
+      text: `${warning}BY A STRANGER: ${decision.stranger}. ${plan.problem?.message}. Approve ${what} without a sandbox?`,
       answers: [
         {
           key: 'y',
@@ -84,8 +87,8 @@ export function askToApprove(state: State): Question {
     subject: { kind: 'decision', id },
     text:
       gate === null
-        ? `${decision.stranger === null ? '' : `BY A STRANGER: ${decision.stranger}. `}Approve ${what}?`
-        : `HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
+        ? `${warning}${decision.stranger === null ? '' : `BY A STRANGER: ${decision.stranger}. `}Approve ${what}?`
+        : `${warning}HELD BY ITS LEDGER: ${gate.message}. Approve ${what} all the same?`,
     answers: [
       gate === null
         ? { key: 'y', label: 'approve', run: approveWith({}) }

@@ -1,4 +1,4 @@
-import { nameTaskState } from '../../engine/index.ts';
+import { countUnseen, describeUnseen, nameTaskState } from '../../engine/index.ts';
 import { describeRetryTime, formatSeconds } from '../panes/time.ts';
 import { findDetail } from '../state/details.ts';
 import { EMPTY_INPUT } from '../state/input.ts';
@@ -17,6 +17,12 @@ const NOTHING_SELECTED = 'no task is selected';
 
 const findTaskPlan = (state: State, { task_id: id }: TaskRow): Plan | undefined =>
   findDetail(state, 'task', id)?.detail?.plan;
+
+/** Warns, in a question, of a prompt that is not what it looks like; empty for any other. */
+export function warnOfPrompt(state: State, task: string): string {
+  const holds = describeUnseen(countUnseen(findDetail(state, 'task', task)?.detail?.task.prompt ?? ''));
+  return holds === null ? '' : `ITS PROMPT ${holds}. `;
+}
 
 /** Whether only its ledger holds the task back. A person may override that. */
 export const isHeldByLedger = ({ problem }: Plan): boolean => problem?.code === 'ledger_gate';
@@ -46,12 +52,13 @@ export function askToRunTask(state: State, task: TaskRow): Question {
   const cost = `It spends ${agent}'s tokens, up to ${formatSeconds(timeout)}${starts === 'now' ? '' : held === null ? ', when a worker is free' : `, but it is held back ${describeRetryTime(held.until, state.now)}`}.`;
   const { task_id: id } = task;
   const gate = isHeldByLedger(plan) ? plan.problem : null;
+  const warning = warnOfPrompt(state, id);
   return {
     subject: { kind: 'task', id },
     text:
       gate === null
-        ? `${verb} ${id} with ${agent}? ${cost}`
-        : `HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} all the same? ${cost}`,
+        ? `${warning}${verb} ${id} with ${agent}? ${cost}`
+        : `${warning}HELD BY ITS LEDGER: ${gate.message}. ${verb} ${id} with ${agent} all the same? ${cost}`,
     answers: [
       gate === null
         ? { key: 'y', label: again ? 'run again' : 'run', run: (now) => startTask(now, id, { hash }, again) }

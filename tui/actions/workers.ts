@@ -1,5 +1,12 @@
-import { describeSensitive, formatCount, nameSessionState, selectRerunCommands } from '../../engine/index.ts';
+import {
+  describeSensitive,
+  describeUnseen,
+  formatCount,
+  nameSessionState,
+  selectRerunCommands,
+} from '../../engine/index.ts';
 import { getTrialHead, summarizeEvidence } from '../panes/evidence.ts';
+import { countUnseenOfPatch } from '../panes/patch-lines.ts';
 import { isUnreadableWork } from '../panes/states.ts';
 import { explainCheckout } from '../panes/work-lines.ts';
 import { findDetail } from '../state/details.ts';
@@ -234,6 +241,8 @@ export function askToPromote(state: State): Question {
   const { session_id: id } = getSelectedSession(state)!;
   const { branch, base, head, sensitive } = findTrial(state) as Trial;
   const warning = describeDoubt(state, id);
+  const work = findDetail(state, 'work', id)?.detail;
+  const holds = work ? describeUnseen(countUnseenOfPatch(work)) : null;
   const named =
     sensitive.length === 0 ? '' : ` LOOK AT ${cleanText(describeSensitive(sensitive, MOST_NAMED_FILES))}.`;
   const promoteWith = (strategy: 'merge' | 'rebase') => (now: State) =>
@@ -249,7 +258,7 @@ export function askToPromote(state: State): Question {
     });
   return {
     subject: { kind: 'session', id },
-    text: `Promote ${branch} into ${base}?${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
+    text: `Promote ${branch} into ${base}?${holds === null ? '' : ` ITS PATCH ${holds}.`}${named}${warning === null ? ' It is verified.' : ` NOT VERIFIED: ${warning}.`}${describeOthers(state, getSelectedSession(state)!)}`,
     answers: [
       { key: 'm', label: 'merge', run: promoteWith('merge') },
       { key: 'b', label: 'rebase', run: promoteWith('rebase') },

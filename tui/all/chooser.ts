@@ -1,3 +1,4 @@
+import { toLatinKey } from '../keymap/latin-keys.ts';
 import { countLive } from '../layout/layout.ts';
 import { listWaiting } from '../panes/waiting.ts';
 import type { Link, State } from '../state/model.ts';
@@ -14,7 +15,7 @@ import { activate } from './steps.ts';
 const MOVES: Readonly<Record<string, number>> = { j: 1, down: 1, 'ctrl+n': 1, k: -1, up: -1, 'ctrl+p': -1 };
 
 export const handleChooserKeys = (all: AllState, keys: readonly string[]): AllState =>
-  keys.reduce((sofar, key) => handleChooserKey(sofar, key, keys.length > 1), all);
+  keys.reduce((sofar, key) => handleChooserKey(sofar, toLatinKey(key), keys.length > 1), all);
 
 function handleChooserKey(all: AllState, key: string, isBurst: boolean): AllState {
   const { chooser, members } = all;

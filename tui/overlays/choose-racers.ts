@@ -1,5 +1,6 @@
 import { formatCount } from '../../engine/index.ts';
 import { listChosen, listRaceAgents, startRace } from '../actions/races.ts';
+import { warnOfPrompt } from '../actions/tasks.ts';
 import { showMessage, type Transition, transitionTo } from '../actions/transition.ts';
 import { TOO_FAST_MS } from '../keymap/run-binding.ts';
 import type { State } from '../state/model.ts';
@@ -66,7 +67,7 @@ export function renderRacers(
     overlay.askedAt === null
       ? []
       : wrapText(
-          `Race ${overlay.task} with ${chosen.join(', ')}? ${formatCount(chosen.length, 'session')} from the same commit, under one decision; each spends its agent's tokens. You promote one of them.`,
+          `${warnOfPrompt(state, overlay.task)}Race ${overlay.task} with ${chosen.join(', ')}? ${formatCount(chosen.length, 'session')} from the same commit, under one decision; each spends its agent's tokens. You promote one of them.`,
           cells,
         ).map((part): Line => [span(part, 'question')]);
   const room = Math.max(1, rows - question.length - (question.length > 0 ? 1 : 0));

@@ -109,6 +109,10 @@ export function insertInOverlay(state: State, overlay: Overlay, text: string): S
   }
 }
 
+/** Whether letters are text in an overlay, and no commands. */
+export const takesText = (overlay: Overlay): boolean =>
+  isLineOverlay(overlay) || ['help', 'palette', 'new-task', 'answer', 'write'].includes(overlay.kind);
+
 /** Whether a key, alone, would do something in the overlay other than to move in it or to type. */
 function choosesBy(overlay: Overlay, key: string): boolean {
   if (overlay.kind === 'answer') return isAnsweredByDigit(overlay.ask) && isCharacterKey(key);

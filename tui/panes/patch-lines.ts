@@ -1,3 +1,4 @@
+import { countUnseen } from '../../engine/index.ts';
 import { findLineAnchor, type PatchRow, parsePatch } from '../state/patch.ts';
 import type { CommentRow, Work } from '../state/rows.ts';
 import { cleanText, splitCleanLines, wrapText } from '../text/text.ts';
@@ -18,17 +19,23 @@ export const renderPatchRow = ({ text, kind }: PatchRow): Line => [
 ];
 
 // A patch may have tens of thousands of lines, so it is read only once.
-const patchCache = new WeakMap<Work['patch'], { rows: readonly PatchRow[]; lines: readonly Line[] }>();
+const patchCache = new WeakMap<
+  Work['patch'],
+  { rows: readonly PatchRow[]; lines: readonly Line[]; unseen: number }
+>();
 
 function readPatch({ patch }: Pick<Work, 'patch'>) {
   const known = patchCache.get(patch);
   if (known) return known;
   const rows = parsePatch(patch.text);
   const lines = rows.map(renderPatchRow);
-  const read = { rows, lines };
+  const read = { rows, lines, unseen: countUnseen(patch.text) };
   patchCache.set(patch, read);
   return read;
 }
+
+/** How many characters of a patch do not show. */
+export const countUnseenOfPatch = (work: Pick<Work, 'patch'>): number => readPatch(work).unseen;
 
 export const getPatchRows = (work: Pick<Work, 'patch'>): readonly PatchRow[] => readPatch(work).rows;
 

@@ -1,7 +1,13 @@
-import { describeConsent, formatCount, listSetupFacts } from '../../engine/index.ts';
+import {
+  countUnseen,
+  describeConsent,
+  describeUnseen,
+  formatCount,
+  listSetupFacts,
+} from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { Plan, SessionRow } from '../state/rows.ts';
-import { renderFacts, splitCleanLines } from '../text/text.ts';
+import { renderFacts, splitCleanLines, wrapText } from '../text/text.ts';
 import { type Line, type Style, span } from '../text/theme.ts';
 import { renderHeading, renderProblem, renderQuote } from './lines.ts';
 import { describeRetryTime, formatSeconds } from './time.ts';
@@ -89,6 +95,7 @@ export function renderAgreement(
   const all = renderQuote(splitCleanLines(prompt.trimEnd()), cells);
   const more = all.length - BEGINNING_LINES;
   const length = `${prompt.length} chars, sha ${hash.slice(0, 16)}…`;
+  const holds = describeUnseen(countUnseen(prompt));
   return {
     lines: [
       ...renderFacts(
@@ -103,6 +110,11 @@ export function renderAgreement(
         cells,
       ),
       [span('prompt ', 'dim'), span(length)],
+      ...(holds === null
+        ? []
+        : wrapText(`it ${holds}; they are written by number`, cells).map(
+            (part): Line => [span(part, 'bad')],
+          )),
       ...all.slice(0, BEGINNING_LINES),
     ],
     whole:

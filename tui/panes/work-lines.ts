@@ -1,5 +1,6 @@
 import {
   describeSensitive,
+  describeUnseen,
   formatCount,
   formatLocalTime,
   outcomeOfSession,
@@ -11,7 +12,7 @@ import { cleanText, makeDrawable, renderFacts, truncateText } from '../text/text
 import { type Line, type Style, span } from '../text/theme.ts';
 import { createEvidenceFact, describeLocksOf, getTrialHead, renderEvidenceLines } from './evidence.ts';
 import { renderProblem } from './lines.ts';
-import { renderPatch } from './patch-lines.ts';
+import { countUnseenOfPatch, renderPatch } from './patch-lines.ts';
 
 const BAR_CELLS = 24;
 
@@ -87,6 +88,7 @@ export function renderWorkLines(
   const added = files.reduce((sum, each) => sum + each.insertions, 0);
   const removed = files.reduce((sum, each) => sum + each.deletions, 0);
   const isPromoted = row.promoted_at !== null;
+  const holds = describeUnseen(countUnseenOfPatch(work));
   const essential: (readonly [string, string, Style?])[] = [
     [
       'branch',
@@ -102,6 +104,7 @@ export function renderWorkLines(
         ]),
     ...(isPromoted ? [['promoted', `into ${work.base}`, 'good'] as const] : listTrialFacts(work, row)),
     ...listEvidenceFacts(beside, head),
+    ...(holds === null ? [] : [['patch', `it ${holds}; they are written by number`, 'bad'] as const]),
     ...(comments.length === 0
       ? []
       : [

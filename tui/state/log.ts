@@ -1,3 +1,4 @@
+import { keepLastState, renderLogLine } from '../../engine/index.ts';
 import type { LogView } from './model.ts';
 
 /** How many lines are kept. The whole log is on disk. */
@@ -13,12 +14,12 @@ export const EMPTY_LOG: LogView = {
   seen: 0,
 };
 
-/** Appends cleaned lines to a log. The last of them has not ended yet. */
+/** Appends lines to a log, as a terminal shows them. The last of them has not ended yet. */
 export function appendLogLines(log: LogView, lines: readonly string[], ended: boolean): LogView {
   const [head = '', ...rest] = lines;
   const all = [log.partial + head, ...rest];
-  const partial = all.pop() ?? '';
-  const kept = [...log.lines, ...all];
+  const partial = keepLastState(all.pop() ?? '');
+  const kept = [...log.lines, ...all.map(renderLogLine)];
   const dropped = Math.max(0, kept.length - LOG_LINES);
   return {
     ...log,
@@ -31,7 +32,7 @@ export function appendLogLines(log: LogView, lines: readonly string[], ended: bo
 }
 
 export const getLogLines = (log: LogView): readonly string[] =>
-  log.partial === '' ? log.lines : [...log.lines, log.partial];
+  log.partial === '' ? log.lines : [...log.lines, renderLogLine(log.partial)];
 
 /** The number that the next line will have. */
 export const getLogEnd = (log: LogView): number => log.first + log.lines.length;

@@ -2,7 +2,6 @@ import type { EngineClient } from '../../engine/index.ts';
 import { listWantedDetails } from '../state/details.ts';
 import { LOG_LINES } from '../state/log.ts';
 import type { State } from '../state/model.ts';
-import { splitCleanLines } from '../text/text.ts';
 
 const BATCH_MS = 100;
 
@@ -30,7 +29,7 @@ export function followLogs(options: {
   function flushLog(): void {
     timer = null;
     last = performance.now();
-    const lines = splitCleanLines(text);
+    const lines = text.split('\n');
     text = '';
     if (session !== null) options.onLines(session, lines, ended, false);
   }

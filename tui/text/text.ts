@@ -37,7 +37,7 @@ export const makeLineDrawable = (line: Line): Line =>
 /** Splits text from outside into clean lines. */
 export const splitCleanLines = (text: string): string[] =>
   text
-    .replace(/\r\n?/g, '\n')
+    .replaceAll('\r\n', '\n')
     .split('\n')
     .map((line) => cleanText(line));
 

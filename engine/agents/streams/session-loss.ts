@@ -1,3 +1,5 @@
+import { dropColours } from '../../base/text.ts';
+
 /** What agents print, on a line of its own and before they do anything, when the session to resume does not exist. */
 const LOST: readonly RegExp[] = [
   // claude
@@ -13,11 +15,10 @@ const LOST: readonly RegExp[] = [
   // copilot
   /^Error: No session, task, or name matched/,
 ];
-const COLOUR = /\x1b\[[\d;]*m/g;
 
 /** Whether a line of output says that the agent does not have the session to resume. */
 export function isSessionLoss(line: string): boolean {
   if (line.startsWith('{') || line.length > 1000) return false;
-  const plain = line.replace(COLOUR, '').trim();
+  const plain = dropColours(line).trim();
   return LOST.some((pattern) => pattern.test(plain));
 }

@@ -3,6 +3,7 @@ import { cursor } from '../../api/cursor.ts';
 import { by, type Caller, checkOwnTask, operation } from '../../api/operation.ts';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
+import { countUnseen } from '../../base/text.ts';
 import type { BoardOperationsDeps } from '../deps.ts';
 import { dispatchInput, readDispatchOptions } from '../dispatch-options.ts';
 import { body, hash, id, ids, limit, plannedOptions } from '../input.ts';
@@ -14,6 +15,8 @@ export interface ListedDecision extends Decision {
   /** Of its task. */
   title: string;
   stranger: string | null;
+  /** How many characters of its prompt do not show. */
+  unseen: number;
 }
 
 /** What clients may ask about decisions. */
@@ -75,8 +78,8 @@ export function decisionOperations({
       input: z.strictObject({ state: z.enum(DECISION_STATES).optional(), ids, limit, cursor }),
       run: (input) =>
         decisions.list(input).map((decision): ListedDecision => {
-          const { title, stranger } = tasks.get(decision.taskId);
-          return { ...decision, title, stranger };
+          const { title, stranger, prompt } = tasks.get(decision.taskId);
+          return { ...decision, title, stranger, unseen: countUnseen(prompt) };
         }),
     }),
     operation({

@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util';
 import { createSerialQueue } from '../../base/serial-queue.ts';
+import { dropColours } from '../../base/text.ts';
 import type { Storage } from '../../storage/index.ts';
 import { coverSecrets } from '../memory/redact.ts';
 import { createTextIndexer, nearWords, quoteForMatch, readQuery } from '../search/index.ts';
@@ -92,7 +92,7 @@ export function createTextSearch({
     { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   ): Promise<boolean> => {
     // A colour would be a part of the word that it colours.
-    const words = chunks.map(({ text }) => indexText(stripVTControlCharacters(text)));
+    const words = chunks.map(({ text }) => indexText(dropColours(text)));
     return storage.write(() => {
       if (isWanted.get(row.number) === undefined) return false;
       if (isFirst) {

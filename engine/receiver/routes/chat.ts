@@ -1,10 +1,12 @@
 import { actorDenied, type By } from '../../api/operation.ts';
 import { SvcError } from '../../base/errors.ts';
+import { countUnseen, describeUnseen, toPrintable } from '../../base/text.ts';
 import type { Decisions } from '../../board/decisions/index.ts';
 import type { Task, Tasks } from '../../board/tasks/index.ts';
 import { type Workflow, whyReplaced } from '../../board/workflow/index.ts';
 import { parseFormBody } from '../../http/body.ts';
 import { SCHEMES } from '../../http/signature.ts';
+import { readSlackMarkup } from '../../http/slack-markup.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
 import { problemAnswer } from '../problem.ts';
@@ -76,7 +78,7 @@ export function createChatRoute({
         decision.taskId,
       );
     const how = decision.sessionId === null ? 'is approved' : `was dispatched as ${decision.sessionId}`;
-    const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.`;
+    const text = `${decision.decisionId} was approved by ${decision.decidedBy ?? by.actor}: ${decision.taskId} ${how}.${warnOfUnseen(tasks.get(decision.taskId))}`;
     return ephemeralAnswer(text, decision.taskId);
   }
 
@@ -109,7 +111,7 @@ export function createChatRoute({
     handle(request) {
       const fields = parseFormBody(request.body);
       const by: By = { actor: formatChatActor(fields.get('user_id')), via: 'chat' };
-      const text = (fields.get('text') ?? '').trim();
+      const text = readSlackMarkup(fields.get('text') ?? '').trim();
       const word = /^\S*/.exec(text)![0];
       const rest = text.slice(word.length).trim();
       if (word === '' || word === 'help') return ephemeralAnswer(answerHelp());
@@ -132,9 +134,15 @@ export function createChatRoute({
   };
 }
 
+/** Warns of a prompt that is not what it looks like; empty for any other. */
+function warnOfUnseen({ prompt }: Pick<Task, 'prompt'>): string {
+  const holds = describeUnseen(countUnseen(prompt));
+  return holds === null ? '' : ` Its prompt ${holds}.`;
+}
+
 const describeFate = (task: Task): string =>
   task.sessionId === null
-    ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).`
+    ? `awaits approval: ${task.decisionId} (approve ${task.decisionId}, or deny ${task.decisionId}).${warnOfUnseen(task)}`
     : `dispatched as ${task.sessionId}.`;
 
 /** Escapes `&`, `<` and `>`, which are chat markup: `<!channel>` in a title must not notify anybody. */
@@ -142,4 +150,8 @@ const escapeMarks = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const ephemeralAnswer = (text: string, taskId: string | null = null): Answer =>
-  jsonAnswer(200, { response_type: 'ephemeral', text: escapeMarks(text) }, taskId);
+  jsonAnswer(
+    200,
+    { response_type: 'ephemeral', text: escapeMarks(toPrintable(text, { lines: true })) },
+    taskId,
+  );

@@ -1,5 +1,5 @@
 import { findTemplate, type Task, type Tasks } from '../../board/tasks/index.ts';
-import { parseJsonBody } from '../../http/body.ts';
+import { parseJsonBody, readFormPayload } from '../../http/body.ts';
 import { findHeader, SCHEMES } from '../../http/signature.ts';
 import { type Occurrence, readEvent } from '../codehost-event.ts';
 import type { Intake, ReceiverConfig } from '../intake.ts';
@@ -8,7 +8,7 @@ import { type Answer, jsonAnswer } from '../request.ts';
 import { formatCodehostActor } from '../sender.ts';
 import type { Route } from './route.ts';
 
-const EVENT_HEADERS = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
+export const EVENT_HEADERS = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
 const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
 type Work = Exclude<Occurrence, { kind: 'ignored' }>;
@@ -71,7 +71,9 @@ export function createCodehostRoute({
     safe: false,
     handle(request) {
       const name = findHeader(request.headers, EVENT_HEADERS) ?? null;
-      const work = readEvent(name, parseJsonBody(request.body), request.body);
+      // The signature is of the bytes as they came, and was checked before.
+      const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
+      const work = readEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
       const command = work.kind === 'comment' ? /^\/svc[ \t]+(\S+)(.*)$/.exec(work.text) : null;
       if (work.kind === 'comment' && command === null) return ignoredAnswer('the comment names no template');

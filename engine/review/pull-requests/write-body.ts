@@ -42,5 +42,9 @@ export function writePullRequestBody(
       .filter(({ isCheck }) => isCheck)
       .map(({ command, agrees }) => `- check ${command}: ${agrees ? 'passed' : 'FAILED'}`),
   ].join('\n');
-  return toPrintable(text, { lines: true }).slice(0, MOST_CHARACTERS);
+  const body = toPrintable(text, { lines: true });
+  const over = body.length - MOST_CHARACTERS;
+  return over <= 0
+    ? body
+    : `${body.slice(0, MOST_CHARACTERS).toWellFormed()}\n\n(${formatCount(over, 'character')} more, which svc verify show prints)`;
 }

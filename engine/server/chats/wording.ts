@@ -55,12 +55,13 @@ export function sayDecision(
   decision: PendingDecision,
   { isWaiting, said }: { isWaiting: boolean; said: Span[] | null },
 ): Span[][] {
-  const { agent, project, prompt_length, decision_id, task_id, hash } = decision;
+  const { agent, project, prompt_length, decision_id, task_id, hash, why } = decision;
   return [
     say`${own(isWaiting ? 'Waits for approval' : 'Waited for approval')}: ${nameDecision(decision)}`,
     say`Where: ${describePlace(workspace, project)}`,
     say`Agent: ${agent ?? own('none')}`,
     say`From: ${describeOrigin(decision)}`,
+    say`Why: ${why}`,
     own(`Prompt ${prompt_length.toLocaleString('en')} characters, not shown here`),
     own(`${decision_id} about ${task_id}, fingerprint ${hash.slice(0, 8)}`),
     ...(said === null ? [] : [said]),

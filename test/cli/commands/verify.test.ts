@@ -44,7 +44,7 @@ describe('svc verify', () => {
     assert.match(stdout, new RegExp(`^session +${session} reported: the worker's own word$`, 'm'));
     assert.match(stdout, /^summary +made it$/m);
     assert.match(stdout, /^why not verified\n {2}not met: it is\n {2}made$/m);
-    assert.match(stdout, /^criteria\n {2}not met {5}it is\n {14}made\n {14}\(not yet\)$/m);
+    assert.match(stdout, /^criteria\n {2}not met {5}it is\n {14}made\n {14}\(not \\x1b\[31myet\)$/m);
     assert.match(stdout, /^tests\n {2}passed {6}test -f made\.txt$/m);
     assert.match(stdout, /^symbols\n {2}is there {4}made\.txt/m);
     const shown = await ws.svc(['verify', 'show', session.slice(2), '--json']);

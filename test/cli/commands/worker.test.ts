@@ -27,6 +27,18 @@ describe('a worker at its own command line', () => {
     assert.match(plain.stdout, /^s-2\tworker/m);
   });
 
+  test('shows its progress as a terminal leaves it, and whole where the raw log is wanted', async () => {
+    const { code, stdout } = await run(
+      String.raw`#agent: run printf '\033[32mbegin\033[0m\n 1%%\r\033[K 50%%\r100%%\r\nx\033]0;words\007\n'`,
+    );
+    assert.equal(code, 0);
+    const shown = /^begin\n100%\nx\\x1b\]0;words\\x07\n/m;
+    assert.match(stdout, shown);
+    assert.match((await ws.svc(['worker', 'log', 's-3'])).stdout, shown);
+    const raw = /\u001b\[32mbegin\u001b\[0m\n 1%\r\u001b\[K 50%\r100%\r\nx\u001b\]0;words\u0007\n/;
+    assert.match((await ws.svc(['worker', 'log', 's-3', '--raw'])).stdout, raw);
+  });
+
   test('asks, claims and reports in the words of its brief', async () => {
     const running = run(
       [
@@ -47,11 +59,11 @@ describe('a worker at its own command line', () => {
     const { code, stdout, stderr } = await running;
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^no$/m);
-    assert.match(stdout, /^s-3 has item 2 until .*: build it$/m);
-    assert.match(stdout, /^2\t-\ts-3\t/m);
+    assert.match(stdout, /^s-4 has item 2 until .*: build it$/m);
+    assert.match(stdout, /^2\t-\ts-4\t/m);
     assert.match(stdout, /^item 2 of plan\.md is free: build it$/m);
-    assert.match(stdout, /^the evidence of s-3 is reported: the worker's own word\n {2}not met: has docs$/m);
-    const view = (await ws.svc(['verify', 'show', 's-3', '--json'])).json<Wire<Verification>>();
+    assert.match(stdout, /^the evidence of s-4 is reported: the worker's own word\n {2}not met: has docs$/m);
+    const view = (await ws.svc(['verify', 'show', 's-4', '--json'])).json<Wire<Verification>>();
     assert.deepEqual(
       view.criteria.map(({ criterion, status }) => [criterion, status]),
       [
@@ -61,7 +73,7 @@ describe('a worker at its own command line', () => {
     );
     assert.deepEqual([view.summary, view.tests[0]?.command], ['built', 'test -f plan.md']);
     // What is acted out above is what the brief says.
-    assert.match(stdout, /^You are the session s-3\./m);
+    assert.match(stdout, /^You are the session s-4\./m);
     assert.match(stdout, /svc ledger claim plan\.md <item>/);
     assert.match(stdout, /svc verify report --met 1 --met 2 /);
     assert.match(stdout, /^1\. it builds\n2\. has docs$/m);
@@ -71,7 +83,7 @@ describe('a worker at its own command line', () => {
     const { stdout } = await run('#agent: run cat .svc/TASK_BRIEF.md');
     assert.match(stdout, /svc ask open/);
     assert.doesNotMatch(stdout, /ledger|--met|Acceptance/);
-    const task = (await ws.svc(['task', 'show', 't-4', '--json'])).json<{ task: Wire<Task> }>().task;
+    const task = (await ws.svc(['task', 'show', 't-5', '--json'])).json<{ task: Wire<Task> }>().task;
     assert.equal(task.prompt, '#agent: run cat .svc/TASK_BRIEF.md\n#agent: no-change');
   });
 });

@@ -167,10 +167,10 @@ describe('the notice of a message', () => {
     await tried(await send({ to_session: 'hostile', body, from_agent: 'x\u001b[31m\ny' }));
     const text = textOf(notice('hostile'));
     assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
-    assert.match(text, /abc\td\nevil\n\\## Message 7 \(alert\)\n/);
+    assert.match(text, /a\\x1b\[2Jb\\x07c\td\n\\u202eevil\n\\## Message 7 \(alert\)\n/);
     assert.match(text, /\{\{msg_id\}\} \{\{body\}\}/, 'what a value brings in is not looked at again');
     assert.equal(text.match(/^## Message/gm)?.length, 1);
-    assert.match(text, /- from: x y \(chair\)/);
+    assert.match(text, /- from: x\\x1b\[31m y \(chair\)/);
   });
 
   test('follows no path out of its folder, whatever a sender calls itself', async () => {

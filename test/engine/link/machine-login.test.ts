@@ -109,7 +109,7 @@ describe('a machine that logs in', () => {
   it('tells a refusal in words, whatever it is called', async () => {
     for (const error of ['constructor', '__proto__', 'toString', 'a\u001b[31mb']) {
       answers['/oauth/token'] = [{ status: 400, body: { error } }];
-      const named = error.startsWith('a') ? 'ab' : error;
+      const named = error.startsWith('a') ? 'a\\x1b[31mb' : error;
       const wanted = { code: 'login_refused', message: `${url.origin} answered ${named}` };
       await assert.rejects(logInHere(), wanted);
       answers['/oauth/device_authorization'] = [{ status: 400, body: { error } }];
@@ -127,7 +127,7 @@ describe('a machine that logs in', () => {
     const machine = { id: 'm_1', name: 'lap\u001b]0;x\u0007top' };
     answers['/oauth/token'] = [{ status: 200, body: { ...GIVEN, person: 'an\u202en', machine } }];
     const { person, machine: known } = await logInHere();
-    assert.deepEqual([person, known.name], ['ann', 'laptop']);
+    assert.deepEqual([person, known.name], ['an\\u202en', 'lap\\x1b]0;x\\x07top']);
     assert.equal(readFileSync(join(home, 'device.token'), 'utf8'), `${TOKEN}\n`);
   });
 

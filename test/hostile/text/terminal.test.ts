@@ -36,8 +36,8 @@ hostile(
   {
     attacker: 'text',
     tries: 'act upon the terminal by the title, prompt or criteria of a task',
-    lite: 'shown without its sequences',
-    strict: 'shown without its sequences',
+    lite: 'written out, acts on nothing',
+    strict: 'written out, acts on nothing',
   },
   async () => {
     const { body } = await ws.post(`Fix it ${SEQUENCES}\nsecond ${SEQUENCES} line`);
@@ -65,8 +65,8 @@ hostile(
   {
     attacker: 'text',
     tries: 'act upon the terminal by what an error or its hint repeats, or write a line that looks like ours',
-    lite: 'shown without its sequences',
-    strict: 'shown without its sequences',
+    lite: 'written out, acts on nothing',
+    strict: 'written out, acts on nothing',
   },
   async () => {
     for (const args of [
@@ -95,8 +95,8 @@ hostile(
   {
     attacker: 'text',
     tries: 'act upon the terminal by the name that a chat shows for a user',
-    lite: 'shown without its sequences',
-    strict: 'shown without its sequences',
+    lite: 'written out, acts on nothing',
+    strict: 'written out, acts on nothing',
   },
   async () => {
     await ws.svc(['config', 'set', 'webhook.templates.fix', '{agent: scripted, prompt: "{{prompt}}"}']);

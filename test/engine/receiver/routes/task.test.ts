@@ -131,11 +131,12 @@ test('an unknown template, agent or project is 422 with its own code', async () 
   assert.equal(rig.tasks.list({}).length, 0);
 });
 
-test('the title is the first line that says something, without control characters, at most 120 characters', async () => {
+test('the title is the first line that says something, with control characters written out, at most 120 characters', async () => {
   const cases = [
     ['\n  \n\t say hello \nmore', 'say hello'],
-    ['\u001b[31mred\u001b[0m\u0007 alert', 'red alert'],
-    ['\u202Eevil', 'evil'],
+    ['\u001b[31mred\u001b[0m\u0007 alert', '\\x1b[31mred\\x1b[0m\\x07 alert'],
+    ['\u202Eevil', '\\u202eevil'],
+    ['\ufeffbom', 'bom'],
     ['\u0001\u0002\nreal', 'real'],
     ['\u0001', '(untitled)'],
   ] as const;

@@ -33,6 +33,7 @@ onBothDatabases((start) => {
       'Where: web-shop',
       'Agent: claude',
       'From: a signed request',
+      'Why: the request did not ask for approval to be skipped',
       'Prompt 4,212 characters, not shown here',
       'd-17 about t-42, fingerprint ab12cd34',
     ]);

@@ -81,12 +81,12 @@ describe('a message to Slack', () => {
       );
     });
 
-  it('has no direction marks, line breaks or half characters of others', async () => {
+  it('writes out direction marks and half characters of others, and has none of their line breaks', async () => {
     await rig.service.send('C1', {
       lines: [line('a\u202egnp.exe\u2066\u200fb\nApproved by ann\u0007 \ud83d'), line('next', false)],
       buttons: [],
     });
-    assert.equal(showText(newest()), 'agnp.exeb Approved by ann  \ufffd\nnext');
+    assert.equal(showText(newest()), 'a\\u202egnp.exe\\u2066\\u200fb Approved by ann\\x07 \\ud83d\nnext');
   });
 
   it('keeps the limits of Slack, however long its parts are', async () => {
