@@ -158,7 +158,7 @@ export function createGitPrograms(
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
       if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name))
-        (settings[name] ??= []).push(value.join('\n'));
+        settings[name] = [...(settings[name] ?? []), value.join('\n')];
     }
     const found = { settings, files: [...files], signature: signFiles([...files]) };
     if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
