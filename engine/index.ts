@@ -111,8 +111,7 @@ export type { EngineStatus } from './operations.ts';
 export type { Access } from './receiver/serve.ts';
 export type { PullRequestMaterial } from './review/pull-requests/operations.ts';
 export {
-  buildCreate,
-  buildPush,
+  buildPullRequest,
   buildView,
   chooseRemote,
   guessProgram,

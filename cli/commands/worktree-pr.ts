@@ -1,8 +1,7 @@
 import {
   agentPrograms,
   asSvcError,
-  buildCreate,
-  buildPush,
+  buildPullRequest,
   buildView,
   chooseRemote,
   type EngineClient,
@@ -20,6 +19,7 @@ import {
   type Wire,
 } from '../../engine/index.ts';
 import { type Context, defineCommand } from '../command.ts';
+import { askForYes } from '../confirm.ts';
 import { formatFacts } from '../print.ts';
 import { defineSessionArgument } from './session-argument.ts';
 
@@ -39,6 +39,7 @@ const flags = {
     choices: PULL_REQUEST_PROGRAMS,
   },
   title: { type: 'string', value: 'text', about: "another title than the task's" },
+  yes: { type: 'boolean', short: 'y', about: 'push and open it without asking' },
 } as const;
 
 async function isInstalled(program: string, { env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<boolean> {
@@ -85,23 +86,43 @@ async function findPullRequestProgram(
 const quoteWhereNeeded = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : quoteForShell(word);
 
-const formatCommands = (material: Material, remote: string, program: PullRequestProgram): string[] =>
-  [
-    ['cd', material.repository],
-    ['git', ...buildPush(material, remote)],
-    [program, ...buildCreate(program, material)],
-  ].map((words) => words.map(quoteWhereNeeded).join(' '));
+const buildSteps = (material: Material, remote: string, program: PullRequestProgram): string[][] =>
+  buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote, program);
 
-/** Runs a program of the person's where the repository is, with their environment. Throws `failed` with what it printed. */
+const formatCommands = (material: Material, remote: string, program: PullRequestProgram): string[] =>
+  [['cd', material.repository], ...buildSteps(material, remote, program)].map((words) =>
+    words.map(quoteWhereNeeded).join(' '),
+  );
+
+/** The person's environment with settings of git that count before those of all files. */
+function withSettings(env: NodeJS.ProcessEnv, settings: readonly (readonly string[])[]): NodeJS.ProcessEnv {
+  const all = [...settings, ['core.hooksPath', '/dev/null'], ['protocol.ext.allow', 'never']];
+  const from = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  return {
+    ...env,
+    GIT_CONFIG_COUNT: String(from + all.length),
+    ...Object.fromEntries(
+      all.flatMap(([name = '', value = ''], at) => [
+        [`GIT_CONFIG_KEY_${from + at}`, name],
+        [`GIT_CONFIG_VALUE_${from + at}`, value],
+      ]),
+    ),
+  };
+}
+
+/**
+ * Runs a program of the person's where the repository is, with their environment and their own settings of git. Throws
+ * `program_failed` with what it printed.
+ */
 async function runStep(
   { env }: Pick<Context, 'env'>,
-  repository: string,
+  { repository, settings }: Pick<Material, 'repository' | 'settings'>,
   program: string,
   args: readonly string[],
 ): Promise<string> {
   const { exitCode, stdout, stderr, error } = await runProgram(program, args, {
     cwd: repository,
-    env,
+    env: withSettings(env, settings),
     timeoutMs: TIMEOUT_MS,
   });
   if (exitCode === 0) return `${stdout}\n${stderr}`;
@@ -125,23 +146,23 @@ async function openPullRequest(
   material: Material,
   { remote, program }: { remote: Remote; program: PullRequestProgram },
 ): Promise<number> {
-  const { session_id: id, repository, branch, base, head } = material;
+  const { session_id: id, branch, base, head } = material;
   context.note(toPrintable(`pushing ${branch} to ${remote.name} (${remote.url})`));
-  await runStep(context, repository, 'git', buildPush(material, remote.name));
+  const steps = buildSteps(material, remote.name, program);
+  const [, ...create] = steps.pop() ?? [];
+  for (const [tool = '', ...args] of steps) await runStep(context, material, tool, args);
   let isThereAlready = false;
-  const printed = await runStep(context, repository, program, buildCreate(program, material)).catch(
-    (thrown: unknown) => {
-      const error = asSvcError(thrown);
-      const said = String(error.data.printed ?? '');
-      // Somebody, or an attempt that was cut off, has opened it before: the push has brought it up to date.
-      isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
-      if (isThereAlready) return said;
-      throw new SvcError(error.code, `${branch} was pushed, and ${error.message}`, {
-        hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
-        data: error.data,
-      });
-    },
-  );
+  const printed = await runStep(context, material, program, create).catch((thrown: unknown) => {
+    const error = asSvcError(thrown);
+    const said = String(error.data.printed ?? '');
+    // Somebody, or an attempt that was cut off, has opened it before: the push has brought it up to date.
+    isThereAlready = /already exists/i.test(said) && readCreated(said) !== null;
+    if (isThereAlready) return said;
+    throw new SvcError(error.code, `${branch} was pushed, and ${error.message}`, {
+      hint: `try it again with svc worktree pr ${id}; with --print it prints the commands`,
+      data: error.data,
+    });
+  });
   const made = readCreated(printed) ?? { number: null, url: null, state: null };
   const pull = await client.call('worktree.record_pr', {
     session: id,
@@ -166,8 +187,9 @@ async function openPullRequest(
 async function askForState(
   context: Context<typeof flags>,
   client: EngineClient,
-  { session_id: id, repository, pull_request: pull }: Material,
+  material: Material,
 ): Promise<number> {
+  const { session_id: id, pull_request: pull } = material;
   if (pull === null)
     throw new SvcError('not_found', `${id} has no pull request`, { hint: `svc worktree pr ${id} opens one` });
   const { program, number } = pull;
@@ -175,7 +197,7 @@ async function askForState(
     throw new SvcError('conflict', `the number of the pull request of ${id} is not known`, {
       hint: `${program} lists those that there are`,
     });
-  const told = readState(await runStep(context, repository, program, buildView(program, number)), number);
+  const told = readState(await runStep(context, material, program, buildView(program, number)), number);
   if (told === null)
     throw new SvcError('program_failed', `${program} told nothing of #${number} that could be read`);
   const known = await client.call('worktree.record_pr', { session: id, ...told });
@@ -189,12 +211,49 @@ async function askForState(
   return 0;
 }
 
+/** Shows what would run, and asks. Throws `usage` where nobody can be asked. */
+async function askBeforePush(
+  context: Context<typeof flags>,
+  { name, url }: Remote,
+  commands: readonly string[],
+): Promise<boolean> {
+  if (context.flags.yes) return true;
+  if (!context.stdin.isTTY || context.json)
+    throw new SvcError('usage', 'nobody is here to be asked before the push', {
+      hint: 'svc worktree pr <session> --print shows what would run; --yes agrees to it',
+    });
+  context.note(toPrintable(commands.join('\n'), { lines: true }));
+  if (await askForYes(context, toPrintable(`Push to ${name} (${url}) and open it?`))) return true;
+  context.note('nothing was pushed');
+  return false;
+}
+
+/** Throws `conflict` where what was shown is no longer what would happen. */
+function checkUnchanged(shown: Material, now: Material, remote: Remote): void {
+  const address = now.remotes.find(({ name }) => name === remote.name)?.url;
+  const isSame =
+    address === remote.url && now.head === shown.head && now.title === shown.title && now.body === shown.body;
+  if (isSame) return;
+  throw new SvcError(
+    'conflict',
+    'the branch, its text or the address changed after it was shown; nothing was pushed',
+    {
+      hint: `svc worktree pr ${shown.session_id} shows what there is now`,
+    },
+  );
+}
+
 export const pullRequest = defineCommand({
   name: 'worktree pr',
   about: "push a session's branch and open a pull request with gh, glab or tea; nothing else ever pushes",
   args: defineSessionArgument('session:ended'),
   flags,
-  examples: ['worktree pr s-12', 'worktree pr s-12 --print', 'worktree pr s-12 --state'],
+  examples: [
+    'worktree pr s-12',
+    'worktree pr s-12 --print',
+    'worktree pr s-12 --yes',
+    'worktree pr s-12 --state',
+  ],
   async run(context) {
     const { print, state, remote: wanted, program: wantedProgram, title } = context.flags;
     const client = await context.engine();
@@ -204,10 +263,16 @@ export const pullRequest = defineCommand({
     const isWithoutRemote = material.remotes.length === 0 && wanted === undefined;
     const remote = isWithoutRemote ? { name: 'origin', url: '' } : findRemote(material, wanted);
     const { program, isThere } = await findPullRequestProgram(remote, wantedProgram, context);
-    if (!print && isThere && !isWithoutRemote)
-      return openPullRequest(context, client, material, { remote, program });
     const commands = formatCommands(material, remote.name, program);
-    context.result({ ...material, remote: remote.name, program, commands }, () => commands.join('\n'));
+    if (!print && isThere && !isWithoutRemote) {
+      if (!(await askBeforePush(context, remote, commands))) return 1;
+      // A worker may have written something while the person read.
+      const now = await client.call('worktree.pr', { session: context.arg(0) });
+      checkUnchanged(found, now, remote);
+      return openPullRequest(context, client, { ...material, settings: now.settings }, { remote, program });
+    }
+    const { settings: _, ...shown } = material;
+    context.result({ ...shown, remote: remote.name, program, commands }, () => commands.join('\n'));
     if (print) return 0;
     context.note(
       isWithoutRemote

@@ -249,6 +249,7 @@ const promote = defineCommand({
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
         ['look at', describeSensitive(each.sensitive) || null],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['not here', describeMissingLfs(each.missing_lfs)],
         ['worktree', each.removed ? 'removed' : `kept: ${each.kept.join('; ')}`],
         [
           'discarded',
@@ -359,6 +360,12 @@ const restore = defineCommand({
   },
 });
 
+/** Names files whose content has to be fetched; null for none. */
+const describeMissingLfs = (paths: readonly string[]): string | null =>
+  paths.length === 0
+    ? null
+    : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}: the content of ${paths.length === 1 ? 'this file' : 'these files'} is not on this machine; git lfs pull fetches it`;
+
 const undo = defineCommand({
   name: 'worktree undo',
   about: "take a session's promotion back while its base has not moved on; the session is unmerged again",
@@ -372,6 +379,7 @@ const undo = defineCommand({
         ['undone', `${each.branch} is no longer in ${each.base}`],
         ['commit', `${each.before.slice(0, 10)} → ${each.after.slice(0, 10)}`],
         ['checkout', each.checkout === 'updated' ? 'brought along' : null],
+        ['not here', describeMissingLfs(each.missing_lfs)],
         ['worktree', each.worktree],
       ]),
     );

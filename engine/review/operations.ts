@@ -161,6 +161,7 @@ const worktreeTools = (actions: WorktreeActions) => [
       after: z.string(),
       already_merged: z.boolean(),
       checkout: z.string(),
+      missing_lfs: z.array(z.string()).describe('files of Git LFS that remain pointers in the checkout'),
       removed: z.boolean(),
       sensitive: z
         .array(z.object({ path: z.string(), kind: z.string(), change: z.string() }).meta({ unlisted: true }))

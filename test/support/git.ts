@@ -59,7 +59,7 @@ export function temporaryFolder(name = 'svc-test-'): string {
   return folder;
 }
 
-const runGit = (cwd: string, ...args: string[]): string =>
+export const runGit = (cwd: string, ...args: string[]): string =>
   // A commit would start another program that looks whether there is something to pack.
   execFileSync('git', ['-c', 'maintenance.auto=false', ...args], {
     cwd,

@@ -1,4 +1,4 @@
-import { buildCreate, buildPush, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
+import { buildPullRequest, chooseRemote, guessProgram, quoteForShell } from '../../engine/index.ts';
 import type { State } from '../state/model.ts';
 import type { OpenPullRequest } from '../state/overlays.ts';
 import { callEngine, showMessage, type Transition, transitionTo } from './transition.ts';
@@ -67,8 +67,7 @@ export function listCommands({ material, remote: chosen }: OpenPullRequest): str
   const program = guessProgram(remote.url) ?? 'gh';
   return [
     ['cd', material.repository],
-    ['git', ...buildPush(material, remote.name)],
-    [program, ...buildCreate(program, material)],
+    ...buildPullRequest({ ...material, usesLfs: material.uses_lfs }, remote.name, program),
   ].map((words) => words.map(quote).join(' '));
 }
 
@@ -81,7 +80,8 @@ export function runPullRequest(state: State, overlay: OpenPullRequest, what: 'op
     { ...state, overlay: null },
     {
       do: 'command',
-      words: ['worktree', 'pr', id, ...(what === 'state' ? ['--state'] : where)],
+      // The second key has agreed.
+      words: ['worktree', 'pr', id, ...(what === 'state' ? ['--state'] : ['--yes', ...where])],
       onExit: (now, code) =>
         code === 0
           ? showMessage(

@@ -18,6 +18,8 @@ export interface PullRequestMaterial extends PullRequestWish {
   /** Where the programs run: the top folder of the checkout. */
   repository: string;
   remotes: Remote[];
+  /** Settings of git, name and value, that the programs are given: those of the person, whatever a worker writes. */
+  settings: [name: string, value: string][];
   /** The one that there is already; null for none. */
   pullRequest: PullRequest | null;
 }
@@ -37,7 +39,10 @@ export function pullRequestOperations({
 }: {
   events: Pick<EventLog, 'append'>;
   sessions: Sessions;
-  worktrees: Pick<Worktrees, 'listRemotes' | 'findHead' | 'findPlantedPrograms'>;
+  worktrees: Pick<
+    Worktrees,
+    'listRemotes' | 'findHead' | 'listUntrustedSettings' | 'listTrustedSettings' | 'usesLfs'
+  >;
   records: PullRequestRecords;
   readEvidence(sessionId: string): Promise<Verification>;
 }) {
@@ -83,13 +88,15 @@ export function pullRequestOperations({
             `${sessionId} was made from a commit, and no branch to ask a pull into`,
           );
         if (head === session.baseCommit) throw new SvcError('conflict', `${sessionId} has no commits`);
-        const planted = await worktrees.findPlantedPrograms(repository);
-        if (planted.length > 0)
+        const untrusted = await worktrees.listUntrustedSettings(repository, {
+          isQuiet: sessions.listLive().every(({ state }) => state === 'queued'),
+        });
+        if (untrusted.length > 0)
           throw new SvcError(
             'worktree_unsafe',
-            `git would run what a worker has configured: ${planted.join('; ')}`,
+            `a worker has written settings of git that decide what a push runs, or where it goes: ${untrusted.join(', ')}`,
             {
-              hint: 'look at the configuration of the repository before anything is pushed from it',
+              hint: `git config --show-origin --get-all ${untrusted[0]} says where; take them out, or change them to your own, while no worker runs`,
             },
           );
         return {
@@ -99,9 +106,11 @@ export function pullRequestOperations({
           branch,
           base,
           head: head ?? pullRequest?.head ?? '',
+          usesLfs: head !== null && (await worktrees.usesLfs(repository, head)),
           title: `${toPrintable(title)} (${taskId})`,
           body: writePullRequestBody(session, await readEvidence(sessionId)),
           remotes: await worktrees.listRemotes(repository),
+          settings: (await worktrees.listTrustedSettings(repository)).map(([name, value]) => [name, value]),
           pullRequest,
         };
       },

@@ -21,6 +21,8 @@ export interface PullRequestWish {
   head: string;
   title: string;
   body: string;
+  /** Objects of Git LFS are to be pushed first. */
+  usesLfs: boolean;
 }
 
 const HOSTS: readonly (readonly [RegExp, PullRequestProgram])[] = [
@@ -49,7 +51,7 @@ export const chooseRemote = (remotes: readonly Remote[]): Remote | null =>
  * The arguments that push exactly the commit that was shown, to the session's own branch and nothing else. Never forced,
  * and without hooks: a worker can write those of its repository.
  */
-export const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] => [
+const buildPush = ({ branch, head }: PullRequestWish, remote: string): string[] => [
   '-c',
   'core.hooksPath=/dev/null',
   '-c',
@@ -62,11 +64,22 @@ export const buildPush = ({ branch, head }: PullRequestWish, remote: string): st
   `${head}:refs/heads/${branch}`,
 ];
 
-/** Each value is bound to its option: a title that begins with a dash is no option. */
-export function buildCreate(
+/** The arguments that push the objects of Git LFS of that commit: hooks are off, and the hook of Git LFS with them. */
+const buildLfsPush = ({ head }: PullRequestWish, remote: string): string[] => ['lfs', 'push', remote, head];
+
+/** The commands that push a branch and open a pull request for it, in order; each is a program with its arguments. */
+export const buildPullRequest = (
+  wish: PullRequestWish,
+  remote: string,
   program: PullRequestProgram,
-  { branch, base, title, body }: PullRequestWish,
-): string[] {
+): string[][] => [
+  ...(wish.usesLfs ? [['git', ...buildLfsPush(wish, remote)]] : []),
+  ['git', ...buildPush(wish, remote)],
+  [program, ...buildCreate(program, wish)],
+];
+
+/** Each value is bound to its option: a title that begins with a dash is no option. */
+function buildCreate(program: PullRequestProgram, { branch, base, title, body }: PullRequestWish): string[] {
   switch (program) {
     case 'gh':
       return ['pr', 'create', `--head=${branch}`, `--base=${base}`, `--title=${title}`, `--body=${body}`];

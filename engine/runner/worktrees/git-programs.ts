@@ -44,6 +44,10 @@ const CLEARED_BY_EMPTY = /^(?:credential\.(?:.+\.)?helper|http\.(?:.+\.)?extrahe
 /** Programs that git runs in the folder of the checkout that it works on, so that a relative name is a file of that. */
 const RUNS_IN_CHECKOUT = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
 
+/** Programs of a push. Addresses are not among them, since another value would be another address, nor what may hold a secret. */
+const PASSED_ON =
+  /^(?:core\.(?:askpass|sshcommand|gitproxy)|credential\.(?:.+\.)?helper|gpg\.(?:.+\.)?program|remote\..+\.(?:receivepack|uploadpack|vcs)|filter\.lfs\..+)$/;
+
 const PROTOCOLS = ['ext', 'fd', 'file', 'git', 'ssh', 'http', 'https'];
 const SHUT: readonly Override[] = [
   ['protocol.allow', 'never'],
@@ -90,7 +94,7 @@ export interface GitPrograms {
    * what has changed since the last one ended is the person's.
    */
   listUntrustedSettings(cwd: string, options: { isQuiet: boolean }): Promise<string[]>;
-  /** Lists the person's own settings of programs and places, to be passed to a program that reads the configuration again. */
+  /** Lists the person's own settings of the programs that a push runs, to be passed to a program that reads the configuration again. */
   listTrustedSettings(cwd: string): Promise<readonly Override[]>;
   /**
    * Remembers the current settings before a worker starts. `isQuiet`: no other worker is running, so the settings are
@@ -195,10 +199,7 @@ export function createGitPrograms(
       const record = kept.get(findCommonDirAround(cwd) ?? '');
       const trusted = record?.trusted ?? (await readSettings(cwd));
       return Object.entries(trusted).flatMap(([name, values]) =>
-        // Another value of an address would be another address.
-        /^(?:remote|url)\..+\.(?:url|pushurl|insteadof|pushinsteadof)$/.test(name)
-          ? []
-          : setValues(name, values),
+        PASSED_ON.test(name) ? setValues(name, values) : [],
       );
     },
 

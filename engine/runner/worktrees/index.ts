@@ -22,6 +22,7 @@ import { type FinishRequest, type FinishResult, finishWorktree } from './finish.
 import { findUserIdentity, type Git } from './git.ts';
 import type { GitPrograms } from './git-programs.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
+import { usesLfs } from './lfs.ts';
 import { isMerged } from './merge-state.ts';
 import { findOwners } from './owners.ts';
 import { listRepositories, setAsideRepositories } from './planted-repositories.ts';
@@ -148,6 +149,8 @@ export interface Worktrees {
   listUntrustedSettings: GitPrograms['listUntrustedSettings'];
   /** See `GitPrograms`. */
   listTrustedSettings: GitPrograms['listTrustedSettings'];
+  /** Whether pushing this commit means pushing objects of Git LFS first. */
+  usesLfs(repository: string, commit: string): Promise<boolean>;
   /**
    * Saves uncommitted work that a worker left and counts what it did. Call it after the worker's processes are gone.
    */
@@ -257,6 +260,7 @@ export function createWorktrees({
     findPlantedPrograms: programs.findPlantedPrograms,
     listUntrustedSettings: programs.listUntrustedSettings,
     listTrustedSettings: programs.listTrustedSettings,
+    usesLfs: (repository, commit) => usesLfs(git, repository, commit),
     async takeOverWorktree(path) {
       return (await takeOver?.takeOverAtEnd(path, { index: true }))?.problem ?? null;
     },

@@ -10,6 +10,7 @@ import { commitTree } from './commit-tree.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './foreign-commits.ts';
 import { findFallbackIdentity, type Git } from './git.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
+import { fillLfsFiles } from './lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
 import { type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
@@ -43,6 +44,8 @@ export interface PromoteResult {
   sensitive: SensitiveChange[];
   /** Whether a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
+  /** Files of Git LFS in that checkout whose content is not on this machine. */
+  missingLfs: string[];
 }
 
 const baseMovedError = (base: string): SvcError =>
@@ -217,6 +220,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
     alreadyMerged: true,
     sensitive: [],
     checkout: 'none',
+    missingLfs: [],
   };
   const after = await computePromotion(git, root, request, tips);
   if (after === null) return unchanged;
@@ -244,5 +248,6 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
     alreadyMerged: false,
     sensitive: selectSensitive(paths),
     checkout: checkout === null ? 'none' : 'updated',
+    missingLfs: checkout === null ? [] : await fillLfsFiles(git, checkout.path, paths.map(toPath)),
   };
 }

@@ -3,7 +3,7 @@ import type { Git } from './git.ts';
 /** Where a repository can be pushed to. */
 export interface Remote {
   name: string;
-  /** As git would push to it; may hold a user's name, and no password. */
+  /** As git would push to it, all addresses of several; may hold a user's name, and no password. */
   url: string;
 }
 
@@ -13,8 +13,11 @@ const hidePassword = (url: string): string => url.replace(/^([a-z+]+:\/\/[^/@:]+
 /** Lists the remotes of a repository with the addresses that they are pushed to. */
 export async function listRemotes(git: Git, repository: string): Promise<Remote[]> {
   const lines = (await git.text(repository, ['remote', '-v'])).split('\n');
-  return lines.flatMap((line) => {
+  const addresses = new Map<string, string[]>();
+  for (const line of lines) {
     const [, name, url] = /^(.+?)\t(.*) \(push\)$/.exec(line) ?? [];
-    return name === undefined || url === undefined ? [] : [{ name, url: hidePassword(url) }];
-  });
+    if (name === undefined || url === undefined) continue;
+    addresses.set(name, [...(addresses.get(name) ?? []), hidePassword(url)]);
+  }
+  return [...addresses].map(([name, urls]) => ({ name, url: urls.join(' and ') }));
 }

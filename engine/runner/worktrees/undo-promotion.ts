@@ -8,6 +8,7 @@ import {
   isBranchCheckedOut,
 } from './checkout.ts';
 import type { Git } from './git.ts';
+import { fillLfsFiles } from './lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from './refs.ts';
 import { type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { restoreBranch } from './restore.ts';
@@ -29,7 +30,11 @@ export interface UndoPromotionRequest {
 export interface UndonePromotion {
   /** Whether a checkout of the base was updated too. */
   checkout: 'updated' | 'none';
+  /** Files of Git LFS in that checkout whose content is not on this machine. */
+  missingLfs: string[];
 }
+
+const UNTOUCHED: UndonePromotion = { checkout: 'none', missingLfs: [] };
 
 const baseMovedOnError = ({ base, branch, after }: UndoPromotionRequest, found: string | null): SvcError =>
   new SvcError(
@@ -87,7 +92,7 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
     const isUndone = request.isUndoing && now !== null && !(await isAncestor(git, root, after, now));
     if (!isUndone) throw baseMovedOnError(request, now);
     await requireBranch(git, root, branch, head);
-    return { checkout: 'none' };
+    return UNTOUCHED;
   }
   const isRepeated = now === before;
   const { checkout, gitDir } = isRepeated
@@ -98,10 +103,18 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   if (!isRepeated && !(await compareAndSetRef(git, root, ref, before, after, reason)))
     throw baseMovedOnError(request, await resolveCommit(git, root, ref));
   const { path } = checkout;
-  if (path === null || !(await isBranchCheckedOut(git, { path, gitDir }, base))) return { checkout: 'none' };
+  if (path === null || !(await isBranchCheckedOut(git, { path, gitDir }, base))) return UNTOUCHED;
   // Like a switch of branches: files with other changes stay, and those to be replaced have to be as they were.
   const { code, stderr } = await git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
-  if (code === 0) return { checkout: 'updated' };
+  if (code === 0) {
+    const paths = await listChangedPaths(git, root, { from: after, to: before });
+    const missingLfs = await fillLfsFiles(
+      git,
+      path,
+      paths.map((each) => each.path),
+    );
+    return { checkout: 'updated', missingLfs };
+  }
   const why = stderr.split('\n')[0]?.replace(/^(?:fatal|error): /, '') ?? '';
   // Somebody has written there in this moment.
   const isBack = !isRepeated && (await compareAndSetRef(git, root, ref, after, before, `not undone: ${why}`));

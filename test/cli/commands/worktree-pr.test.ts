@@ -75,7 +75,8 @@ describe('pull requests', () => {
     const { session_id: session } = await client.call('task.run', { id, wait: true });
     return client.call('session.show', { session });
   }
-  const pr = (...args: string[]) => ws.svc(['worktree', 'pr', ...args], { env: { ...ws.env, ...env } });
+  const pr = (...args: string[]) =>
+    ws.svc(['worktree', 'pr', ...args, '--yes'], { env: { ...ws.env, ...env } });
 
   test('pushes that one branch to origin and opens it with title, body, evidence and task', async () => {
     const hostile = '--web $(touch /tmp/race-pwned) `id` "; rm -rf';
@@ -156,7 +157,7 @@ describe('pull requests', () => {
     assert.ok(printed.stdout.includes(`'--title=It'\\''s printed (${session.task_id})'`), printed.stdout);
     const path = join(folder, 'without');
     mkdirSync(path, { recursive: true });
-    const missing = await ws.svc(['worktree', 'pr', session.session_id], {
+    const missing = await ws.svc(['worktree', 'pr', session.session_id, '--yes'], {
       env: { ...ws.env, ...env, PATH: path },
     });
     assert.equal(missing.code, 1);
@@ -205,6 +206,30 @@ describe('pull requests', () => {
     assert.equal(behind.code, 1);
     assert.match(behind.stderr, /git push exited/);
     assert.equal(git('-C', bare, 'rev-parse', `refs/heads/${session.branch}`).trim(), other);
+  });
+
+  test('asks before anything is pushed, and says so where nobody can be asked', async () => {
+    const session = await ran('Asked first');
+    const bare = addRemote('origin');
+    const unasked = await ws.svc(['worktree', 'pr', session.session_id], { env: { ...ws.env, ...env } });
+    assert.equal(unasked.code, 2);
+    assert.match(unasked.stderr, /nobody is here to be asked before the push\nhint: .*--print.*--yes/);
+    assert.deepEqual([calls(), git('-C', bare, 'for-each-ref')], [[], '']);
+  });
+
+  test('an address that the person has changed since the last run is shown once, and pushed to', async () => {
+    const session = await ran('Another address');
+    const first = addRemote('origin');
+    await ran('a worker has run since');
+    const second = addRemote('other');
+    ws.repository.git('remote', 'remove', 'other');
+    ws.repository.git('remote', 'set-url', 'origin', second);
+    const { remotes } = await client.call('worktree.pr', { session: session.session_id });
+    assert.deepEqual(remotes, [{ name: 'origin', url: second }]);
+    const opened = await pr(session.session_id);
+    assert.equal(opened.code, 0, opened.stderr);
+    assert.equal(git('-C', first, 'for-each-ref'), '');
+    assert.match(git('-C', second, 'for-each-ref'), /svc\/s-/);
   });
 
   test('is nothing for workers, nor for what has not ended', async () => {

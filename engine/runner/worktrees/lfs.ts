@@ -1,0 +1,66 @@
+import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Git } from './git.ts';
+
+/** A pointer is shorter, and begins so (git-lfs/docs/spec.md). */
+const MOST_POINTER_BYTES = 1024;
+const POINTER = 'version https://git-lfs.github.com/spec/';
+const MOST_AT_ONCE = 500;
+
+/** Whether the files of a commit, or the repository itself, name Git LFS as a filter. */
+export const usesLfs = (git: Git, repository: string, commit: string): Promise<boolean> =>
+  git.succeeds(repository, [
+    'grep',
+    '--quiet',
+    '--no-textconv',
+    '-e',
+    'filter=lfs',
+    commit,
+    '--',
+    ':(top,glob)**/.gitattributes',
+  ]);
+
+/**
+ * Replaces pointers of Git LFS in a checkout by their content, as far as its objects are on this machine; fetches nothing.
+ * Returns the paths that remain pointers.
+ * @param paths files that have just been written, relative to the top folder
+ */
+export async function fillLfsFiles(git: Git, top: string, paths: readonly string[]): Promise<string[]> {
+  const pointers = await selectLfsFiles(
+    git,
+    top,
+    paths.filter((path) => isPointer(join(top, path))),
+  );
+  for (let at = 0; at < pointers.length; at += MOST_AT_ONCE)
+    await git.run(top, ['lfs', 'checkout', '--', ...pointers.slice(at, at + MOST_AT_ONCE)], {
+      allowFail: true,
+      env: { GIT_LFS_SKIP_SMUDGE: '0' },
+    });
+  return pointers.filter((path) => isPointer(join(top, path)));
+}
+
+/** Those that .gitattributes gives to Git LFS: another file may look like a pointer. */
+async function selectLfsFiles(git: Git, top: string, paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const { stdout } = await git.run(top, ['check-attr', '--stdin', '-z', 'filter'], {
+    allowFail: true,
+    input: paths.map((path) => `${path}\0`).join(''),
+  });
+  const fields = stdout.split('\0');
+  const filters = new Map<string, string>();
+  for (let at = 0; at + 2 < fields.length; at += 3) filters.set(fields[at] ?? '', fields[at + 2] ?? '');
+  return paths.filter((path) => filters.get(path) === 'lfs');
+}
+
+function isPointer(file: string): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile() || found.size > MOST_POINTER_BYTES || found.size < POINTER.length) return false;
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(POINTER.length);
+    readSync(fd, bytes, 0, bytes.length, 0);
+    return bytes.toString('latin1') === POINTER;
+  } finally {
+    closeSync(fd);
+  }
+}
