@@ -44,8 +44,8 @@ describe('on a terminal', () => {
   test('hostile text brings no colour and no command of its own, also where colour is asked for', async () => {
     for (const line of ['task show t-1', 'task show t-1 --color always']) {
       const { text } = await show(line, { SVC_PAGER: 'cat' });
-      assert.match(text, /^ {2}red\r$/m);
-      assert.doesNotMatch(text, /owned/);
+      assert.match(text, /^ {2}\\x1b\[31mred\\x1b\]0;owned\\x07\r$/m);
+      assert.doesNotMatch(text, /\u001b\[31mred|\u001b\]|\u0007/);
     }
   });
 

@@ -7,6 +7,8 @@ const paint = createPaint(true);
 const ESC = '\u001b';
 const HOSTILE = `${ESC}]0;owned${ESC}\\${ESC}[31mred${ESC}[2J\u009b31m\u202e`;
 
+const WRITTEN = '\\x1b]0;owned\\x1b\\\\x1b[31mred\\x1b[2J\\x9b31m\\u202e';
+
 describe('colours', () => {
   test('stand around what was made printable before: a text cannot bring its own', async () => {
     const rows = await formatRows(
@@ -15,17 +17,17 @@ describe('colours', () => {
       {},
       paint,
     );
-    assert.equal(toPrintableStyled(rows), `${ESC}[32mred${ESC}[m`);
+    assert.equal(toPrintableStyled(rows), `${ESC}[32m${WRITTEN}${ESC}[m`);
     assert.equal(
       toPrintableStyled(formatFacts([['a', HOSTILE, 'bad']], paint)),
-      `${ESC}[2ma${ESC}[m  ${ESC}[31mred${ESC}[m`,
+      `${ESC}[2ma${ESC}[m  ${ESC}[31m${WRITTEN}${ESC}[m`,
     );
   });
 
-  test('are all that is left of what would act on a terminal', () => {
+  test('are the only sequences that still act on a terminal; all others are written out', () => {
     assert.equal(
       toPrintableStyled(`${ESC}[32mgood${ESC}[m ${ESC}[5mblinks${ESC}[H\u0007`),
-      `${ESC}[32mgood${ESC}[m blinks`,
+      `${ESC}[32mgood${ESC}[m \\x1b[5mblinks\\x1b[H\\x07`,
     );
   });
 

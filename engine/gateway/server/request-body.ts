@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { HeldBytes } from './held-bytes.ts';
 
 /** Why a request is not taken. */
@@ -77,9 +76,7 @@ export function createBodyReader({
     const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
     if (encoding === 'identity' || encoding === '') return body;
     try {
-      const plain = await decompress(body, encoding, most);
-      if (!held.take(plain.length)) throw tooBusy();
-      return plain;
+      return await decompress(body, encoding, { most, held });
     } finally {
       held.give(body.length);
     }
@@ -87,24 +84,50 @@ export function createBodyReader({
 }
 
 const DECODERS = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
 };
 
-async function decompress(body: Buffer, name: string, most: number): Promise<Buffer> {
-  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
-  if (decode === undefined)
+/** Decompresses a body. Each piece is held as it comes, so that small bodies cannot grow beyond what all may take. */
+function decompress(
+  body: Buffer,
+  name: string,
+  { most, held }: { most: number; held: HeldBytes },
+): Promise<Buffer> {
+  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
+  if (create === undefined)
     throw new RefusedRequest(
       415,
       'unsupported_encoding',
       `content-encoding ${name.slice(0, 40)} is not supported`,
     );
-  try {
-    return (await decode(body, { maxOutputLength: most })) as Buffer;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
-    throw new RefusedRequest(400, 'body_invalid', `the body is not ${name}`);
-  }
+  const stream = create();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return new Promise((resolve, reject) => {
+    function fail(error: Error): void {
+      held.give(size);
+      size = 0;
+      stream.destroy();
+      reject(error);
+    }
+    stream.on('data', (chunk: Buffer) => {
+      if (stream.destroyed) return;
+      if (!held.take(chunk.length)) return fail(tooBusy());
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > most) fail(tooLarge(most));
+    });
+    stream.once('error', () => fail(new RefusedRequest(400, 'body_invalid', `the body is not ${name}`)));
+    stream.once('end', () => {
+      // The pieces and the whole are there at once for a moment.
+      if (!held.take(size)) return fail(tooBusy());
+      const whole = Buffer.concat(chunks, size);
+      held.give(size);
+      resolve(whole);
+    });
+    stream.end(body);
+  });
 }

@@ -529,7 +529,7 @@ describe('workers', () => {
     assert.ok(create.includes(`'--title=it'\\''s $(rm -rf ~) (t-1)'`), create);
     const again = prepared(ended().keys('o')).keys('j', 'y');
     const run = again.effects().find((each) => each.do === 'command');
-    assert.deepEqual(run?.do === 'command' ? run.words : null, ['worktree', 'pr', 's-1']);
+    assert.deepEqual(run?.do === 'command' ? run.words : null, ['worktree', 'pr', 's-1', '--yes']);
   });
 
   it('o lets one of several remotes be chosen, and pushes nowhere before that', () => {
@@ -554,9 +554,9 @@ describe('workers', () => {
     assert.match(lines, /1 fork \(git@github\.com:me\/r\.git\)/);
     assert.match(lines, /▶ 2 upstream/);
     assert.match(lines, /glab /);
-    assert.deepEqual(words(dash), ['worktree', 'pr', 's-1', '--remote', 'upstream']);
+    assert.deepEqual(words(dash), ['worktree', 'pr', 's-1', '--yes', '--remote', 'upstream']);
     const next = prepared(ended().keys('o'), remotes).keys('tab', 'tab', 'tab', '9');
-    assert.deepEqual(words(next), ['worktree', 'pr', 's-1', '--remote', 'fork']);
+    assert.deepEqual(words(next), ['worktree', 'pr', 's-1', '--yes', '--remote', 'fork']);
   });
 });
 

@@ -45,7 +45,7 @@ src/a.ts:12
 Why not 2?
 
 src/b.ts:3 (a line that you removed or changed; on an older version, aaaaaaaaaa)
-> ${'gone'}
+> ${'\\x1b[2Jgone'}
 Keep it.`,
   );
 });

@@ -228,4 +228,30 @@ describe('clients that are slow, strange or gone', () => {
       await small.close();
     }
   });
+
+  test('many small bodies that decompress to much share one limit of memory, and it is given back', async () => {
+    const limits = { mostRequestBytes: 8 * MB, mostHeldBytes: 16 * MB };
+    const small = await makeGateway({ settings: { mode: 'stub' }, limits });
+    const body = (pad: number): Uint8Array<ArrayBuffer> =>
+      new Uint8Array(gzipSync(JSON.stringify({ ...CHAT, pad: 'x'.repeat(pad) })));
+    const post = async (bytes: Uint8Array<ArrayBuffer>): Promise<number> => {
+      const headers = { authorization: `Bearer ${small.runKey}`, 'content-encoding': 'gzip' };
+      const answer = await fetch(`${small.url}${chat}`, { method: 'POST', headers, body: bytes });
+      await answer.text();
+      return answer.status;
+    };
+    try {
+      const large = body(7 * MB);
+      assert.ok(large.length < 16 * 1024);
+      const statuses = await Promise.all(Array.from({ length: 40 }, () => post(large)));
+      assert.ok(statuses.includes(503), `some wait outside: ${statuses}`);
+      assert.deepEqual(
+        statuses.filter((status) => status !== 200 && status !== 503),
+        [],
+      );
+      for (let turn = 0; turn < 3; turn += 1) assert.equal(await post(large), 200, 'it is given back');
+    } finally {
+      await small.close();
+    }
+  });
 });

@@ -9,7 +9,7 @@ import {
   listSources,
   readSource,
 } from '../../../../engine/knowledge/sources/index.ts';
-import { createSourceParser } from '../../../../engine/knowledge/sources/parse.ts';
+import { createSourceParser, LONGEST_PARSE_MS } from '../../../../engine/knowledge/sources/parse.ts';
 import { gitEnvironment, openTestGit, temporaryFolder } from '../../../support/git.ts';
 
 const folder = temporaryFolder();
@@ -161,6 +161,22 @@ describe('the parser', () => {
     const element = parser.parse('tsx', 'const a = (\n  <B<C> />\n);\n')!;
     assert.equal(element.errors, 0);
     assert.ok(parser.parse('typescript', 'interface A<in out T> { ((( ')!.errors > 0);
+    parser.close();
+  });
+
+  test('reads the clock at every call of the parser, since a hundred steps may take a second', async (t) => {
+    const parser = await createSourceParser();
+    await parser.load(['typescript']);
+    const text = 'export const a = 1;\n'.repeat(100);
+    assert.equal(parser.parse('typescript', text)?.errors, 0);
+    let looks = 0;
+    t.mock.method(performance, 'now', () => {
+      looks += 1;
+      return looks * LONGEST_PARSE_MS;
+    });
+    assert.equal(parser.parse('typescript', text), null, 'it is late at the second look');
+    assert.ok(looks <= 4, `${looks} looks`);
+    t.mock.restoreAll();
     parser.close();
   });
 

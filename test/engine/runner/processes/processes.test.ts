@@ -214,6 +214,7 @@ describe('liveness (R6)', () => {
       pid: 42,
       ppid: 7,
       pgid: 9,
+      sid: 0,
       zombie: false,
       start: '4711',
     });
