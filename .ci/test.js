@@ -48,6 +48,7 @@ const APART = [
   'cli/commands/trust',
   'cli/completion',
   'cli/doctor',
+  'cli/hung-engine',
   'cli/mcp/bridge',
   'cli/neighbours',
   'cli/package',

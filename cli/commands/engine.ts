@@ -189,36 +189,64 @@ const up = defineCommand({
   },
 });
 
+const downFlags = {
+  stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' },
+  force: {
+    type: 'boolean',
+    about: 'kill an engine that does not answer; what it has acknowledged is kept',
+  },
+} as const;
+
 const down = defineCommand({
   name: 'down',
   about: 'stop the engine; workers go on and are adopted at the next start',
-  flags: { stopWorkers: { type: 'boolean', about: 'end the workers too; their work so far is kept' } },
-  examples: ['down', 'down --stop-workers'],
+  flags: downFlags,
+  examples: ['down', 'down --stop-workers', 'down --force'],
   async run(context) {
-    const client = await context.engine({ start: false }).catch(async (error: unknown) => {
-      // The supervisor may be about to restart it.
-      if (asSvcError(error).code === 'engine_not_running' && (await stopSupervisor(context))) return null;
-      throw error;
-    });
-    if (client === null) {
+    try {
+      await stopEngine(context);
+    } catch (error) {
+      const { code } = asSvcError(error);
+      const isAway = code === 'engine_unreachable' || code === 'engine_not_running';
+      if (!context.flags.force || !isAway) throw error;
+      (await ownSeat()).refuseInsideRun('svc down --force', context.env);
+      const killed = await (await launching()).killEngine(findWorkspace(context), context.env);
+      if (killed.length === 0) throw error;
+      for (const pid of killed) await waitForEnd(pid);
       context.result(
-        { pid: null, left: [] },
-        () => 'stopped: the engine had crashed, and is not started again',
+        { killed, left: [] },
+        () => `killed (pid ${killed.join(', ')}): it did not answer; workers continue`,
       );
-      return;
     }
-    const { pid } = client.welcome;
-    const { supervisor } = await client.call('engine.status');
-    const { left } = await client.call('engine.stop', {
-      stop_workers: context.flags.stopWorkers,
-    });
-    await client.closed;
-    for (const each of [pid, supervisor]) if (each !== null) await waitForEnd(each);
-    context.result({ pid, left }, () =>
-      left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
-    );
   },
 });
+
+async function stopEngine(context: Context<typeof downFlags>): Promise<void> {
+  const { stopWorkers, force } = context.flags;
+  const client = await context.engine({ start: false }).catch(async (error: unknown) => {
+    // The supervisor may be about to restart it.
+    const hasCrashed = asSvcError(error).code === 'engine_not_running';
+    if (hasCrashed && !force && (await stopSupervisor(context))) return null;
+    throw error;
+  });
+  if (client === null) {
+    context.result(
+      { pid: null, left: [] },
+      () => 'stopped: the engine had crashed, and is not started again',
+    );
+    return;
+  }
+  const { pid } = client.welcome;
+  const { supervisor } = await client.call('engine.status');
+  const { left } = await client.call('engine.stop', { stop_workers: stopWorkers });
+  await client.closed;
+  if (context.signal.aborted)
+    throw new SvcError('cancelled', `the engine (pid ${pid}) is stopping, and was not waited for`);
+  for (const each of [pid, supervisor]) if (each !== null) await waitForEnd(each);
+  context.result({ pid, left }, () =>
+    left.length === 0 ? `stopped (pid ${pid})` : `stopped (pid ${pid}); still working: ${left.join(', ')}`,
+  );
+}
 
 async function waitForEnd(pid: number): Promise<void> {
   for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) await delay(25);

@@ -80,9 +80,21 @@ export interface ConnectOptions {
 /** JSON-RPC 2.0, section 5.1. */
 const METHOD_NOT_FOUND = -32601;
 
+const PING_ID = 'ping';
+const PING = `${JSON.stringify({ jsonrpc: '2.0', id: PING_ID, method: 'ping' })}\n`;
+
 /** How often a connection that ends before its welcome is retried: its engine is stopping or crashing. */
 const TRIES = 40;
 const PAUSE_MS = 50;
+/** How long an engine may take to welcome a client, ms. */
+const WELCOME_MS = 5000;
+/** How often a client that waits for an answer looks whether the engine has said anything, ms. */
+const LISTEN_MS = 2500;
+/** After so many silent looks in a row the engine counts as hung. At the first of them it is asked for a sign of life. */
+const SILENT_LOOKS = 3;
+/** How long a command that was told to stop may take to end what it has begun, ms; then its connection is cut. */
+const STOP_MS = 1000;
+
 /** How long to wait for an engine that others start; a restart takes less than a second. */
 const PATIENCE_MS = 30_000;
 
@@ -110,10 +122,11 @@ export async function connectToEngine(options: ConnectOptions): Promise<EngineCl
     const { data, socket, record, isConfined } = await locateEngine({ root, file }, env);
     const open = socket === null ? null : await openSocket(socket).catch(ignoreAbsent);
     try {
-      if (open) return await openClient(open, options);
+      if (open) return await openClient(open, options, { root, pid: record?.pid ?? null });
     } catch (error) {
-      // Only a connection that ended without an answer is retried.
-      const isLost = open?.destroyed === true && asSvcError(error).code === 'engine_unreachable';
+      const { code, data: details } = asSvcError(error);
+      // Only a connection that ended without an answer is retried, and an engine that hangs does not end it.
+      const isLost = open?.destroyed === true && code === 'engine_unreachable' && details.hung !== true;
       open?.destroy();
       if (!isLost || tries >= TRIES || performance.now() >= end) throw error;
     }
@@ -166,9 +179,17 @@ function ignoreAbsent(error: NodeJS.ErrnoException): null {
   throw new SvcError('engine_unreachable', `cannot reach the engine: ${error.message}`, { cause: error });
 }
 
+/** The error for an engine that is connected and says nothing: it is stopped, or waits for a disk. */
+const hungError = ({ root, pid }: { root: string; pid: number | null }): SvcError =>
+  new SvcError('engine_unreachable', `the engine of ${root} (pid ${pid ?? 'unknown'}) does not answer`, {
+    hint: 'wait and try again; svc down --force ends it, svc up starts another, and workers continue',
+    data: { hung: true, pid },
+  });
+
 async function openClient(
   socket: Socket,
-  { cwd, env, via = 'cli', attends = false, patienceMs }: ConnectOptions,
+  { cwd, env, via = 'cli', attends = false, patienceMs, signal: stopped }: ConnectOptions,
+  place: { root: string; pid: number | null },
 ): Promise<EngineClient> {
   const listeners = new Map<number, (notification: Notification) => void>();
   /** Notifications that arrived before the answer that began their subscription. */
@@ -176,21 +197,37 @@ async function openClient(
   const rpc = new JSONRPCClient((request) => {
     socket.write(`${JSON.stringify(request)}\n`);
   });
-  let isLate = false;
-  /** Why the engine refused this connection. */
+  /** Why the engine refused this connection, or why we have cut it. */
   let refused: SvcError | null = null;
   const connectionLostError = () =>
     refused ??
-    new SvcError(
-      'engine_unreachable',
-      isLate ? 'the engine does not answer' : 'the connection to the engine ended',
-      { hint: 'svc status' },
-    );
-  const closeLate = (): void => {
-    isLate = true;
+    new SvcError('engine_unreachable', 'the connection to the engine ended', { hint: 'svc status' });
+  const cutConnection = (why: SvcError): void => {
+    refused ??= why;
     socket.destroy();
   };
-  const late = patienceMs === undefined ? undefined : setTimeout(closeLate, patienceMs);
+  const cutHung = (): void => cutConnection(hungError(place));
+  const late = patienceMs === undefined ? undefined : setTimeout(cutHung, patienceMs);
+  const unwelcome = setTimeout(cutHung, WELCOME_MS);
+  let isWelcome = false;
+  let stopping: NodeJS.Timeout | undefined;
+  const cutStopped = (): void => cutConnection(new SvcError('cancelled', 'the command was told to stop'));
+  const onStop = (): void => {
+    if (isWelcome) stopping = setTimeout(cutStopped, STOP_MS).unref();
+    else cutStopped();
+  };
+  stopped?.addEventListener('abort', onStop, { once: true });
+  let pending = 0;
+  let silentLooks = 0;
+  // Counted in looks and not by the clock: this process may have been stopped itself.
+  const listening = setInterval(() => {
+    if (pending === 0) return;
+    silentLooks += 1;
+    // Whatever it answers is a sign of life.
+    if (silentLooks === 1) socket.write(PING);
+    else if (silentLooks > SILENT_LOOKS) cutHung();
+  }, LISTEN_MS);
+  listening.unref();
 
   const progress = new Map<unknown, (message: string) => void>();
 
@@ -200,6 +237,7 @@ async function openClient(
       refused = errorFromWire(message.error);
       return;
     }
+    if (message.id === PING_ID) return;
     if (message.method === undefined) {
       rpc.receive(message as never);
       return;
@@ -216,16 +254,23 @@ async function openClient(
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   void closed.then(() => {
     clearTimeout(late);
+    clearTimeout(unwelcome);
+    clearTimeout(stopping);
+    clearInterval(listening);
+    stopped?.removeEventListener('abort', onStop);
     rpc.rejectAllPendingRequests(connectionLostError().message);
   });
-  socket.on(
-    'data',
-    createLineSplitter(receiveLine, () => socket.destroy()),
-  );
+  const splitLines = createLineSplitter(receiveLine, () => socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    silentLooks = 0;
+    splitLines(chunk);
+  });
   socket.on('error', () => socket.destroy());
 
   async function sendRequest<T>(method: string, input: object = {}): Promise<T> {
     if (!socket.writable) throw connectionLostError();
+    if (pending === 0) silentLooks = 0;
+    pending += 1;
     try {
       return (await rpc.request(method, input)) as T;
     } catch (error) {
@@ -240,6 +285,8 @@ async function openClient(
         );
       }
       throw errorFromWire(error as { message: string; data?: unknown });
+    } finally {
+      pending -= 1;
     }
   }
 
@@ -263,6 +310,8 @@ async function openClient(
 
   const hello = buildHello({ cwd, env, via, attends });
   const welcome = await sendRequest<Wire<Welcome>>('hello', hello);
+  isWelcome = true;
+  clearTimeout(unwelcome);
 
   return {
     welcome,

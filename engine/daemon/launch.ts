@@ -54,6 +54,25 @@ export function signalSupervisor({ pid }: { pid: number }, signal: 'SIGHUP' | 'S
   }
 }
 
+/**
+ * Kills an engine that does not answer, and its supervisor, which would start it again. Returns the pids of those that ran: a
+ * pid that belongs to another process by now is left alone. Throws as `locateEngine`.
+ */
+export async function killEngine(
+  place: { root: string; file: string },
+  env: NodeJS.ProcessEnv,
+): Promise<number[]> {
+  const { record } = await locateEngine(place, env);
+  if (record === null) return [];
+  const { pid, process: own, supervisor } = record;
+  // First the one that would start it again.
+  const named = [supervisor, own === null ? null : { pid, pidStart: own.start }];
+  const running = named.flatMap((each) => (each !== null && isStillRunning(each) ? [each.pid] : []));
+  // A stopped process hears nothing else.
+  for (const each of running) process.kill(each, 'SIGKILL');
+  return running;
+}
+
 interface StartOptions {
   /** Program and arguments that host the engine. */
   command: readonly string[];
