@@ -1,4 +1,6 @@
+import { sep } from 'node:path';
 import {
+  agentPrograms,
   asSvcError,
   connectToEngine,
   type EngineClient,
@@ -37,16 +39,29 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     return await runCommandLine(argv, around);
   } catch (thrown) {
     // `svc tool` speaks of tools.
-    const { error, code } = reportError(thrown, argv[0] === 'tool' ? 'tools' : 'commands', around);
+    const { error, code } = await reportError(thrown, argv[0] === 'tool' ? 'tools' : 'commands', around);
     if (isJson) around.stdout.write(`${toPrintableJson({ error })}\n`);
     return code;
   }
 }
 
+/** Adds to the hint of a missing program that this command would find it: the engine keeps the PATH of its start. */
+async function findPathHint({ data }: SvcError, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const { program } = data;
+  if (typeof program !== 'string') return null;
+  const { findProgram } = await agentPrograms();
+  return findProgram(program, { cwd: sep, path: env.PATH }) === undefined
+    ? null
+    : `${program} is on your PATH, and not on that of the engine: svc down, then svc up; workers continue`;
+}
+
 /** Says on stderr what went wrong, and returns it as JSON has it, with the exit code. */
-function reportError(thrown: unknown, reader: Reader, { env, stderr }: Surroundings) {
-  const { code, message, data, cause, hint: words } = asSvcError(thrown);
-  const hint = words === undefined ? null : renderWords(words, reader);
+async function reportError(thrown: unknown, reader: Reader, { env, stderr }: Surroundings) {
+  const error = asSvcError(thrown);
+  const { code, message, data, cause, hint: words } = error;
+  const isMissing = code === 'tool_missing' || code === 'agent_not_found';
+  const pathHint = isMissing ? await findPathHint(error, env) : null;
+  const hint = pathHint ?? (words === undefined ? null : renderWords(words, reader));
   stderr.write(`error: ${toPrintableMessage(localizeTimes(message))}\n`);
   if (hint !== null) stderr.write(`hint: ${toPrintableMessage(localizeTimes(hint))}\n`);
   if (code === 'internal' && env.DEBUG) stderr.write(`${(cause as Error)?.stack ?? ''}\n`);
@@ -149,7 +164,7 @@ async function runForEach(command: Command, context: Context, around: Surroundin
       });
       exitCode ||= code ?? 0;
     } catch (thrown) {
-      const { error, code } = reportError(thrown, 'commands', around);
+      const { error, code } = await reportError(thrown, 'commands', around);
       results.push({ argument, error });
       exitCode ||= code;
     }

@@ -7,6 +7,7 @@ import { circuitOperations } from './agents/operations.ts';
 import { createOperations } from './api/dispatcher.ts';
 import type { ApiOf, Operations, OwnWork } from './api/operation.ts';
 import { createToolCalls, toolOperations } from './api/tool-operations.ts';
+import { homeOfUser } from './base/account.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { keepAliveDuring } from './base/keep-alive.ts';
@@ -94,6 +95,10 @@ const GIB = 1024 ** 3;
 export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
 
+/** Workers find their git identity and their logins by HOME, which a service manager may not set. */
+const withHome = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  env.HOME ? env : { ...env, HOME: homeOfUser(env) };
+
 function describeOwnProcess({
   readStartTime,
   readOwnLogin,
@@ -104,7 +109,7 @@ function describeOwnProcess({
 
 /** Opens a workspace: finds its data folder to be this machine's own, takes its lock, has its rooms built, and takes over what an earlier host left. */
 export async function openEngine(options: OpenOptions) {
-  const env = options.env ?? process.env;
+  const env = withHome(options.env ?? process.env);
   const clock = options.clock ?? systemClock;
   const startedAt = new Date(clock.now()).toISOString();
   const keeper = createConfigKeeper({
@@ -220,6 +225,7 @@ export async function openEngine(options: OpenOptions) {
       receiverProblem: receiver.problem(),
       supervisor: findOwnSupervisor(env),
       secrets: findSecrets(config(), lookup),
+      environment: { path: env.PATH ?? null, home: env.HOME ?? null },
       tasks: tasks.counts(),
       decisionsPending: board.decisions.count('pending'),
       asksOpen: bus.asks.counts().open,

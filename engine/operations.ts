@@ -18,6 +18,8 @@ export interface EngineStatus {
   supervisor: number | null;
   /** The variables that hold secrets, and whether the engine has them: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; isSet: boolean }[];
+  /** Where the engine looks for programs and files: its environment is that of its start. */
+  environment: { path: string | null; home: string | null };
   tasks: Record<string, number>;
   decisionsPending: number;
   /** Questions of workers that nobody has answered. */

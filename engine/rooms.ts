@@ -174,9 +174,6 @@ export function createRooms(ground: Ground): Rooms {
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });
   const processes = createProcesses({ containment, lostEngine: ground.lostEngine });
-  const agents = createAgents({ root, config, env, waitingKeys: ground.waitingKeys });
-  const runSockets = createRunSockets({ root, version, env });
-  closing(runSockets.close);
   const secretNames = () => [...listSecretVariables(config()), ...listProviderVariables(config())];
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>
@@ -185,6 +182,15 @@ export function createRooms(ground: Ground): Rooms {
       { SVC_HOME: resolveMachineHome(env), [ENGINE_MARK]: workspaceMark(paths.data), ...extra },
       secretNames(),
     );
+  const agents = createAgents({
+    root,
+    config,
+    env,
+    workerEnvironment: childEnvironment,
+    waitingKeys: ground.waitingKeys,
+  });
+  const runSockets = createRunSockets({ root, version, env });
+  closing(runSockets.close);
   // A worker can write the filters and drivers that git runs in its repository; they see what git sees.
   const git = { env: childEnvironment(), agentsDir: paths.agents } satisfies GitAccess;
   const worktrees = createWorktrees(git);

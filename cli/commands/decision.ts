@@ -95,6 +95,12 @@ function formatPlan(plan: Wire<TaskPlan>): (readonly [name: string, value: strin
     ['folder', plan.folder],
     ['how', [plan.transport, plan.auth, plan.profile].filter((each) => each !== null).join(' · ')],
     [
+      'pays',
+      plan.key_before_login === null
+        ? null
+        : `the account of ${plan.key_before_login}, not the login of ${plan.agent}`,
+    ],
+    [
       'worktree',
       plan.base === null
         ? null

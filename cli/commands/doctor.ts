@@ -1,8 +1,9 @@
-import { configuration, toPrintable } from '../../engine/index.ts';
+import { configuration, toPrintable, version } from '../../engine/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Check, reportWarning } from '../doctor/check.ts';
 import { checkClock, checkData } from '../doctor/data.ts';
 import { checkAddresses, checkEngine, checkLink, checkSupervision } from '../doctor/engine.ts';
+import { checkEngineEnvironment, checkPayers } from '../doctor/environment.ts';
 import {
   checkAgents,
   checkGit,
@@ -50,6 +51,9 @@ export const doctorCommand: Command = defineCommand({
       ...machine,
       ...(running === null ? listUnchecked(configured) : [running.check]),
       ...(engine === null ? [] : [...checkSupervision(engine), ...checkLink(engine)]),
+      ...(engine === null || workspace === null || engine.version !== version
+        ? []
+        : await checkEngineEnvironment(engine, workspace)),
       ...place,
       ...addresses,
       ...(workspace === null ? [] : [...checkSecrets(workspace, engine), ...checkReceiverProfile(workspace)]),
@@ -58,6 +62,7 @@ export const doctorCommand: Command = defineCommand({
       ...strict,
       ...(workspace === null ? [] : [checkConsent(workspace, place)]),
       ...runs,
+      ...(await checkPayers(env, Object.keys(workspace?.loaded.config.agents.cmds ?? {}))),
       ...(workspace === null ? [] : await checkProjects(workspace)),
       ...agents,
       checkClock(workspace, engine),

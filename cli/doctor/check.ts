@@ -33,6 +33,8 @@ export interface RunningEngine {
   supervisor: number | null;
   /** As the engine has them: it keeps the environment that it was started with. */
   secrets: { key: string; name: string; is_set: boolean }[];
+  /** Of its start as well. */
+  environment: { path: string | null; home: string | null };
   /** Null while it is being found out. */
   containment: 'cgroup' | 'pidns' | 'marks' | null;
   link: LinkFacts;

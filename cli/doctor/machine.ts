@@ -1,4 +1,4 @@
-import { agentPrograms, asSvcError, doctorChecks, toPrintable } from '../../engine/index.ts';
+import { agentPrograms, asSvcError, doctorChecks, renderLogLine, toPrintable } from '../../engine/index.ts';
 import {
   type Check,
   isAtLeast,
@@ -148,7 +148,7 @@ export async function checkAgents(env: NodeJS.ProcessEnv, workspace: Workspace |
 async function readVersion(path: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const line = (await readOutput(path, ['--version'], { env })).trim().split('\n')[0] ?? '';
-    return line === '' ? 'installed' : toPrintable(line).slice(0, 80);
+    return line === '' ? 'installed' : renderLogLine(line).slice(0, 80);
   } catch (error) {
     const { killed } = error as { killed?: boolean };
     return killed ? 'installed, gives no version within 5 s' : 'installed, gives no version';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
+import { findKeyBeforeLogin } from './find-payer.ts';
 import { detectAgents } from './presets/detect.ts';
 import { findPreset } from './presets/index.ts';
 import { checkHeadlessCommand, splitCommand } from './template.ts';
@@ -115,6 +116,8 @@ export interface Agents {
   checkInstalled(agent: string, project: string | null): void;
   /** Whose credentials a run of it has. */
   findAuth(agent: string): Auth;
+  /** See `findKeyBeforeLogin`. */
+  findKeyBeforeLogin(agent: string): string | null;
   /** Absolute folder; null is the workspace's own project. Throws `unknown_project`. */
   resolveFolder(project: string | null): string;
   /** Resolves a project's id: null for the workspace's own, even when named. Throws `unknown_project`. */
@@ -128,6 +131,8 @@ export function createAgents(deps: {
   config(): AgentsConfig;
   /** Where the programs are looked for. */
   env: NodeJS.ProcessEnv;
+  /** The environment of a worker. */
+  workerEnvironment(): NodeJS.ProcessEnv;
   /** Keys of svc.yaml that wait for consent: an agent that is not found may be defined there. */
   waitingKeys(): readonly string[];
   overrides?: AgentOverrides;
@@ -198,7 +203,7 @@ export function createAgents(deps: {
         hint:
           installed.length === 0
             ? 'no agent is installed here; svc agents shows those that are known'
-            : `installed: ${installed.join(', ')}`,
+            : `installed: ${installed.join(', ')}; the engine has the PATH that it was started with`,
         data: { agent, program, installed },
       });
     },
@@ -225,6 +230,7 @@ export function createAgents(deps: {
       if (gateway_route === false) return 'account';
       return ownValue(auth ?? {}, agent) ?? findPreset(agent)?.auth ?? 'account';
     },
+    findKeyBeforeLogin: (agent) => findKeyBeforeLogin(agent, deps.workerEnvironment()),
     resolveFolder,
     resolveProjectId(project) {
       resolveFolder(project);

@@ -16,6 +16,8 @@ export interface RunPlan {
   race: { agent: string; command: string | null }[] | null;
   transport: 'subprocess' | 'acp' | null;
   auth: 'account' | 'gateway' | null;
+  /** The variable whose key the agent uses instead of the login that there is, so that another account pays; null for none. */
+  keyBeforeLogin: string | null;
   /** The guard profile that it would run under. */
   profile: string;
   /** The agent's circuit is open until then, because its runs kept failing. */

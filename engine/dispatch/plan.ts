@@ -70,12 +70,14 @@ export async function planRun(
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
+  const auth = agent === null ? null : options.gatewayBypass ? 'account' : agents.findAuth(agent);
   return {
     agent,
     command: command?.template ?? null,
     race,
     transport: command?.transport ?? null,
-    auth: agent === null ? null : options.gatewayBypass ? 'account' : agents.findAuth(agent),
+    auth,
+    keyBeforeLogin: agent === null || auth !== 'account' ? null : agents.findKeyBeforeLogin(agent),
     profile,
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,

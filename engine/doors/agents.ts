@@ -1,3 +1,4 @@
+export { findKeyBeforeLogin } from '../agents/find-payer.ts';
 /** Agent presets, which of their programs are installed, and how one is started for a person. */
 export { describeAbility } from '../agents/presets/ability.ts';
 export { detectAgents } from '../agents/presets/detect.ts';

@@ -20,8 +20,17 @@ export const describeRunMode = ({
 }: Pick<SessionRow, 'transport' | 'auth' | 'profile'>): string =>
   [transport, auth, profile].filter((each) => each !== null).join(' · ');
 
-const describeCost = ({ agent, auth, race }: Plan): string =>
-  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${auth === null ? '' : auth === 'gateway' ? ', through the gateway' : ', on its own account'}; what it spends is told while it runs`;
+const describeAccount = ({ auth, key_before_login: key }: Plan): string =>
+  auth === null
+    ? ''
+    : auth === 'gateway'
+      ? ', through the gateway'
+      : key === null
+        ? ', on its own account'
+        : `, paid by the account of ${key} and not by its login`;
+
+const describeCost = ({ agent, race, ...plan }: Plan): string =>
+  `${race === null ? `one run of ${agent ?? 'an agent'}` : `a run each of ${race.length} agents`}${describeAccount({ agent, race, ...plan })}; what it spends is told while it runs`;
 
 /** Commands of the project that run outside the sandbox. A person reads them before consenting. */
 const listCarriedFacts = ({ carries }: Plan): [name: string, text: string | null, style?: Style][] =>

@@ -73,6 +73,7 @@ export const claude: Preset = {
     return { args, env: more, files: [] };
   },
   auth: 'account',
+  keysBeforeLogin: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
   home: {
     ...shareHomeFolder('.claude', {
       login: ['.credentials.json'],

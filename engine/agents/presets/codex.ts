@@ -74,6 +74,7 @@ export const codex: Preset = {
     };
   },
   auth: 'account',
+  keysBeforeLogin: ['CODEX_API_KEY'],
   home: shareHomeFolder('.codex', {
     login: ['auth.json'],
     settings: ['config.toml', 'AGENTS.md', 'prompts', 'rules', 'skills'],

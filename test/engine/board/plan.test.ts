@@ -56,6 +56,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
       auth: 'account',
       profile: 'lite',
       held_back: null,
+      key_before_login: null,
       project: 'docs',
       folder: join(ws.root, 'docs'),
       inplace: false,
