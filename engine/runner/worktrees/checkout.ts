@@ -1,7 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { carefulEnvironment } from './contents.ts';
 import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
+import { listFlagged, withoutFlags } from './index-flags.ts';
 import { verifyToplevel } from './inspect.ts';
 import { branchRef } from './refs.ts';
 import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from './repository.ts';
@@ -66,20 +68,23 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
   const gitDir = await verifyToplevel(git, found);
   const operation = findOperation(gitDir);
   if (operation !== null) return without(blockedCheckout(found, `is in the middle of a ${operation}`));
-  const { stdout } = await git.run(found, [
-    'status',
-    '--porcelain=v1',
-    '-z',
-    '--no-renames',
-    '--untracked-files=no',
-    NOT_INSIDE,
-  ]);
-  const records = splitRecords(stdout);
+  const records = await listChangedRecords(git, found, gitDir);
   const unmerged = records.filter(isUnmerged).map(toPath);
   if (unmerged.length > 0)
     return without(blockedCheckout(found, `has conflicts in ${listFirstPaths(unmerged)}`, unmerged));
   const checkout: Checkout = { state: 'clean', path: found, paths: [], reason: null };
   return { checkout, gitDir, changed: records.map(toPath) };
+}
+
+/** Lists the tracked files with uncommitted changes, as `git status` records, whatever the index says of them. */
+async function listChangedRecords(git: Git, path: string, gitDir: string): Promise<string[]> {
+  const place = { path, gitDir };
+  const env = carefulEnvironment(path);
+  const status = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=no', NOT_INSIDE];
+  const { stdout } = await withoutFlags(git, place, await listFlagged(git, place, env), env, (own) =>
+    git.run(path, status, { env: own }),
+  );
+  return splitRecords(stdout);
 }
 
 const toPath = (record: string): string => record.slice(3);

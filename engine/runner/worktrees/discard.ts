@@ -7,6 +7,7 @@ import { type Contents, gitDirEnvironment, readContents } from './contents.ts';
 import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { type Git, withEnvironment } from './git.ts';
 import { keepIgnoredFiles, returnIgnoredFiles } from './ignored.ts';
+import { clearFlags } from './index-flags.ts';
 import { gitDirOfWorktree } from './inspect.ts';
 import { listSessionWorktrees, type Pairing } from './listing.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
@@ -56,12 +57,13 @@ export interface DiscardResult {
 async function saveFiles(
   git: Git,
   place: ExactPlace,
-  { changed, untracked }: Contents,
+  { changed, untracked, flagged }: Contents,
   { head, message }: { head: string; message: string },
 ): Promise<string | null> {
   const { path, gitDir } = place;
   if (changed.length === 0 && untracked.length === 0) return null;
   const tree = await withExactFiles(git, place, head.length, async (exact) => {
+    await clearFlags(exact, path, flagged, {});
     await exact.run(path, ['add', '--all', '--', '.']);
     return exact.text(path, ['write-tree']);
   });

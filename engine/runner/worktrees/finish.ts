@@ -123,10 +123,10 @@ async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspe
   // Without an index every file would look new.
   if (!existsSync(join(gitDir, 'index'))) await repair();
   try {
-    return await readContents(git, path);
+    return await readContents(git, path, gitDir);
   } catch (error) {
     if (!(await repair())) throw error;
-    return readContents(git, path);
+    return readContents(git, path, gitDir);
   }
 }
 
@@ -160,7 +160,7 @@ export async function finishWorktree(
     if (inside !== null && inside.length === 0) removeStaleLocks(look, branch);
     const operation = findOperation(gitDir);
     const contents = await readContentsAtEnd(git, path, look);
-    const { nested } = contents;
+    const { nested, flagged } = contents;
     result = { ...result, operation, nested };
 
     const isOnBranch = ref === branchRef(branch);
@@ -173,6 +173,7 @@ export async function finishWorktree(
           headTree: look.tree,
           onBranch: isOnBranch ? ref : null,
           nested,
+          flagged,
           message,
           ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });

@@ -329,8 +329,8 @@ export function createWorktrees({
     },
     async countUncommitted(path) {
       await followBranch(`${SESSION_PREFIX}${basename(path)}`);
-      await inspectWorktree(git, path);
-      const { changed, untracked } = await listUncommitted(git, path);
+      const { gitDir } = await inspectWorktree(git, path);
+      const { changed, untracked } = await listUncommitted(git, path, gitDir);
       return changed.length + untracked.length;
     },
   };

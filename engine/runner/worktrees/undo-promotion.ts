@@ -8,6 +8,7 @@ import {
   isBranchCheckedOut,
 } from './checkout.ts';
 import type { Git } from './git.ts';
+import { withMarksAside } from './index-flags.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from './refs.ts';
 import { type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { restoreBranch } from './restore.ts';
@@ -100,7 +101,11 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   const { path } = checkout;
   if (path === null || !(await isBranchCheckedOut(git, { path, gitDir }, base))) return { checkout: 'none' };
   // Like a switch of branches: files with other changes stay, and those to be replaced have to be as they were.
-  const { code, stderr } = await git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
+  const readTree = () => git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
+  const listTouched = async () =>
+    (await listChangedPaths(git, root, { from: after, to: before })).map((each) => each.path);
+  const { code, stderr } =
+    gitDir === null ? await readTree() : await withMarksAside(git, { path, gitDir }, listTouched, readTree);
   if (code === 0) return { checkout: 'updated' };
   const why = stderr.split('\n')[0]?.replace(/^(?:fatal|error): /, '') ?? '';
   // Somebody has written there in this moment.
