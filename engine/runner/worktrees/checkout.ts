@@ -11,12 +11,15 @@ import { readRegularFile } from './traps.ts';
 
 /** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {
-  /** `none`: the branch is not checked out. `dirty`: the checkout cannot be updated. */
-  state: 'none' | 'clean' | 'dirty';
+  /**
+   * `none`: the branch is not checked out. `changed`: it has uncommitted changes, which an update leaves as they are.
+   * `dirty`: the checkout cannot be updated.
+   */
+  state: 'none' | 'clean' | 'changed' | 'dirty';
   path: string | null;
-  /** The files that prevent the update, if files are the reason. */
+  /** The files with uncommitted changes: where it is dirty, those that prevent the update. */
   paths: string[];
-  /** Why it cannot be updated, as the end of a sentence about the checkout. */
+  /** Why it is not clean, as the end of a sentence about the checkout. */
   reason: string | null;
 }
 
@@ -72,9 +75,22 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
   const unmerged = records.filter(isUnmerged).map(toPath);
   if (unmerged.length > 0)
     return without(blockedCheckout(found, `has conflicts in ${listFirstPaths(unmerged)}`, unmerged));
-  const checkout: Checkout = { state: 'clean', path: found, paths: [], reason: null };
-  return { checkout, gitDir, changed: records.map(toPath) };
+  const changed = records.map(toPath);
+  return { checkout: describeFollower(found, changed), gitDir, changed };
 }
+
+const describeFollower = (path: string, changed: string[]): Checkout =>
+  changed.length === 0
+    ? { state: 'clean', path, paths: [], reason: null }
+    : {
+        state: 'changed',
+        path,
+        paths: changed,
+        reason: `has changes that stay as they are: ${listFirstPaths(changed)}`,
+      };
+
+/** Whether a checkout is there and can be updated, as far as is known. */
+const canFollow = ({ state }: Checkout): boolean => state === 'clean' || state === 'changed';
 
 /** Lists the tracked files with uncommitted changes, as `git status` records, whatever the index says of them. */
 async function listChangedRecords(git: Git, path: string, gitDir: string): Promise<string[]> {
@@ -99,8 +115,8 @@ export function checkTouchedFiles(
   { checkout, changed }: Pick<FoundCheckout, 'checkout' | 'changed'>,
   touched: readonly string[],
 ): Checkout {
-  const { path, state } = checkout;
-  if (path === null || state !== 'clean' || changed.length === 0) return checkout;
+  const { path } = checkout;
+  if (path === null || !canFollow(checkout) || changed.length === 0) return checkout;
   const files = new Set(touched);
   const filesAndFolders = new Set(touched.flatMap(listAbove));
   // A file in the place of a folder, and the other way round, is in the way as well.
@@ -132,8 +148,8 @@ export async function checkRoomForFiles(
   checkout: Checkout,
   added: readonly string[],
 ): Promise<Checkout> {
-  const { path, state } = checkout;
-  if (path === null || state !== 'clean') return checkout;
+  const { path } = checkout;
+  if (path === null || !canFollow(checkout)) return checkout;
   const taken = [...new Set(added.flatMap((name) => findObstacle(path, name) ?? []))].slice(0, MAX_ASKED);
   if (taken.length === 0) return checkout;
   // Git moves tracked files out of the way itself. Ignored files count too: a user's file is never replaced silently.
