@@ -59,7 +59,7 @@ function findExcludePlace(folder: string): ExcludePlace | null {
 }
 
 /** Makes a path a pattern of git that matches just that path. */
-const escapePattern = (path: string): string => path.replace(/[\\*?[]/g, '\\$&').replace(/ $/, '\\ ');
+export const escapePattern = (path: string): string => path.replace(/[\\*?[]/g, '\\$&').replace(/ $/, '\\ ');
 
 /** Whether this user made a file or folder, and each that its path leads through below another one. */
 function isOwn(path: string, above: string): boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
-import { type FlaggedEntry, listFlagged, selectFlagged, withoutFlags } from './index-flags.ts';
+import { type FlaggedEntry, listFlagged, nameOfRecord, selectFlagged, withoutFlags } from './index-flags.ts';
 import { findNestedRepositories } from './nested.ts';
 
 /** The files of a worktree that are in no commit, as paths relative to it. */
@@ -15,6 +15,8 @@ export interface Contents extends Uncommitted {
   nested: string[];
   /** Ignored files and folders. */
   ignored: string[];
+  /** The .gitignore files that are tracked, or would be added. */
+  ruleFiles: string[];
   /** Entries of the index whose marks hide changes from git. */
   flagged: FlaggedEntry[];
   /** git printed no warnings, so it could read everything. */
@@ -84,10 +86,10 @@ export async function readContents(git: Git, path: string, gitDir: string): Prom
   const lines = splitRecords(status.stdout);
   const files = parseUncommitted(lines);
   const ignored = filterPaths(lines, (mark) => mark === '!!');
-  const nested = findNestedRepositories(path, {
-    ...files,
-    ignored,
-    staged: staged.map((record) => record.slice(2)),
-  });
-  return { ...files, nested, ignored, flagged, isWhole: status.stderr === '' };
+  const entries = staged.map((record) => record.slice(2));
+  const nested = findNestedRepositories(path, { ...files, ignored, staged: entries });
+  const ruleFiles = [...entries.map(nameOfRecord), ...files.untracked].filter((name) =>
+    /(?:^|\/)\.gitignore$/.test(name),
+  );
+  return { ...files, nested, ignored, ruleFiles, flagged, isWhole: status.stderr === '' };
 }

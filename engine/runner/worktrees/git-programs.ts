@@ -36,6 +36,9 @@ const SHUT: readonly (readonly [string, string])[] = [
   ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
 ];
 
+/** By this setting git would not see that a file became a program; `git init` writes it in each repository. */
+const DECIDES_MODES = 'core.filemode';
+
 const findNeutralValue = (name: string): string | undefined =>
   NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
 
@@ -112,7 +115,8 @@ export function createGitPrograms(
         if (name.startsWith('includeif.')) isEverywhere = false;
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
-      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name)) settings[name] = value.join('\n');
+      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
+        settings[name] = value.join('\n');
     }
     const found = { settings, files: [...files], signature: signFiles([...files]) };
     if (isLasting) listed.set(isEverywhere && shared !== null ? shared : cwd, found);
@@ -120,7 +124,9 @@ export function createGitPrograms(
   }
 
   const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
-    Object.keys(settings).filter((name) => settings[name] !== trusted[name]);
+    Object.keys(settings).filter(
+      (name) => settings[name] !== trusted[name] && (name !== DECIDES_MODES || trusted[name] !== undefined),
+    );
 
   return {
     async findOverrides(cwd) {

@@ -274,3 +274,111 @@ describe('settings of a worker do not hide its changes', () => {
       assert.deepEqual(committed().sort(), ['A\tLIB.txt', 'A\treadme.md', 'M\tlib/a.txt']);
     });
 });
+
+describe('ignore rules that only a worker has written', () => {
+  /** Each hides `lib/new.txt`. */
+  const WAYS: Readonly<Record<string, () => void>> = {
+    'a .gitignore that hides all and itself': () => write('.gitignore', '*\n'),
+    'a .gitignore of a folder': () => write('lib/.gitignore', '/new.txt\n.gitignore\n'),
+    'the exclude file of git': () => repository.write('.git/info/exclude', '.svc/\nnew.txt\n'),
+  };
+  beforeEach(() => worktrees.rememberPrograms(repository.root, { isQuiet: true }));
+
+  for (const [way, hide] of Object.entries(WAYS)) {
+    test(`keep a worktree from being pruned: ${way}`, async () => {
+      hide();
+      write('lib/new.txt', 'work\n');
+      const end = await finish();
+      assert.ok(end.hidden.includes('lib/new.txt'), end.hidden.join());
+      assert.match(await reasons(), /^files that only ignore rules of its own hide: .*lib\/new\.txt/);
+    });
+
+    test(`keep it also when they come after the plan, and the next plan too: ${way}`, async () => {
+      const early = await plan();
+      assert.equal(early.entries[0]?.action, 'remove');
+      const { removed } = await worktrees.prune(early, async () => {
+        hide();
+        write('lib/new.txt', 'work\n');
+      });
+      assert.deepEqual(removed, []);
+      assert.equal(readFileSync(at('lib/new.txt'), 'utf8'), 'work\n');
+      await finish();
+      await worktrees.rememberPrograms(repository.root, { isQuiet: true });
+      assert.match(await reasons(), /lib\/new\.txt/);
+    });
+
+    test(`lose nothing in a discard: ${way}`, async () => {
+      hide();
+      write('lib/new.txt', 'work\n');
+      write('lib/vendor/mine.txt', 'work\n');
+      write('lib/vendor/.gitignore', '*\n');
+      await restore(await discard());
+      assert.equal(readFileSync(at('lib/new.txt'), 'utf8'), 'work\n');
+      assert.equal(readFileSync(at('lib/vendor/mine.txt'), 'utf8'), 'work\n');
+    });
+  }
+
+  test('that came with promoted work move the files aside when the worktree goes', async () => {
+    write('.gitignore', '*.txt\n');
+    write('lib/new.txt', 'work\n');
+    write('lib/code.js', 'code\n');
+    assert.deepEqual((await finish()).hidden, ['lib/new.txt']);
+    assert.deepEqual(committed(), ['A\t.gitignore', 'A\tlib/code.js']);
+    const request = { repository: repository.root, branch: 'svc/s-1', base: 'main' };
+    await worktrees.promote({ ...request, strategy: 'merge', message: 'promote' });
+    const due = await worktrees.planPrune({
+      repository: repository.root,
+      worktreesDir,
+      keep: () => false,
+      isOurs: () => true,
+      findStart: () => made.baseCommit,
+    });
+    const { removed } = await worktrees.prune(due);
+    const aside = join(repository.folder, 'agents/s-1/ignored');
+    assert.deepEqual(removed[0]?.ignored, [`ignored files of 1 KB are kept in ${aside}: lib/new.txt`]);
+    assert.equal(readFileSync(join(aside, 'lib/new.txt'), 'utf8'), 'work\n');
+  });
+
+  test('do not count for dependencies, nor for a folder that is marked as a cache', async () => {
+    write('.gitignore', 'node_modules\n.cache\n.gitignore\n');
+    write('node_modules/x/index.js', 'x\n');
+    write('.cache/CACHEDIR.TAG', 'Signature: 8a477f597d28d172789f06886806bc55\n');
+    write('.cache/deep/x', 'x\n');
+    assert.deepEqual((await finish()).hidden, ['.gitignore']);
+  });
+});
+
+test('the rules of the base and of the person decide which files may go, at any depth', async () => {
+  const rules = {
+    '.gitignore': 'out\n!lib/out\n*.log\r\n/top.txt\n',
+    'lib/.gitignore': '# a comment\n*.tmp\n!keep.tmp\n/only-here\na/b\n\\#odd\n',
+    'we[i]rd/.gitignore': 'x*\n',
+  };
+  repository.commit(rules);
+  repository.write('.git/info/exclude', '.svc/\nmine\n');
+  const { path } = await create('s-2');
+  for (const name of [
+    ...[
+      'out/a',
+      'far/out/b',
+      'a.log',
+      'lib/b.log',
+      'top.txt',
+      'lib/x.tmp',
+      'lib/deep/y.tmp',
+      'lib/only-here',
+    ],
+    ...['lib/a/b', 'lib/#odd', 'we[i]rd/x1', 'mine', 'far/mine'],
+  ])
+    repository.write(join(path, name), 'ignored\n');
+  // The same rules, though git reads them from a file that hides itself.
+  repository.gitIn(path, 'status', '--porcelain');
+  const entries = (await plan()).entries.filter(({ branch }) => branch === 'svc/s-2');
+  assert.deepEqual([entries[0]?.action, entries[0]?.reasons], ['remove', []]);
+  repository.write(join(path, 'far/.gitignore'), '*\n');
+  for (const name of ['far/x.tmp', 'far/only-here', 'far/x1']) repository.write(join(path, name), 'work\n');
+  const [kept] = (await plan()).entries.filter(({ branch }) => branch === 'svc/s-2');
+  assert.deepEqual(kept?.reasons, [
+    'files that only ignore rules of its own hide: far/.gitignore, far/only-here, far/x.tmp',
+  ]);
+});
