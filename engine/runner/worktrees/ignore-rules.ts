@@ -49,6 +49,8 @@ const DEPENDENCIES = new Set(['node_modules', '.venv', 'venv', '.cargo', '.svc']
 /** A program marks a folder that it can make again: https://bford.info/cachedir/ */
 const CACHE_TAG = 'CACHEDIR.TAG';
 const CACHE_SIGNATURE = 'Signature: 8a477f597d28d172789f06886806bc55';
+/** An agent keeps permissions there, and adds the name to its user's ignore file by itself. */
+const AGENT_SETTINGS = /(?:^|\/)\.claude\/settings\.local\.json$/;
 const MOST_COMMITS = 50;
 const MOST_BYTES = 1024 * 1024;
 
@@ -89,13 +91,14 @@ export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.Proc
     readProjectRules: () => Promise<string>,
   ): Promise<string[]> {
     const { path } = place;
-    if (ignored.every((name) => isDependency(name) || isCache(path, name))) return [];
+    const isRemade = createRemadeCheck(path);
+    if (ignored.every(isRemade)) return [];
     const rules = `${await findPersonRules(git, place)}${await readProjectRules()}`;
     const known = new Set(untracked);
     const isNested = (name: string): boolean =>
       nested.some((each) => name.replace(/\/$/, '') === each || name.startsWith(`${each}/`));
     return (await listOthers(git, place, rules)).filter(
-      (name) => !known.has(name) && !isNested(name) && !isDependency(name) && !isCache(path, name),
+      (name) => !known.has(name) && !isNested(name) && !isRemade(name),
     );
   }
 
@@ -141,14 +144,24 @@ function readRules(file: string): string {
   }
 }
 
-const isDependency = (name: string): boolean => name.split('/').some((part) => DEPENDENCIES.has(part));
-
-/** Whether a file is in a folder that the program which made it can make again. */
-function isCache(worktree: string, name: string): boolean {
-  const isTagged = (folder: string): boolean =>
-    readRegularFile(join(worktree, folder, CACHE_TAG), 64)?.startsWith(CACHE_SIGNATURE) === true;
-  const parts = name.split('/');
-  return parts.slice(0, -1).some((_, at) => isTagged(parts.slice(0, at + 1).join('/')));
+/** Returns the check whether a file of a worktree is no work, whoever ignores it: it can be made again. */
+function createRemadeCheck(worktree: string): (name: string) => boolean {
+  const tagged = new Map<string, boolean>();
+  const isTagged = (folder: string): boolean => {
+    const known =
+      tagged.get(folder) ??
+      readRegularFile(join(worktree, folder, CACHE_TAG), 64)?.startsWith(CACHE_SIGNATURE) === true;
+    tagged.set(folder, known);
+    return known;
+  };
+  return (name) => {
+    if (AGENT_SETTINGS.test(name)) return true;
+    const parts = name.split('/');
+    return (
+      parts.some((part) => DEPENDENCIES.has(part)) ||
+      parts.slice(0, -1).some((_, at) => isTagged(parts.slice(0, at + 1).join('/')))
+    );
+  };
 }
 
 /** Lists the untracked files of a worktree that these rules alone do not ignore. */

@@ -344,7 +344,9 @@ describe('ignore rules that only a worker has written', () => {
     write('node_modules/x/index.js', 'x\n');
     write('.cache/CACHEDIR.TAG', 'Signature: 8a477f597d28d172789f06886806bc55\n');
     write('.cache/deep/x', 'x\n');
-    assert.deepEqual((await finish()).hidden, ['.gitignore']);
+    write('.claude/.gitignore', 'settings.local.json\n.gitignore\n');
+    write('.claude/settings.local.json', '{}\n');
+    assert.deepEqual((await finish()).hidden, ['.claude/.gitignore', '.gitignore']);
   });
 });
 
