@@ -81,6 +81,7 @@ const APART = [
   'engine/runner/worktrees/checked-out',
   'engine/runner/worktrees/discard',
   'engine/runner/worktrees/finish',
+  'engine/runner/worktrees/hidden-work',
   'engine/runner/worktrees/lfs',
   'engine/runner/worktrees/moved-base',
   'engine/runner/worktrees/promote',

@@ -11,7 +11,7 @@ import { homeOfUser } from './base/account.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { SvcError } from './base/errors.ts';
 import { keepAliveDuring } from './base/keep-alive.ts';
-import { openLog } from './base/log.ts';
+import { type Log, openLog } from './base/log.ts';
 import { version } from './base/own-package.ts';
 import { isBelowFolder } from './base/paths.ts';
 import { makePrivateFolder } from './base/private-files.ts';
@@ -64,6 +64,7 @@ import {
   dataFolderRefusedError,
   listDatabaseFiles,
 } from './workspace/data-folder.ts';
+import { excludeFromGit } from './workspace/git-exclude.ts';
 import { keepLostEngine, readBootId } from './workspace/lost-engine.ts';
 import { findWorkspaceHostedBy } from './workspace/neighbours.ts';
 import { findOwnSupervisor } from './workspace/own-supervisor.ts';
@@ -82,6 +83,16 @@ export interface OpenOptions {
   graceMs?: number;
   /** The machine's. */
   clock?: Clock;
+}
+
+/** Without the entry, `git stash -u` takes the folder away from under the engine; it is no reason not to start. */
+function excludeOrWarn(folder: string, log: Log): void {
+  try {
+    excludeFromGit(folder);
+  } catch (error) {
+    const { message } = error as Error;
+    log.warn({ folder, error: message }, 'git was not told to leave a folder of svc alone');
+  }
 }
 
 export type Engine = Awaited<ReturnType<typeof openEngine>>;
@@ -152,6 +163,8 @@ export async function openEngine(options: OpenOptions) {
   try {
     const { log, close: closeLog } = openLog(paths.data);
     closing(closeLog);
+    for (const folder of [paths.data, paths.agents, paths.worktrees])
+      if (folder === paths.data || !isBelowFolder(paths.data, folder)) excludeOrWarn(folder, log);
     const storage = openStorage({ path: paths.db, dataId });
     closing(() => storage.close());
     const events = createEventLog({ storage, clock });

@@ -1,13 +1,5 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import {
   agentPrograms,
   configuration,
@@ -52,6 +44,7 @@ export const initCommand: Command = defineCommand({
     const {
       agreeToFile,
       detectAgents,
+      excludeFromGit,
       readEnvironmentFlag,
       findFreeAddresses,
       HEADLESS,
@@ -110,7 +103,7 @@ export const initCommand: Command = defineCommand({
       git_root: gitRoot ?? null,
       agents: installed,
       default_preset: preset ?? null,
-      excluded_in: gitRoot === undefined ? null : await excludeDataFolder(root, env),
+      excluded_in: gitRoot === undefined ? null : excludeFromGit(join(root, '.svc')),
       hook: installHook(),
       addresses,
     };
@@ -159,18 +152,6 @@ function writeNewFile(file: string, content: string): void {
 async function runGit(cwd: string, env: NodeJS.ProcessEnv, args: string[]): Promise<string | undefined> {
   const { exitCode, stdout } = await runProgram('git', args, { cwd, env });
   return exitCode === 0 ? stdout.replace(/\r?\n$/, '') || undefined : undefined;
-}
-
-/** Adds `.svc/` to git's own exclude file, so that the project's .gitignore stays as it is. Once. */
-async function excludeDataFolder(root: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const path = await runGit(root, env, ['rev-parse', '--git-path', 'info/exclude']);
-  if (path === undefined) return null;
-  const file = resolve(root, path);
-  const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (/^\/?\.svc\/?\r?$/m.test(present)) return file;
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${present === '' || present.endsWith('\n') ? '' : '\n'}.svc/\n`);
-  return file;
 }
 
 const formatHook = ({ hook, state }: HookReport): string =>

@@ -39,3 +39,4 @@ export {
 } from '../config/index.ts';
 export { findListenProblem } from '../http/listen.ts';
 export { readProjectSetups } from '../runner/setup/projects.ts';
+export { excludeFromGit } from '../workspace/git-exclude.ts';

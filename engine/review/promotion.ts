@@ -181,8 +181,9 @@ export function createPromotion(
     {
       branch,
       repository,
+      baseCommit,
       keepWorktree,
-    }: Pick<EndedSession, 'branch' | 'keepWorktree'> & { repository: string | Repository },
+    }: Pick<EndedSession, 'branch' | 'baseCommit' | 'keepWorktree'> & { repository: string | Repository },
     into: string,
     isKeepAsked: boolean,
   ): Promise<Pick<Promoted, 'removed' | 'kept' | 'warnings'>> {
@@ -192,6 +193,7 @@ export function createPromotion(
       base: into,
       keep: () => false,
       isOurs: (other) => other === branch,
+      findStart: () => baseCommit,
     });
     const warnings: string[] = [];
     const { removed: gone, refused } = await worktrees.prune(plan, prepareRemoval(warnings));

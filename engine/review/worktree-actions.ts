@@ -260,6 +260,7 @@ export function createWorktreeActions(deps: WorktreeActionsDeps): WorktreeAction
             isElsewhere: isElsewhere(repository),
             keep: isKept,
             isOurs,
+            findStart: (branch) => findSession(branch)?.baseCommit ?? null,
             ...optionalField('base', chooseBase(wanted, caller)),
           });
           Object.assign(answer, { base: plan.base, entries: plan.entries });

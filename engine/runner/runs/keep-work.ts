@@ -1,4 +1,5 @@
 import { asSvcError } from '../../base/errors.ts';
+import { formatCount } from '../../base/text.ts';
 import type { Placement } from '../../sessions/index.ts';
 import type { LocalRunnerDeps } from './deps.ts';
 import { sessionFolder } from './folders.ts';
@@ -57,6 +58,7 @@ async function commitWork(
     const left = [
       ...end.savedRefs.map((ref) => `commits made off the branch are kept under ${ref}`),
       ...end.nested.map((path) => `${path} is a repository of its own; its commits are only in the worktree`),
+      ...(end.hidden.length === 0 ? [] : [describeHidden(end.hidden, worktree)]),
       ...(end.unsafe === undefined ? [] : [end.unsafe]),
       ...(await describePlantedPrograms(deps, worktree)),
     ];
@@ -74,6 +76,9 @@ async function commitWork(
     return { ...NOTHING_KEPT, left: [`the work is still in ${worktree}, not committed: ${text}`] };
   }
 }
+
+const describeHidden = (files: readonly string[], worktree: string): string =>
+  `only ignore rules that it wrote itself hide ${formatCount(files.length, 'file')} (${files.slice(0, 5).join(', ')}): in no commit, only in ${worktree}`;
 
 /** Names settings by which git would run what a worker wants; the engine's own calls do not. */
 async function describePlantedPrograms({ worktrees }: Deps, folder: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { compareAllFiles } from './index-flags.ts';
 
 /** Lines of a file as it is now, from 1. `isGap`: lines are missing between the two. */
 export interface LineRange {
@@ -40,10 +41,8 @@ export async function readChangedLines(
     '--no-textconv',
     NOT_INSIDE,
   ];
-  const { code, stdout, truncated } = await git.run(
-    folder,
-    ['diff', ...options, from, ...(to === null ? [] : [to]), '--'],
-    ASKED,
+  const { code, stdout, truncated } = await compareAllFiles(git, folder, ASKED, (asked) =>
+    git.run(folder, ['diff', ...options, from, ...(to === null ? [] : [to]), '--'], asked),
   );
   if (code !== 0 || truncated) return null;
   const changed = readRawPatch(stdout);

@@ -1,5 +1,6 @@
 import { mapLimit } from '../../base/map-limit.ts';
 import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { compareAllFiles } from './index-flags.ts';
 import { isPassableRange } from './refs.ts';
 
 /** A file that has changed, with what it held before. */
@@ -42,7 +43,9 @@ export async function readChangedTexts(
     NOT_INSIDE,
     '-z',
   ];
-  const diff = await git.run(folder, ['diff', ...options, range ?? 'HEAD', '--'], ASKED);
+  const diff = await compareAllFiles(git, folder, ASKED, (asked) =>
+    git.run(folder, ['diff', ...options, range ?? 'HEAD', '--'], asked),
+  );
   if (diff.code !== 0) return null;
   const wanted = readRawDiff(diff.stdout).filter(({ path }) => isWanted(path));
   const changed = await mapLimit(wanted.slice(0, most), AT_ONCE, async ({ path, old, now }) => ({

@@ -1,7 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { carefulEnvironment } from './contents.ts';
 import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
+import { listFlagged, withoutFlags } from './index-flags.ts';
 import { verifyToplevel } from './inspect.ts';
 import { branchRef } from './refs.ts';
 import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from './repository.ts';
@@ -9,12 +11,15 @@ import { readRegularFile } from './traps.ts';
 
 /** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {
-  /** `none`: the branch is not checked out. `dirty`: the checkout cannot be updated. */
-  state: 'none' | 'clean' | 'dirty';
+  /**
+   * `none`: the branch is not checked out. `changed`: it has uncommitted changes, which an update leaves as they are.
+   * `dirty`: the checkout cannot be updated.
+   */
+  state: 'none' | 'clean' | 'changed' | 'dirty';
   path: string | null;
-  /** The files that prevent the update, if files are the reason. */
+  /** The files with uncommitted changes: where it is dirty, those that prevent the update. */
   paths: string[];
-  /** Why it cannot be updated, as the end of a sentence about the checkout. */
+  /** Why it is not clean, as the end of a sentence about the checkout. */
   reason: string | null;
 }
 
@@ -66,20 +71,36 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
   const gitDir = await verifyToplevel(git, found);
   const operation = findOperation(gitDir);
   if (operation !== null) return without(blockedCheckout(found, `is in the middle of a ${operation}`));
-  const { stdout } = await git.run(found, [
-    'status',
-    '--porcelain=v1',
-    '-z',
-    '--no-renames',
-    '--untracked-files=no',
-    NOT_INSIDE,
-  ]);
-  const records = splitRecords(stdout);
+  const records = await listChangedRecords(git, found, gitDir);
   const unmerged = records.filter(isUnmerged).map(toPath);
   if (unmerged.length > 0)
     return without(blockedCheckout(found, `has conflicts in ${listFirstPaths(unmerged)}`, unmerged));
-  const checkout: Checkout = { state: 'clean', path: found, paths: [], reason: null };
-  return { checkout, gitDir, changed: records.map(toPath) };
+  const changed = records.map(toPath);
+  return { checkout: describeFollower(found, changed), gitDir, changed };
+}
+
+const describeFollower = (path: string, changed: string[]): Checkout =>
+  changed.length === 0
+    ? { state: 'clean', path, paths: [], reason: null }
+    : {
+        state: 'changed',
+        path,
+        paths: changed,
+        reason: `has changes that stay as they are: ${listFirstPaths(changed)}`,
+      };
+
+/** Whether a checkout is there and can be updated, as far as is known. */
+const canFollow = ({ state }: Checkout): boolean => state === 'clean' || state === 'changed';
+
+/** Lists the tracked files with uncommitted changes, as `git status` records, whatever the index says of them. */
+async function listChangedRecords(git: Git, path: string, gitDir: string): Promise<string[]> {
+  const place = { path, gitDir };
+  const env = carefulEnvironment(path);
+  const status = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=no', NOT_INSIDE];
+  const { stdout } = await withoutFlags(git, place, await listFlagged(git, place, env), env, (own) =>
+    git.run(path, status, { env: own }),
+  );
+  return splitRecords(stdout);
 }
 
 const toPath = (record: string): string => record.slice(3);
@@ -94,8 +115,8 @@ export function checkTouchedFiles(
   { checkout, changed }: Pick<FoundCheckout, 'checkout' | 'changed'>,
   touched: readonly string[],
 ): Checkout {
-  const { path, state } = checkout;
-  if (path === null || state !== 'clean' || changed.length === 0) return checkout;
+  const { path } = checkout;
+  if (path === null || !canFollow(checkout) || changed.length === 0) return checkout;
   const files = new Set(touched);
   const filesAndFolders = new Set(touched.flatMap(listAbove));
   // A file in the place of a folder, and the other way round, is in the way as well.
@@ -127,8 +148,8 @@ export async function checkRoomForFiles(
   checkout: Checkout,
   added: readonly string[],
 ): Promise<Checkout> {
-  const { path, state } = checkout;
-  if (path === null || state !== 'clean') return checkout;
+  const { path } = checkout;
+  if (path === null || !canFollow(checkout)) return checkout;
   const taken = [...new Set(added.flatMap((name) => findObstacle(path, name) ?? []))].slice(0, MAX_ASKED);
   if (taken.length === 0) return checkout;
   // Git moves tracked files out of the way itself. Ignored files count too: a user's file is never replaced silently.

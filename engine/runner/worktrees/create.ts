@@ -1,18 +1,10 @@
-import {
-  appendFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-} from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
+import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
@@ -59,15 +51,6 @@ export interface CreatedWorktree extends Origin {
 
 /** How long to wait for a git left over from a killed host. */
 const LEFTOVER_WAIT_MS = 120_000;
-
-/** Adds `.svc/` to the exclude file that all worktrees of the repository share; once. */
-export function excludeSvcFolder(commonDir: string): void {
-  const file = join(commonDir, 'info', 'exclude');
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (text.split(/\r?\n/).some((line) => line === '.svc/' || line === '.svc')) return;
-  mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}.svc/\n`);
-}
 
 async function resolveBase(
   git: Git,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
-import { excludeSvcFolder } from './create.ts';
+import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
 import type { Git } from './git.ts';
 import { inspectWorktree } from './inspect.ts';
 import { findRepository } from './repository.ts';

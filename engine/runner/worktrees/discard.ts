@@ -6,7 +6,9 @@ import { commitTree } from './commit-tree.ts';
 import { type Contents, gitDirEnvironment, readContents } from './contents.ts';
 import { type ExactPlace, withExactFiles } from './exact-files.ts';
 import { type Git, withEnvironment } from './git.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
 import { keepIgnoredFiles, returnIgnoredFiles } from './ignored.ts';
+import { clearFlags } from './index-flags.ts';
 import { gitDirOfWorktree } from './inspect.ts';
 import { listSessionWorktrees, type Pairing } from './listing.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
@@ -56,12 +58,13 @@ export interface DiscardResult {
 async function saveFiles(
   git: Git,
   place: ExactPlace,
-  { changed, untracked }: Contents,
+  { changed, untracked, flagged }: Contents,
   { head, message }: { head: string; message: string },
 ): Promise<string | null> {
   const { path, gitDir } = place;
   if (changed.length === 0 && untracked.length === 0) return null;
   const tree = await withExactFiles(git, place, head.length, async (exact) => {
+    await clearFlags(exact, path, flagged, {});
     await exact.run(path, ['add', '--all', '--', '.']);
     return exact.text(path, ['write-tree']);
   });
@@ -128,7 +131,7 @@ const describeNested = ({ nested, isWhole }: Contents): string[] => [
  */
 export async function discardWorktree(
   git: Git,
-  folders: WorkingFolders,
+  { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
   queue: KeyedQueue,
   request: DiscardRequest,
 ): Promise<DiscardResult> {
@@ -173,9 +176,10 @@ export async function discardWorktree(
       if (checkedOut !== null)
         state.files = await saveFiles(git, place, files, { head: checkedOut, message });
       if (state.files !== null) savedRefs.push(await savePrunedCommit(git, root, branch, state.files));
+      const hidden = await rules.listSelfHidden(git, place, files);
       await record(state);
       try {
-        return keepIgnoredFiles(aside, files.ignored, keptIn, 0);
+        return keepIgnoredFiles(aside, { ...files, hidden }, keptIn, 0);
       } catch (error) {
         if (keptIn !== null) returnIgnoredFiles(aside, keptIn);
         throw error;

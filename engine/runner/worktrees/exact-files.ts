@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Git, splitRecords, withEnvironment } from './git.ts';
+import { copyIndex } from './index-flags.ts';
 
 /** Highest in precedence where git looks for attributes: no file is converted, encoded or filtered. */
 const NO_CONVERSION = '* -text -eol -filter -ident -working-tree-encoding\n';
@@ -65,7 +66,7 @@ export async function withExactFiles<T>(
     if (existsSync(exclude)) copyFileSync(exclude, at('info/exclude'));
     // An index may be split in two.
     for (const name of readdirSync(gitDir))
-      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyFileSync(join(gitDir, name), at(name));
+      if (/^(?:index|sharedindex\.[0-9a-f]+)$/.test(name)) copyIndex(join(gitDir, name), at(name));
     return await work(
       withEnvironment(git, {
         GIT_DIR: folder,

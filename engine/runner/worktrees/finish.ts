@@ -6,6 +6,7 @@ import { formatCount } from '../../base/text.ts';
 import { type Contents, readContents } from './contents.ts';
 import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from './count-work.ts';
 import type { Git } from './git.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
 import { type Inspection, inspectWorktree } from './inspect.ts';
 import { readCommonDir, verifyOwnGitDir } from './own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from './refs.ts';
@@ -27,6 +28,8 @@ export interface FinishResult extends WorkCounts {
   savedRefs: string[];
   /** Git repositories inside the worktree: not saved, so the worktree is never removed by itself. */
   nested: string[];
+  /** Files that only ignore rules of the worker's own hide: not saved, and kept with the worktree. */
+  hidden: string[];
   /** A merge, rebase, cherry-pick or revert that was left unfinished (and still is). */
   operation: string | null;
   /** Why something could not be read or saved; the worktree must then be kept. */
@@ -38,6 +41,7 @@ const nothing: FinishResult = {
   wip: false,
   savedRefs: [],
   nested: [],
+  hidden: [],
   operation: null,
 };
 
@@ -123,10 +127,10 @@ async function readContentsAtEnd(git: Git, path: string, { gitDir, head }: Inspe
   // Without an index every file would look new.
   if (!existsSync(join(gitDir, 'index'))) await repair();
   try {
-    return await readContents(git, path);
+    return await readContents(git, path, gitDir);
   } catch (error) {
     if (!(await repair())) throw error;
-    return readContents(git, path);
+    return readContents(git, path, gitDir);
   }
 }
 
@@ -142,7 +146,7 @@ const hasNothingToCommit = ({ changed, untracked, nested, isWhole }: Contents): 
  */
 export async function finishWorktree(
   git: Git,
-  folders: WorkingFolders,
+  { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
   queue: KeyedQueue,
   request: FinishRequest,
   taken: TakenOver | null,
@@ -160,8 +164,14 @@ export async function finishWorktree(
     if (inside !== null && inside.length === 0) removeStaleLocks(look, branch);
     const operation = findOperation(gitDir);
     const contents = await readContentsAtEnd(git, path, look);
-    const { nested } = contents;
-    result = { ...result, operation, nested };
+    const { nested, flagged } = contents;
+    rules.checkRules(commonDir);
+    const place = { path, gitDir, commonDir };
+    const hidden =
+      request.baseCommit === ''
+        ? await rules.listSelfHidden(git, place, contents)
+        : await rules.listHiddenFrom(git, place, contents, request.baseCommit);
+    result = { ...result, operation, nested, hidden };
 
     const isOnBranch = ref === branchRef(branch);
     const saved: SavedWork = hasNothingToCommit(contents)
@@ -173,6 +183,7 @@ export async function finishWorktree(
           headTree: look.tree,
           onBranch: isOnBranch ? ref : null,
           nested,
+          flagged,
           message,
           ...(taken === null ? {} : { env: taken.env, takeCommit: taken.takeCommit, isAnew: !taken.isWhole }),
         });

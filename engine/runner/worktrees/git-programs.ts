@@ -54,6 +54,9 @@ const SHUT: readonly Override[] = [
   ...PROTOCOLS.map((name) => [`protocol.${name}.allow`, 'never'] as const),
 ];
 
+/** By this setting git would not see that a file became a program; `git init` writes it in each repository. */
+const DECIDES_MODES = 'core.filemode';
+
 const findNeutralValue = (name: string): string | undefined =>
   NAMES_PROGRAM.find(([pattern]) => pattern.test(name))?.[1];
 
@@ -161,7 +164,7 @@ export function createGitPrograms(
         if (name.startsWith('includeif.')) isEverywhere = false;
         if (/^includeif\.(?:onbranch|hasconfig)/.test(name)) isLasting = false;
       }
-      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name))
+      if (findNeutralValue(name) !== undefined || NAMES_PLACE.test(name) || name === DECIDES_MODES)
         settings[name] = [...(settings[name] ?? []), value.join('\n')];
     }
     const found = { settings, files: [...files], signature: signFiles([...files]) };
@@ -170,7 +173,11 @@ export function createGitPrograms(
   }
 
   const listChangedSettings = (settings: Settings, { trusted }: Remembered): string[] =>
-    Object.keys(settings).filter((name) => !isSameValues(settings[name], trusted[name]));
+    Object.keys(settings).filter(
+      (name) =>
+        !isSameValues(settings[name], trusted[name]) &&
+        (name !== DECIDES_MODES || trusted[name] !== undefined),
+    );
 
   const programs: GitPrograms = {
     async findOverrides(cwd) {
@@ -180,7 +187,8 @@ export function createGitPrograms(
       const changed = listChangedSettings(now, record);
       const against = changed.flatMap((name) => {
         const neutral = findNeutralValue(name);
-        return neutral === undefined ? [] : setValues(name, record.trusted[name] ?? [neutral]);
+        if (neutral === undefined && name !== DECIDES_MODES) return [];
+        return setValues(name, record.trusted[name] ?? (neutral === undefined ? [] : [neutral]));
       });
       const mayFetch = !changed.some((name) => NAMES_PLACE.test(name));
       return {
@@ -192,7 +200,8 @@ export function createGitPrograms(
     async listUntrustedSettings(cwd, { isQuiet }) {
       await programs.rememberPrograms(cwd, { isQuiet });
       const record = kept.get(findCommonDirAround(cwd) ?? '');
-      return record === undefined ? [] : listChangedSettings(await readSettings(cwd), record);
+      if (record === undefined) return [];
+      return listChangedSettings(await readSettings(cwd), record).filter((name) => name !== DECIDES_MODES);
     },
 
     async listTrustedSettings(cwd) {

@@ -36,15 +36,30 @@ function readFolderEntries(folder: string): Dirent[] {
 
 /**
  * Says which ignored files go with a worktree, and moves them into `aside` when they exceed `mostLost` bytes, a few
- * megabytes, since no commit holds them. Returns one sentence, or none.
+ * megabytes, since no commit holds them. Those that only the worker's own rules hide are moved in any case. Returns a
+ * sentence for each, or none.
  */
 export function keepIgnoredFiles(
   worktree: string,
-  ignored: readonly string[],
+  { ignored, hidden }: { ignored: readonly string[]; hidden: readonly string[] },
   aside: string | null,
   mostLost = MOST_LOST_BYTES,
 ): string[] {
   const names = selectIgnoredWork(ignored);
+  const isAt = (name: string, file: string): boolean => file === name || file.startsWith(`${name}/`);
+  // With no limit a folder is moved as a whole, and the files in it with it.
+  const isWhole = mostLost === 0;
+  const apart = isWhole ? hidden.filter((file) => !names.some((name) => isAt(name, file))) : hidden;
+  const rest = isWhole ? names : names.filter((name) => !hidden.some((file) => isAt(name, file)));
+  return [...keepFiles(worktree, apart, aside, -1), ...keepFiles(worktree, rest, aside, mostLost)];
+}
+
+function keepFiles(
+  worktree: string,
+  names: readonly string[],
+  aside: string | null,
+  mostLost: number,
+): string[] {
   if (names.length === 0) return [];
   const bytes = names.reduce((sum, name) => sum + measureSize(join(worktree, name)), 0);
   const named = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;

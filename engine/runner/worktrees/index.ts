@@ -21,6 +21,7 @@ import { type DiscardRequest, type DiscardResult, discardWorktree } from './disc
 import { type FinishRequest, type FinishResult, finishWorktree } from './finish.ts';
 import { findUserIdentity, type Git } from './git.ts';
 import type { GitPrograms } from './git-programs.ts';
+import { createIgnoreRules } from './ignore-rules.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { usesLfs } from './lfs.ts';
 import { isMerged } from './merge-state.ts';
@@ -139,8 +140,9 @@ export interface Worktrees {
   /** Removes the file that protected a main checkout while a worker ran in it. */
   releaseCheckout(path: string): void;
   /**
-   * Records which programs git runs for the person in a folder's repository, before a worker starts there. `isQuiet`:
-   * no other worker is running. Programs that are configured later are not run by the engine's own calls.
+   * Records which programs git runs for the person in a folder's repository, and what it ignores there, before a worker
+   * starts. `isQuiet`: no other worker is running. Programs that are configured later are not run by the engine's own
+   * calls, and files that are ignored by later rules may be work.
    */
   rememberPrograms(path: string, options: { isQuiet: boolean }): Promise<void>;
   /** Lists git settings that name programs and were written since the worker started; empty outside a repository. */
@@ -218,6 +220,11 @@ export function createWorktrees({
   // Changes to one repository's refs and worktree list go one at a time: git itself answers a second one with "index.lock
   // exists" or "cannot lock ref" instead of waiting. Reads do not queue.
   const queue = createKeyedQueue();
+  const rules = createIgnoreRules(
+    agentsDir === undefined ? null : join(agentsDir, '.ignore-rules.json'),
+    git.env,
+  );
+  const looks = { folders, rules };
   // Branches are read in the repository, so first copy there what their workers have committed meanwhile.
   const takeOver = agentsDir === undefined ? null : createTakeOver(git, agentsDir);
   const followBranch = async (branch: string | null | undefined): Promise<void> => {
@@ -256,7 +263,10 @@ export function createWorktrees({
     },
     readChangedLines: (folder, ...rest) => readChangedLines(folder, git, ...rest),
     readChangedTexts: (folder, ...rest) => readChangedTexts(folder, git, ...rest),
-    rememberPrograms: programs.rememberPrograms,
+    async rememberPrograms(path, options) {
+      rules.rememberRules(path, options);
+      await programs.rememberPrograms(path, options);
+    },
     findPlantedPrograms: programs.findPlantedPrograms,
     listUntrustedSettings: programs.listUntrustedSettings,
     listTrustedSettings: programs.listTrustedSettings,
@@ -270,7 +280,7 @@ export function createWorktrees({
     async finish(request) {
       return finishWorktree(
         git,
-        folders,
+        looks,
         queue,
         request,
         (await takeOver?.takeOverAtEnd(request.path)) ?? null,
@@ -288,9 +298,9 @@ export function createWorktrees({
       return queue(repository.commonDir, () => promoteBranch(git, { ...request, repository }));
     },
     tryPromotion: (request) => tryPromotion(git, request),
-    planPrune: (request) => planPrune(git, folders, request),
+    planPrune: (request) => planPrune(git, looks, request),
     async prune(plan, before) {
-      const result = await pruneWorktrees(git, folders, queue, plan, { before, findKeptFolder });
+      const result = await pruneWorktrees(git, looks, queue, plan, { before, findKeptFolder });
       if (agentsDir !== undefined)
         for (const { path } of result.removed) if (path !== null) removePrivateGit(agentsDir, path);
       return result;
@@ -299,7 +309,7 @@ export function createWorktrees({
       await followBranch(request.branch);
       const { worktree } = request;
       const keptIn = worktree === null ? null : findKeptFolder(worktree);
-      const result = await discardWorktree(git, folders, queue, { ...request, keptIn });
+      const result = await discardWorktree(git, looks, queue, { ...request, keptIn });
       if (agentsDir !== undefined && worktree !== null) removePrivateGit(agentsDir, worktree);
       return result;
     },
@@ -340,8 +350,8 @@ export function createWorktrees({
     },
     async countUncommitted(path) {
       await followBranch(`${SESSION_PREFIX}${basename(path)}`);
-      await inspectWorktree(git, path);
-      const { changed, untracked } = await listUncommitted(git, path);
+      const { gitDir } = await inspectWorktree(git, path);
+      const { changed, untracked } = await listUncommitted(git, path, gitDir);
       return changed.length + untracked.length;
     },
   };

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { nameOfRecord } from './index-flags.ts';
 
 /** Dependency folders: repositories in them are copies, and too many to inspect. */
 export const NOT_WORK = new Set(['node_modules', '.venv', 'venv', 'vendor', 'target', '.cargo', '.svc']);
@@ -70,12 +71,11 @@ export function findNestedRepositories(
   files: { untracked: readonly string[]; ignored: readonly string[]; staged: readonly string[] },
 ): string[] {
   const open = files.untracked.filter(endsWithSlash).map(trimSlash);
-  const nameOf = (record: string): string => record.slice(record.indexOf('\t') + 1);
   const links = files.staged
     .filter((record) => record.startsWith('160000 '))
-    .map(nameOf)
+    .map(nameOfRecord)
     .filter((link) => existsSync(join(path, link, '.git')));
-  const others = [...files.staged.map(nameOf), ...files.untracked];
+  const others = [...files.staged.map(nameOfRecord), ...files.untracked];
   const hidden = findInsideIgnored(path, listIgnoredFolders(files.ignored, others));
   return [...new Set([...open, ...links, ...hidden])].sort();
 }

@@ -19,6 +19,14 @@ export function readCommonDir(checkout: string): string | null {
   return named !== undefined && existsSync(named) ? realpathSync(named) : null;
 }
 
+/** The same for the checkout that a folder is in; null for none. */
+export function readCommonDirAround(folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return readCommonDir(at);
+    if (at === dirname(at)) return null;
+  }
+}
+
 /**
  * Returns the git folder of a worktree if it is the one that its repository made for it: a worker can write the
  * `.git` of its worktree, and git would trust it. Only reads files, so it works even where git cannot read the

@@ -9,6 +9,7 @@ import {
 import { commitTree } from './commit-tree.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './foreign-commits.ts';
 import { findFallbackIdentity, type Git } from './git.ts';
+import { withMarksAside } from './index-flags.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
 import { fillLfsFiles } from './lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
@@ -55,7 +56,7 @@ const baseMovedError = (base: string): SvcError =>
 
 interface FollowingCheckout {
   path: string;
-  gitDir: string | null;
+  gitDir: string;
 }
 
 /**
@@ -72,31 +73,25 @@ async function findFollowingCheckout(
   const checkout = checkTouchedFiles(found, touched);
   if (checkout.state === 'dirty') throw dirtyCheckoutError(checkout);
   const { path } = checkout;
-  return path === null ? null : { path, gitDir: found.gitDir };
+  const { gitDir } = found;
+  return path === null || gitDir === null ? null : { path, gitDir };
 }
 
 /** Fast-forwards a checkout. git itself refuses when a changed or an untracked file is in the way. */
 async function fastForwardCheckout(
   git: Git,
   follower: FollowingCheckout,
-  base: string,
-  next: string,
+  { base, next, touched }: { base: string; next: string; touched: readonly string[] },
 ): Promise<void> {
   const { path } = follower;
   if (!(await isBranchCheckedOut(git, follower, base))) throw baseMovedError(base);
   // Without --no-overwrite-ignore a merge replaces ignored files silently.
-  const merge = await git.run(
-    path,
-    [
-      'merge',
-      '--ff-only',
-      '--no-overwrite-ignore',
-      '--no-autostash',
-      '--no-verify-signatures',
-      '--quiet',
-      next,
-    ],
-    { allowFail: true },
+  const args = ['merge', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-verify-signatures'];
+  const merge = await withMarksAside(
+    git,
+    follower,
+    async () => touched,
+    () => git.run(path, [...args, '--quiet', next], { allowFail: true }),
   );
   if (merge.code === 0) return;
   if (!(await isAncestor(git, path, 'HEAD', next))) throw baseMovedError(base);
@@ -231,7 +226,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
     if (!(await compareAndSetRef(git, root, branchRef(base), after, before, `promote ${branch}`)))
       throw baseMovedError(base);
   } else {
-    await fastForwardCheckout(git, checkout, base, after);
+    await fastForwardCheckout(git, checkout, { base, next: after, touched: paths.map(toPath) });
   }
   // R4: the person may have committed on top in the meantime; anything else is not what was intended.
   const now = await resolveCommit(git, root, branchRef(base));

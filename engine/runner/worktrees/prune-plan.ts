@@ -3,6 +3,7 @@ import { asSvcError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import { type Contents, readContents } from './contents.ts';
 import type { Git } from './git.ts';
+import type { IgnoreRules, IgnoringPlace } from './ignore-rules.ts';
 import { selectIgnoredWork } from './ignored.ts';
 import { gitDirOfWorktree } from './inspect.ts';
 import {
@@ -28,6 +29,8 @@ export interface PruneRequest extends ListingRequest {
    * may share a repository, and branches of others are ignored. Anything in `worktreesDir` belongs to this workspace.
    */
   isOurs: (branch: string, path: string | null) => boolean;
+  /** The commit that a session began at: what its rules do not ignore is kept, also where the base does by now. */
+  findStart?: (branch: string) => string | null;
 }
 
 export interface PruneEntry {
@@ -51,6 +54,7 @@ export interface PrunePlan {
   look: Pick<ListingRequest, 'worktreesDir' | 'isElsewhere'>;
   entries: PruneEntry[];
   keep: (branch: string) => boolean;
+  findStart: (branch: string) => string | null;
 }
 
 /** The base's commit now, null when there is no such base, and how commits relate to it. */
@@ -72,6 +76,18 @@ export const findMergeStatesFor = (
     ? Promise.resolve(new Map())
     : findMergeStates(git, { root, commonDir }, target, pairings.flatMap(listCommitsOf));
 
+/** Describes files against a worktree's removal that git ignores, and the base does not. */
+export async function describeHiddenWork(
+  git: Git,
+  rules: IgnoreRules,
+  place: IgnoringPlace,
+  contents: Contents,
+  target: string | null,
+): Promise<string[]> {
+  const hidden = target === null ? [] : await rules.listHiddenFrom(git, place, contents, target);
+  return hidden.length === 0 ? [] : [`files that only ignore rules of its own hide: ${joinFirst(hidden)}`];
+}
+
 export const joinFirst = (paths: readonly string[]): string => paths.slice(0, 3).join(', ');
 
 /** Describes files of a worktree that speak against its removal. */
@@ -87,8 +103,8 @@ export const describeUnsavedWork = ({ changed, untracked, nested }: Contents): s
  */
 export async function findReasonsToKeep(
   git: Git,
-  folders: WorkingFolders,
-  { repository, commonDir, base, keep, standings }: Context,
+  { folders, rules }: { folders: WorkingFolders; rules: IgnoreRules },
+  { repository, commonDir, base, target, keep, standings }: Context,
   pairing: Pairing,
   ignored: string[] = [],
 ): Promise<string[]> {
@@ -119,6 +135,8 @@ export async function findReasonsToKeep(
     const files = await readContents(git, entry.path, gitDir);
     ignored.push(...files.ignored);
     reasons.push(...describeUnsavedWork(files));
+    const place = { path: entry.path, gitDir, commonDir };
+    reasons.push(...(await describeHiddenWork(git, rules, place, files, target)));
     const operation = findOperation(gitDir);
     if (operation !== null) reasons.push(`a ${operation} was left unfinished in it`);
   } catch (error) {
@@ -144,13 +162,13 @@ export const pairingPath = (pairing: Pairing): string | null => pairing.entry?.p
  */
 export async function planPrune(
   git: Git,
-  folders: WorkingFolders,
+  looks: { folders: WorkingFolders; rules: IgnoreRules },
   request: PruneRequest,
 ): Promise<PrunePlan> {
   const repository = await resolveRepository(git, request.repository);
   const { root, commonDir } = repository;
   const base = resolveBaseName(repository, request.base);
-  const { keep, isOurs, worktreesDir, isElsewhere } = request;
+  const { keep, isOurs, findStart = () => null, worktreesDir, isElsewhere } = request;
   const look = {
     ...(worktreesDir === undefined ? {} : { worktreesDir }),
     ...(isElsewhere === undefined ? {} : { isElsewhere }),
@@ -161,13 +179,13 @@ export async function planPrune(
     const path = pairingPath(pairing);
     return isDirectlyIn(worktreesDir, path) || isOurs(pairing.branch, path);
   });
-  const plan = { repository: root, commonDir, base, look, keep };
+  const plan = { repository: root, commonDir, base, look, keep, findStart };
   // Branches that are kept anyway need not be compared.
   const compared = ours.filter(({ branch }) => !keep(branch));
   const context = { ...plan, target, standings: await findMergeStatesFor(git, plan, target, compared) };
   const entries = await mapLimit(ours, MOST_AT_ONCE, async (pairing): Promise<PruneEntry> => {
     const ignored: string[] = [];
-    const reasons = await findReasonsToKeep(git, folders, context, pairing, ignored);
+    const reasons = await findReasonsToKeep(git, looks, context, pairing, ignored);
     const { branch, head } = pairing;
     const path = pairingPath(pairing);
     if (reasons.length > 0) return { branch, head, path, action: 'keep', reasons, ignored: [] };

@@ -3,9 +3,11 @@ import { asSvcError, SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { readContents } from './contents.ts';
 import type { Git } from './git.ts';
-import { keepIgnoredFiles } from './ignored.ts';
+import type { IgnoreRules, IgnoringPlace } from './ignore-rules.ts';
+import { keepIgnoredFiles, selectIgnoredWork } from './ignored.ts';
 import { listSessionWorktrees } from './listing.ts';
 import {
+  describeHiddenWork,
   describeUnsavedWork,
   findMergeStatesFor,
   findReasonsToKeep,
@@ -36,19 +38,26 @@ export interface PruneSteps {
 
 /**
  * Checks a worktree again that was found safe a moment ago: a late file keeps it.
- * @param keptIn where large ignored files are kept; null for nowhere
+ * @param target the base's commit
+ * @param start where the session began; null where that is not known
+ * @param keptIn where ignored files are kept that may be work; null for nowhere
  * @returns which ignored files went with it, or where they are kept, in a sentence
  */
 async function checkContents(
   git: Git,
-  aside: string,
-  gitDir: string,
-  keptIn: string | null,
+  rules: IgnoreRules,
+  place: IgnoringPlace,
+  { target, start, keptIn }: { target: string | null; start: string | null; keptIn: string | null },
 ): Promise<string[]> {
-  const files = await readContents(git, aside, gitDir);
-  const late = describeUnsavedWork(files);
+  const files = await readContents(git, place.path, place.gitDir);
+  const late = [
+    ...describeUnsavedWork(files),
+    ...(await describeHiddenWork(git, rules, place, files, target)),
+  ];
   if (late.length > 0) throw new SvcError('worktree_unsafe', late.join('; '));
-  return keepIgnoredFiles(aside, files.ignored, keptIn);
+  const hidden =
+    start === null ? [] : selectIgnoredWork(await rules.listHiddenFrom(git, place, files, start));
+  return keepIgnoredFiles(place.path, { ...files, hidden }, keptIn);
 }
 
 /**
@@ -57,7 +66,7 @@ async function checkContents(
  */
 export async function pruneWorktrees(
   git: Git,
-  folders: WorkingFolders,
+  looks: { folders: WorkingFolders; rules: IgnoreRules },
   queue: KeyedQueue,
   plan: PrunePlan,
   { before, findKeptFolder }: PruneSteps = {},
@@ -79,7 +88,7 @@ export async function pruneWorktrees(
       if (pairing.head !== planned.head || pairingPath(pairing) !== path)
         return refuse(['it has changed since']);
       const standings = await findMergeStatesFor(git, plan, target, [pairing]);
-      const reasons = await findReasonsToKeep(git, folders, { ...plan, target, standings }, pairing);
+      const reasons = await findReasonsToKeep(git, looks, { ...plan, target, standings }, pairing);
       if (reasons.length > 0) return refuse(reasons);
 
       const savedRefs: string[] = [];
@@ -89,8 +98,17 @@ export async function pruneWorktrees(
       const ignored =
         entry === null
           ? null
-          : await removeWorktree(git, plan, entry.path, (aside, gitDir) =>
-              checkContents(git, aside, gitDir, findKeptFolder?.(entry.path) ?? null),
+          : await removeWorktree(git, plan, entry.path, (path, gitDir) =>
+              checkContents(
+                git,
+                looks.rules,
+                { path, gitDir, commonDir },
+                {
+                  target,
+                  start: plan.findStart(branch),
+                  keptIn: findKeptFolder?.(entry.path) ?? null,
+                },
+              ),
             );
       if (stray !== null) rmdirSync(stray);
       if (head !== null) await git.run(root, ['update-ref', '--no-deref', '-d', branchRef(branch), head]);

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
-import { excludeSvcFolder } from './create.ts';
+import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
 import type { SavedState } from './discard.ts';
 import { withExactFiles } from './exact-files.ts';
 import type { Git } from './git.ts';

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { commitTree } from './commit-tree.ts';
+import { carefulEnvironment } from './contents.ts';
 import { type Git, NOT_INSIDE, splitRecords, withEnvironment } from './git.ts';
+import { clearFlags, copyIndex, type FlaggedEntry } from './index-flags.ts';
 import { compareAndSetRef } from './refs.ts';
 
 /**
@@ -28,8 +30,24 @@ export async function repairIndex(
     if (!isDamaged) return false;
     renameSync(index, `${index}.svc-damaged`);
   }
-  await git.run(path, ['read-tree', head]);
+  await readCommitIntoIndex(git, path, head, {});
   return true;
+}
+
+/** Makes the index that of a commit. In a sparse checkout, absent files are outside of it rather than deleted. */
+async function readCommitIntoIndex(
+  git: Git,
+  path: string,
+  commit: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  await git.run(path, ['read-tree', commit], { env });
+  const isSparse = await git.text(path, ['config', '--type=bool', '--get', 'core.sparseCheckout'], {
+    allowFail: true,
+  });
+  if (isSparse !== 'true') return;
+  const { stdout: input } = await git.run(path, ['ls-files', '-z', '--deleted'], { env });
+  await git.run(path, ['update-index', '-z', '--skip-worktree', '--stdin'], { env, input });
 }
 
 function isReadable(file: string): boolean {
@@ -74,6 +92,8 @@ export async function saveWork(
     headTree: string | null;
     onBranch: string | null;
     nested: readonly string[];
+    /** Entries of the index whose marks hide changes from git. */
+    flagged: readonly FlaggedEntry[];
     message: string;
     /** The index cannot be trusted: read every file anew. */
     isAnew?: boolean;
@@ -85,13 +105,16 @@ export async function saveWork(
     takeCommit?(commit: string): Promise<void>;
   },
 ): Promise<SavedWork> {
-  const { path, gitDir, head, headTree, onBranch, nested, message } = request;
+  const { path, gitDir, head, headTree, onBranch, nested, flagged, message } = request;
   const index = join(gitDir, 'index');
   const copy = join(gitDir, `index.svc-${randomUUID()}`);
-  const env = { ...request.env, GIT_INDEX_FILE: copy };
+  const env = { ...carefulEnvironment(path), ...request.env, GIT_INDEX_FILE: copy };
   try {
-    if (request.isAnew && head !== null) await git.run(path, ['read-tree', head], { env });
-    else if (existsSync(index)) copyFileSync(index, copy);
+    if (request.isAnew && head !== null) await readCommitIntoIndex(git, path, head, env);
+    else if (existsSync(index)) {
+      copyIndex(index, copy);
+      await clearFlags(git, path, flagged, env);
+    }
     const failed = await addAllFiles(git, path, env, nested);
     const tree = await git.text(path, ['write-tree'], { env });
     const isEmpty = headTree === null && (await git.text(path, ['ls-tree', tree], { env })) === '';
@@ -136,7 +159,15 @@ async function addAllFiles(
   nested: readonly string[],
 ): Promise<string[]> {
   const options = { env, allowFail: true } as const;
-  const add = ['add', '--all', '--ignore-errors', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  // With --sparse also what lies outside of a sparse checkout.
+  const add = [
+    'add',
+    '--all',
+    '--sparse',
+    '--ignore-errors',
+    '--pathspec-from-file=-',
+    '--pathspec-file-nul',
+  ];
   const all = await git.run(path, add, { ...options, input: `.\0${formatExclusions(nested)}` });
   if (all.code === 0) return [];
   const status = await git.run(

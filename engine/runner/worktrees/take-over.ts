@@ -14,6 +14,7 @@ import {
   writePrivateGit,
 } from '../private-git.ts';
 import { type Git, withEnvironment } from './git.ts';
+import { copyIndex } from './index-flags.ts';
 import { branchRef, compareAndSetRef, isAncestor, isObjectId, resolveCommit, sessionNameOf } from './refs.ts';
 import { findTraps, readRegularFile } from './traps.ts';
 
@@ -257,7 +258,7 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
     const copy = join(store.folder, 'index');
     rmSync(copy, { force: true });
     try {
-      copyFileSync(index, copy);
+      copyIndex(index, copy);
       const tree = await plain.text(record.worktree, ['write-tree'], {
         env: { ...env, GIT_INDEX_FILE: copy },
       });

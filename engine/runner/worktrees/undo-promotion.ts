@@ -8,6 +8,7 @@ import {
   isBranchCheckedOut,
 } from './checkout.ts';
 import type { Git } from './git.ts';
+import { withMarksAside } from './index-flags.ts';
 import { fillLfsFiles } from './lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from './refs.ts';
 import { type RepositoryOrPath, resolveRepository } from './repository.ts';
@@ -105,16 +106,13 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   const { path } = checkout;
   if (path === null || !(await isBranchCheckedOut(git, { path, gitDir }, base))) return UNTOUCHED;
   // Like a switch of branches: files with other changes stay, and those to be replaced have to be as they were.
-  const { code, stderr } = await git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
-  if (code === 0) {
-    const paths = await listChangedPaths(git, root, { from: after, to: before });
-    const missingLfs = await fillLfsFiles(
-      git,
-      path,
-      paths.map((each) => each.path),
-    );
-    return { checkout: 'updated', missingLfs };
-  }
+  const readTree = () => git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
+  const listTouched = async () =>
+    (await listChangedPaths(git, root, { from: after, to: before })).map((each) => each.path);
+  const { code, stderr } =
+    gitDir === null ? await readTree() : await withMarksAside(git, { path, gitDir }, listTouched, readTree);
+  if (code === 0)
+    return { checkout: 'updated', missingLfs: await fillLfsFiles(git, path, await listTouched()) };
   const why = stderr.split('\n')[0]?.replace(/^(?:fatal|error): /, '') ?? '';
   // Somebody has written there in this moment.
   const isBack = !isRepeated && (await compareAndSetRef(git, root, ref, after, before, `not undone: ${why}`));

@@ -1,4 +1,5 @@
 import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { compareAllFiles } from './index-flags.ts';
 import { isPassableRange } from './refs.ts';
 
 const LONGEST_MS = 60_000;
@@ -69,7 +70,9 @@ export async function listChangedFiles(
     '-z',
   ];
   if (range !== null && !isPassableRange(range)) return null;
-  const diff = await git.run(folder, [...args, range ?? 'HEAD', '--'], ASKED);
+  const diff = await compareAllFiles(git, folder, ASKED, (asked) =>
+    git.run(folder, [...args, range ?? 'HEAD', '--'], asked),
+  );
   if (diff.code !== 0) return null;
   const changed = splitRecords(diff.stdout);
   if (range !== null) return changed;

@@ -55,6 +55,7 @@ describe('the end of a session', () => {
       wip: false,
       savedRefs: [],
       nested: [],
+      hidden: [],
       operation: null,
     });
   });

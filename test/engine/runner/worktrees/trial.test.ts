@@ -116,11 +116,30 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
   test('where the checkout has changes in what it touches; changes elsewhere are not in the way', async () => {
     work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
     repository.write('app/main.txt', 'being edited\n');
-    assert.equal((await trial()).checkout.state, 'clean');
+    assert.deepEqual((await trial()).checkout, {
+      state: 'changed',
+      path: repository.root,
+      paths: ['app/main.txt'],
+      reason: 'has changes that stay as they are: app/main.txt',
+    });
     repository.write('README.md', 'being edited\n');
     const { checkout } = await foretold();
     assert.deepEqual([checkout.state, checkout.paths], ['dirty', ['README.md']]);
     assert.match(checkout.reason ?? '', /^has changes in README\.md$/);
+  });
+
+  test('where tracked files of the checkout are gone', async () => {
+    repository.commit({ 'b.txt': 'b\n', 'c.txt': 'c\n' });
+    rmSync(join(repository.root, 'b.txt'));
+    repository.git('rm', '--quiet', 'c.txt');
+    const idle = (await trial()).checkout;
+    assert.deepEqual([idle.state, idle.paths], ['changed', ['b.txt', 'c.txt']]);
+    work({ 'README.md': 'ours\n' });
+    const { checkout, promotable } = await trial();
+    assert.deepEqual([promotable, checkout.state, checkout.paths], [true, 'changed', ['b.txt', 'c.txt']]);
+    assert.match(checkout.reason ?? '', /: b\.txt, c\.txt$/);
+    rmSync(join(repository.root, 'README.md'));
+    assert.deepEqual((await foretold()).checkout.paths, ['README.md']);
   });
 
   test('where the checkout is in the middle of a merge or of a rebase', async () => {
