@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './git.ts';
 
@@ -53,14 +53,11 @@ async function selectLfsFiles(git: Git, top: string, paths: readonly string[]): 
 }
 
 function isPointer(file: string): boolean {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found?.isFile() || found.size > MOST_POINTER_BYTES || found.size < POINTER.length) return false;
-  const fd = openSync(file, 'r');
   try {
-    const bytes = Buffer.alloc(POINTER.length);
-    readSync(fd, bytes, 0, bytes.length, 0);
-    return bytes.toString('latin1') === POINTER;
-  } finally {
-    closeSync(fd);
+    const found = lstatSync(file);
+    if (!found.isFile() || found.size > MOST_POINTER_BYTES || found.size < POINTER.length) return false;
+    return readFileSync(file, 'latin1').startsWith(POINTER);
+  } catch {
+    return false; // removed, or a file where its folder was
   }
 }

@@ -162,6 +162,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
         alreadyMerged: false,
         sensitive: [],
         checkout: 'updated',
+        missingLfs: [],
       });
       assert.equal(readFileSync(join(repository.root, 'a.txt'), 'utf8'), 'a\n');
       assert.equal(repository.git('status', '--porcelain'), '');

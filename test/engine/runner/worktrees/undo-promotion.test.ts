@@ -63,7 +63,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       repository.write('staged.txt', 'staged\n');
       repository.git('add', 'staged.txt');
       repository.write('untracked.txt', 'untracked\n');
-      assert.deepEqual(await undo(), { checkout: 'updated' });
+      assert.deepEqual(await undo(), { checkout: 'updated', missingLfs: [] });
       assert.equal(repository.git('rev-parse', 'main'), promoted.before);
       assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
       assert.equal(repository.git('status', '--porcelain'), ' M b.txt\nA  staged.txt\n?? untracked.txt');
@@ -98,13 +98,13 @@ for (const strategy of ['merge', 'rebase'] as const) {
       await assert.rejects(undo(), /has files in the way: app\/main\.txt/);
       assert.equal(read('app/main.txt'), 'mine and ignored\n');
       rmSync(join(repository.root, 'app/main.txt'));
-      assert.deepEqual(await undo(), { checkout: 'updated' });
+      assert.deepEqual(await undo(), { checkout: 'updated', missingLfs: [] });
     });
 
     test('where nobody has the base checked out moves the branch alone', async () => {
       await promote(strategy);
       repository.git('checkout', '--quiet', '--detach');
-      assert.deepEqual(await undo(), { checkout: 'none' });
+      assert.deepEqual(await undo(), { checkout: 'none', missingLfs: [] });
       assert.equal(repository.git('rev-parse', 'main'), promoted.before);
       assert.equal(repository.git('rev-parse', 'HEAD'), promoted.after);
     });
@@ -124,7 +124,7 @@ describe('undoing a promotion', () => {
     await promote('merge');
     repository.git('update-ref', 'refs/heads/main', promoted.before);
     assert.notEqual(repository.git('status', '--porcelain'), '');
-    assert.deepEqual(await undo(true), { checkout: 'updated' });
+    assert.deepEqual(await undo(true), { checkout: 'updated', missingLfs: [] });
     assert.equal(repository.git('status', '--porcelain'), '');
     assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
   });
@@ -134,7 +134,7 @@ describe('undoing a promotion', () => {
     repository.git('reset', '--quiet', '--hard', promoted.before);
     const on = repository.commit({ 'c.txt': 'c\n' });
     await assert.rejects(undo(), /moved on/);
-    assert.deepEqual(await undo(true), { checkout: 'none' });
+    assert.deepEqual(await undo(true), { checkout: 'none', missingLfs: [] });
     assert.equal(repository.git('rev-parse', 'main'), on);
     assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
   });
