@@ -71,6 +71,7 @@ const APART = [
   'engine/receiver/replay',
   'engine/retention',
   'engine/review/discard-actions',
+  'engine/review/layouts',
   'engine/review/shared-repository',
   'engine/review/two-repositories',
   'engine/runner/confine/commands',

@@ -7,11 +7,12 @@ import {
   listFirstPaths,
 } from './checkout.ts';
 import { commitTree } from './commit-tree.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './foreign-commits.ts';
 import { findFallbackIdentity, type Git } from './git.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
-import { type RepositoryOrPath, resolveRepository } from './repository.ts';
+import { type Repository, type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
 
 export interface PromoteRequest {
@@ -101,7 +102,7 @@ async function fastForwardCheckout(
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
   if (paths.length > 0)
     throw dirtyCheckoutError({ path, reason: `has files in the way: ${listFirstPaths(paths)}`, paths });
-  const reason = merge.stderr.split('\n')[0]?.replace(/^(fatal|error): /, '');
+  const reason = describeFailure(merge.stderr);
   throw new SvcError('git_failed', `git merge in ${path}: ${reason}; nothing was changed`, {
     data: { path },
   });
@@ -157,10 +158,11 @@ export async function findForeignToBase(
  */
 async function computePromotion(
   git: Git,
-  root: string,
+  repository: Repository,
   request: PromoteRequest,
   tips: Tips,
 ): Promise<string | null> {
+  const { root } = repository;
   const { base, strategy, message } = request;
   const { before, beforeTree, tip } = tips;
   const foreign = await findForeignToBase(git, root, request, tips);
@@ -181,7 +183,7 @@ async function computePromotion(
   if (await isAncestor(git, root, tip, before)) return null;
   await findFollowingCheckout(git, root, base, []); // refuse early, before anything is computed
   const env = await findFallbackIdentity(git, root);
-  const after = await rebaseCommits(git, root, {
+  const after = await rebaseCommits(git, repository, {
     base: before,
     after: foreign?.newest ?? null,
     branch: tip,
@@ -199,7 +201,8 @@ async function computePromotion(
  */
 export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
   const { branch, base, strategy, head } = request;
-  const { root } = await resolveRepository(git, request.repository);
+  const repository = await resolveRepository(git, request.repository);
+  const { root } = repository;
   const tips = await resolveTips(git, root, request);
   const { before, tip } = tips;
   if (head !== undefined && head !== tip) {
@@ -218,7 +221,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
     sensitive: [],
     checkout: 'none',
   };
-  const after = await computePromotion(git, root, request, tips);
+  const after = await computePromotion(git, repository, request, tips);
   if (after === null) return unchanged;
 
   const paths = await listChangedPaths(git, root, { from: before, to: after });

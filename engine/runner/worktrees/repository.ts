@@ -2,9 +2,9 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { type Git, splitRecords } from './git.ts';
-import { findTopAround } from './pins.ts';
+import { findTopAround, looksLikeBareRepository } from './pins.ts';
 import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
-import { readRegularFile } from './traps.ts';
+import { findMainCheckout, isCheckoutOf, readRegularFile } from './traps.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */
@@ -27,6 +27,8 @@ export interface WorktreeEntry {
   locked: string | null;
   /** git says that its folder is missing. */
   prunable: boolean;
+  /** `path` is the git folder of a main checkout, and its files are in a place that is recorded nowhere. */
+  isUnlocated: boolean;
 }
 
 /** One question to git for everything about the repository around a folder. */
@@ -127,23 +129,34 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
   };
 }
 
-/** Every checkout of the repository, the main one first. */
+/** Every checkout of the repository, the main one first. That of a bare repository is none. */
 export async function listWorktrees(git: Git, root: string): Promise<WorktreeEntry[]> {
   const { stdout } = await git.run(root, ['worktree', 'list', '--porcelain', '-z']);
   const entries: WorktreeEntry[] = [];
+  let isBare = false;
   for (const line of splitRecords(stdout)) {
     const [key = '', ...rest] = line.split(' ');
     const value = rest.join(' ');
     const entry = entries.at(-1);
     if (key === 'worktree')
-      entries.push({ path: value, head: null, ref: null, locked: null, prunable: false });
+      entries.push({ path: value, head: null, ref: null, locked: null, prunable: false, isUnlocated: false });
     else if (entry === undefined) continue;
     else if (key === 'HEAD') entry.head = /^0+$/.test(value) ? null : value;
     else if (key === 'branch') entry.ref = value;
     else if (key === 'locked') entry.locked = value;
     else if (key === 'prunable') entry.prunable = true;
+    else if (key === 'bare') isBare = true;
   }
-  return entries;
+  const [main, ...linked] = entries;
+  if (main === undefined || isBare) return linked;
+  return [locateMain(main, root), ...linked];
+}
+
+/** git takes the folder above `.git` for the main checkout, and elsewhere the git folder itself. */
+function locateMain(main: WorktreeEntry, root: string): WorktreeEntry {
+  if (!looksLikeBareRepository(main.path)) return main;
+  const path = isCheckoutOf(root, main.path) ? root : findMainCheckout(main.path);
+  return path === null ? { ...main, isUnlocated: true } : { ...main, path };
 }
 
 /** The git folder of one worktree. */

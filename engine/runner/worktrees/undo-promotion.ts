@@ -7,6 +7,7 @@ import {
   findBranchCheckout,
   isBranchCheckedOut,
 } from './checkout.ts';
+import { describeFailure } from './describe-failure.ts';
 import type { Git } from './git.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit } from './refs.ts';
 import { type RepositoryOrPath, resolveRepository } from './repository.ts';
@@ -102,7 +103,7 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
   // Like a switch of branches: files with other changes stay, and those to be replaced have to be as they were.
   const { code, stderr } = await git.run(path, ['read-tree', '-m', '-u', after, before], { allowFail: true });
   if (code === 0) return { checkout: 'updated' };
-  const why = stderr.split('\n')[0]?.replace(/^(?:fatal|error): /, '') ?? '';
+  const why = describeFailure(stderr);
   // Somebody has written there in this moment.
   const isBack = !isRepeated && (await compareAndSetRef(git, root, ref, after, before, `not undone: ${why}`));
   throw new SvcError(
