@@ -42,6 +42,7 @@ const APART = [
   'browser',
   'ci/imports',
   'cli/acp.test',
+  'cli/commands/adopt',
   'cli/commands/demo-link',
   'cli/commands/lock',
   'cli/commands/telemetry',

@@ -8,6 +8,8 @@ export interface Layout {
   name: string;
   /** A program that the layout needs besides git. */
   needs?: string;
+  /** Confined workers cannot commit there: git-lfs writes into the repository's own folder. */
+  isLiteOnly?: boolean;
   /** A file that a filter changes, and how a worker has to see it. */
   filtered?: { path: string; text: string };
   /** Arranges a plain repository so. Returns the folder that is the workspace. */
@@ -107,6 +109,7 @@ export const LAYOUTS: readonly Layout[] = [
   {
     name: 'Git LFS',
     needs: 'git-lfs',
+    isLiteOnly: true,
     arrange({ git, commit, root }) {
       git('lfs', 'install', '--local');
       commit({ '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' });

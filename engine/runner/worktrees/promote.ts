@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { quoteForShell } from '../../base/text.ts';
 import {
   checkTouchedFiles,
   dirtyCheckoutError,
@@ -12,6 +13,7 @@ import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './
 import { findFallbackIdentity, type Git } from './git.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
+import { findRenamedBranch } from './renamed-branch.ts';
 import { type Repository, type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
 
@@ -119,6 +121,24 @@ export interface Tips {
   tip: string;
 }
 
+async function missingBaseError(git: Git, root: string, base: string): Promise<SvcError> {
+  const renamed = await findRenamedBranch(git, root, base);
+  const head = await git.run(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], { allowFail: true });
+  const current = head.code === 0 ? head.stdout.trim() : null;
+  const other = renamed ?? current;
+  // A branch may be called `a;b`.
+  const word = other === null || /^[\w./-]+$/.test(other) ? other : quoteForShell(other);
+  const why = renamed === null ? '' : `: it was renamed to ${renamed}`;
+  return new SvcError('not_found', `there is no branch ${JSON.stringify(base)} in ${root}${why}`, {
+    ...(other === null
+      ? {}
+      : {
+          hint: `--base ${word} names ${renamed === null ? 'what is checked out there' : 'it'}`,
+        }),
+    data: { branch: base, ...(other === null ? {} : { suggested: other }) },
+  });
+}
+
 /** The commits of base and branch. Throws `not_found`. */
 export async function resolveTips(
   git: Git,
@@ -134,9 +154,9 @@ export async function resolveTips(
   const [before, beforeTree, tip] = ids ?? [];
   if (before !== undefined && beforeTree !== undefined && tip !== undefined)
     return { before, beforeTree, tip };
-  const missing = (await resolveCommit(git, root, into)) === null ? base : branch;
-  throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
-    data: { branch: missing },
+  if ((await resolveCommit(git, root, into)) === null) throw await missingBaseError(git, root, base);
+  throw new SvcError('not_found', `there is no branch ${JSON.stringify(branch)} in ${root}`, {
+    data: { branch },
   });
 }
 
