@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { verifyOwnGitDir } from './own-git-dir.ts';
 import type { Repository } from './repository.ts';
+import { readGitFolders } from './traps.ts';
 
 /** Where git-crypt keeps its keys, below the git folder of each checkout. */
 const KEYS = 'git-crypt';
@@ -24,8 +25,11 @@ export async function addWorktree(
   { root, commonDir }: Pick<Repository, 'root' | 'commonDir'>,
   { path, options, from }: NewWorktree,
 ): Promise<void> {
-  const keys = join(commonDir, KEYS);
-  const hasKeys = existsSync(keys);
+  // `git-crypt unlock` in a linked worktree leaves them there.
+  const keys = [readGitFolders(root)?.own ?? commonDir, commonDir]
+    .map((folder) => join(folder, KEYS))
+    .find((folder) => existsSync(folder));
+  const hasKeys = keys !== undefined;
   const add = ['worktree', 'add', '--quiet', ...(hasKeys ? ['--no-checkout'] : []), ...options];
   await git.run(root, [...add, path, from]);
   if (!hasKeys) return;

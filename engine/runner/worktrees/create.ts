@@ -19,6 +19,7 @@ import { type Git, NOT_INSIDE } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import {
+  checkSharedWorktree,
   findRepository,
   listWorktrees,
   type Repository,
@@ -123,6 +124,7 @@ async function findCheckouts(
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
 ): Promise<{ repository: Repository; project: Repository }> {
   const repository = await findRepository(git, repositoryPath);
+  checkSharedWorktree(repository);
   const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
   return { repository, project };
 }

@@ -1,10 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { quoteForShell } from '../../base/text.ts';
 import { type Git, splitRecords } from './git.ts';
 import { findTopAround, looksLikeBareRepository } from './pins.ts';
 import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
-import { findMainCheckout, isCheckoutOf, readRegularFile } from './traps.ts';
+import { findMainCheckout, isCheckoutOf, readGitFolders, readRegularFile } from './traps.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */
@@ -67,6 +68,32 @@ export async function findRepository(git: Git, path: string): Promise<Repository
   return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);
 }
 
+/** With settings of each worktree, git applies what is in the shared ones to all worktrees, also what is of the main one. */
+function sharedSettingError(common: string, name: string, value: string): SvcError {
+  const git = `git --git-dir=${quoteForShell(common)} config`;
+  return new SvcError(
+    'conflict',
+    `${name} of ${common} applies to all its worktrees, since extensions.worktreeConfig is on: git can use none of them`,
+    {
+      hint: `move it to the main checkout: ${git} --unset ${name}, then ${git} --worktree ${name} ${quoteForShell(value)}`,
+      data: { git_dir: common },
+    },
+  );
+}
+
+/**
+ * Refuses a repository that git could make no usable worktree in, because its `core.worktree` applies to all of them. Throws
+ * `conflict`.
+ */
+export function checkSharedWorktree({ commonDir }: Pick<Repository, 'commonDir'>): void {
+  // git records none next to a usual git folder.
+  if (basename(commonDir) === '.git') return;
+  const shared = readRegularFile(join(commonDir, 'config')) ?? '';
+  const [, worktree] = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(shared) ?? [];
+  if (worktree !== undefined && /^\s*worktreeConfig\s*=\s*true\s*$/im.test(shared))
+    throw sharedSettingError(commonDir, 'core.worktree', worktree);
+}
+
 /** A repository found a moment ago by the same operation, or a folder in it. */
 export type RepositoryOrPath = Repository | string;
 
@@ -108,6 +135,10 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
     });
   }
   const [isBare, commonDir = ''] = found.stdout.trimEnd().split('\n');
+  const around = findTopAround(realFolder(path));
+  const linked = around === null ? null : readGitFolders(around);
+  if (isBare === 'true' && linked !== null && linked.own !== linked.common)
+    throw sharedSettingError(linked.common, 'core.bare', 'true');
   if (isBare === 'true') throw emptyRepositoryError('is bare: it has no checkout to work from');
   const top = await git.run(path, ['rev-parse', '--path-format=absolute', '--show-toplevel'], look);
   if (top.code !== 0) {
@@ -149,6 +180,9 @@ export async function listWorktrees(git: Git, root: string): Promise<WorktreeEnt
   }
   const [main, ...linked] = entries;
   if (main === undefined || isBare) return linked;
+  // With settings of each worktree git does not see it from a linked one.
+  if (/^\s*bare\s*=\s*true\s*$/im.test(readRegularFile(join(main.path, 'config.worktree')) ?? ''))
+    return linked;
   return [locateMain(main, root), ...linked];
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -131,6 +132,35 @@ describe('layouts of a repository', () => {
       await ws.close();
     }
   });
+
+  for (const setting of ['core.worktree', 'core.bare'])
+    test(`a ${setting} that applies to all worktrees is refused before a worker starts, until it is moved as the hint says`, async () => {
+      const ws = await makeWorkspace({
+        hosted: true,
+        arrange(repository) {
+          const name = setting === 'core.bare' ? 'a worktree of a bare repository elsewhere' : 'a submodule';
+          const root = (LAYOUTS.find((each) => each.name === name) ?? assert.fail()).arrange(repository);
+          repository.gitIn(root, 'config', 'extensions.worktreeConfig', 'true');
+          return root;
+        },
+      });
+      try {
+        const run = ['task', 'add', '-p', '#agent: edit made.txt by the worker', '--run', '-f', '--json'];
+        const refused = await ws.svc(run);
+        assert.notEqual(refused.code, 0);
+        const [, unset = '', set = ''] = /checkout: (git .*), then (git [^)"\\]*)/.exec(refused.stdout) ?? [];
+        assert.match(unset, new RegExp(`--unset ${setting}$`), refused.stdout);
+        for (const command of [unset, set])
+          execFileSync('sh', ['-c', command], { env: ws.env, cwd: ws.root });
+        const ran = await ws.svc(run);
+        assert.equal(ran.code, 0, ran.stdout);
+        const session = ran.json<{ task: Wire<Task> }>().task.session_id ?? assert.fail();
+        assert.equal((await ws.svc(['worktree', 'promote', session])).code, 0);
+        assert.equal(readFileSync(join(ws.root, 'made.txt'), 'utf8'), 'by the worker\n');
+      } finally {
+        await ws.close();
+      }
+    });
 
   test('a filter that fails ends the run before the agent starts, with what the filter printed', async () => {
     const ws = await makeWorkspace({
