@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the tests need of Debian: bubblewrap for strict workers, tmux for the dashboard, script(1) for
-# other terminals, PostgreSQL and a browser for the linked server, git-lfs for large files. Where it cannot, it says so and goes on: the tests then say aloud what they leave out, and count it.
+# other terminals, git's extensions for the layouts of a repository, PostgreSQL and a browser for the linked server. Where it cannot, it says so and goes on: the tests then say aloud what they leave out, and count it.
 set -euo pipefail
 
-declare -A packages=([bwrap]=bubblewrap [tmux]=tmux [script]=bsdutils [pg_ctlcluster]=postgresql [chromium]=chromium [git-lfs]=git-lfs)
+declare -A packages=([bwrap]=bubblewrap [tmux]=tmux [script]=bsdutils [git-crypt]=git-crypt [git-lfs]=git-lfs [pg_ctlcluster]=postgresql [chromium]=chromium)
 wanted=()
 for program in "${!packages[@]}"; do
   command -v "$program" > /dev/null || wanted+=("${packages[$program]}")

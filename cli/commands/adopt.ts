@@ -151,10 +151,20 @@ const adopt = defineCommand({
       context.note('nothing was changed');
       return EXIT.failure;
     }
-    const { before } = folders.adoptDataFolder(place, tracked);
-    context.result({ ...folders.inspectDataFolder(place, tracked), before }, ({ path }) =>
+    const { before, moved, kept, unplaced } = folders.adoptDataFolder(place, tracked);
+    const unrepaired =
+      moved === null ? [] : await folders.repairMovedWorktrees({ env, agentsDir: paths.agents }, moved, kept);
+    const adopted = { ...folders.inspectDataFolder(place, tracked), before, moved, unplaced, unrepaired };
+    context.result(adopted, ({ path }) =>
       [
         `${path} is this machine's own now; everything in it is held`,
+        ...(moved === null ? [] : [`sessions and worktrees have moved with it from ${moved.from}`]),
+        ...unplaced.map(
+          ({ session, branch }) => `the work of ${session} is on its branch: git merge ${branch}`,
+        ),
+        ...unrepaired.map(
+          ({ worktree, reason }) => `git cannot use ${worktree} (${reason}): git worktree repair ${worktree}`,
+        ),
         ...(before === null ? [] : [`what it held before is in ${before}`]),
         'svc task retry starts what was held, each by a decision of its own',
       ].join('\n'),

@@ -1,4 +1,5 @@
 /** What becomes of a data folder that this machine does not know; whether git tracks any of it. */
+export { repairMovedWorktrees } from '../runner/worktrees/repair-moved.ts';
 export { listTrackedFiles, untrackFiles } from '../runner/worktrees/tracked.ts';
 export { adoptDataFolder, setDataFolderAside } from '../storage/adopt.ts';
 export { inspectDataFolder } from '../storage/inspect-data-folder.ts';

@@ -1,30 +1,52 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { randomName, syncFolder } from '../base/atomic-file.ts';
 import { rfc3339, systemClock } from '../base/clock.ts';
 import { SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
-import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { replacePrivate } from '../base/private-files.ts';
 import {
   forgetDataFolder,
   type KeptPaths,
   listDatabaseFiles,
   readDataFolderId,
+  readRecordedPath,
   recordDataFolder,
 } from '../workspace/data-folder.ts';
-import { resolveMachineHome } from '../workspace/machine-home.ts';
+import { findMovedFolder, followMove, type MovedFolder } from '../workspace/moved-folder.ts';
 import { copyDatabase, copyPrivate, openCopy } from './database-copy.ts';
 import { bindDatabase } from './database-file.ts';
 import { holdHostLock } from './host-lock.ts';
 import { type AdoptPlace, describeHostHolder, inspectDataFolder } from './inspect-data-folder.ts';
 import { toStorageError } from './sqlite-errors.ts';
 
+/** What became of the places of sessions. */
+interface PlacedSessions {
+  /** Those whose folders count. */
+  kept: { worktree: string; repository: string }[];
+  /** Those whose folders do not: their work is on the branch. */
+  unplaced: { session: string; branch: string }[];
+}
+
+export interface Adopted extends PlacedSessions {
+  /** The folder with the originals; null when there were none. */
+  before: string | null;
+  /** The folder that has moved with everything in it; null for a copy and anything else. */
+  moved: MovedFolder | null;
+}
+
 /**
  * Holds everything that would start by itself: approvals expire, sessions end, nothing is delivered; marks, keys and
  * seats belong to nobody. Paths only count where the workspace has them now.
  */
-function holdEverything(db: Database.Database, dataId: string, { root, paths }: AdoptPlace): void {
+function holdEverything(
+  db: Database.Database,
+  dataId: string,
+  { root, paths }: AdoptPlace,
+  moved: MovedFolder | null,
+): PlacedSessions {
+  const placed: PlacedSessions = { kept: [], unplaced: [] };
   const now = systemClock.now();
   const why = 'held when the data folder was taken over; nothing of it was started';
   const runSql = (sql: string, ...values: unknown[]): void => void db.prepare(sql).run(...values);
@@ -51,18 +73,42 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     runSql('DELETE FROM call');
     const places = db.prepare<
       unknown[],
-      { id: number; worktree: string | null; cwd: string | null; repository: string | null }
+      {
+        id: number;
+        worktree: string | null;
+        cwd: string | null;
+        repository: string | null;
+        branch: string | null;
+      }
     >(
-      'SELECT id, worktree, cwd, repository FROM session WHERE worktree IS NOT NULL OR cwd IS NOT NULL OR repository IS NOT NULL',
+      'SELECT id, worktree, cwd, repository, branch FROM session WHERE worktree IS NOT NULL OR cwd IS NOT NULL OR repository IS NOT NULL',
     );
-    for (const { id, worktree, cwd, repository } of places.all()) {
+    const follow = (path: string | null): string | null => (path === null ? null : followMove(path, moved));
+    for (const session of places.all()) {
+      const { id, branch } = session;
+      const [worktree, cwd, repository] = [session.worktree, session.cwd, session.repository].map(follow) as [
+        string | null,
+        string | null,
+        string | null,
+      ];
+      const isPlace =
+        worktree === null
+          ? moved !== null && isInsideFolder(root, cwd ?? root)
+          : dirname(worktree) === paths.worktrees && isInsideFolder(worktree, cwd ?? '/');
       const isOurs =
-        worktree !== null &&
-        dirname(worktree) === paths.worktrees &&
-        isInsideFolder(worktree, cwd ?? '/') &&
+        isPlace &&
         (repository === null || isInsideFolder(root, repository) || isInsideFolder(repository, root));
-      if (!isOurs)
-        runSql('UPDATE session SET worktree = NULL, cwd = NULL, repository = NULL WHERE id = ?', id);
+      const now = isOurs ? { worktree, cwd, repository } : { worktree: null, cwd: null, repository: null };
+      runSql(
+        'UPDATE session SET worktree = ?, cwd = ?, repository = ? WHERE id = ?',
+        now.worktree,
+        now.cwd,
+        now.repository,
+        id,
+      );
+      if (now.worktree !== null && now.repository !== null)
+        placed.kept.push({ worktree: now.worktree, repository: now.repository });
+      else if (branch !== null && worktree !== null) placed.unplaced.push({ session: `s-${id}`, branch });
     }
     runSql(
       'UPDATE seat SET closed_at = ?, pid = NULL, pid_start = NULL, notify_base = NULL WHERE closed_at IS NULL',
@@ -79,8 +125,15 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
       "UPDATE memory SET unreviewed = ? WHERE state = 'active'",
       'it came with a data folder that was taken over',
     );
-    // Their folders and commits are those of another machine.
-    for (const table of ['discarded_work', 'promotion']) runSql(`DELETE FROM ${table}`);
+    for (const table of ['discarded_work', 'promotion']) {
+      // Their folders and commits are those of another machine, unless all of it has moved on this one.
+      if (moved === null) runSql(`DELETE FROM ${table}`);
+      const rows = db.prepare<unknown[], { session_id: number; path: string | null }>(
+        `SELECT session_id, path FROM ${table}`,
+      );
+      for (const { session_id: session, path } of rows.all())
+        runSql(`UPDATE ${table} SET path = ? WHERE session_id = ?`, follow(path), session);
+    }
     // Whose server that is nobody here has said.
     for (const table of ['link', 'link_event', 'link_command', 'link_code', 'telemetry', 'telemetry_day'])
       runSql(`DELETE FROM ${table}`);
@@ -96,6 +149,7 @@ function holdEverything(db: Database.Database, dataId: string, { root, paths }: 
     );
     bindDatabase(db, dataId);
   })();
+  return placed;
 }
 
 const formatStamp = (): string => rfc3339(systemClock.now()).replace(/\D/g, '').slice(0, 14);
@@ -112,10 +166,9 @@ function findFreeNameBeside(path: string, word: string): string {
 /**
  * Adopts a strange data folder. The inspected database is the one that is used: a copy, held and bound, replaces the
  * original; that, and the agents' own files, stay beside it. The record is written last, so an interruption leaves
- * the folder strange. Returns the folder with the originals; null when there were none. Throws `conflict`,
- * `already_running`, `storage_failed`.
+ * the folder strange. Throws `conflict`, `already_running`, `storage_failed`.
  */
-export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): { before: string | null } {
+export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): Adopted {
   const { paths, env } = place;
   const report = inspectDataFolder(place, tracked);
   if (report.state !== 'strange') throw new SvcError('conflict', `${paths.data} is not strange any more`);
@@ -125,6 +178,9 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
   const lock = holdHostLock(paths.data);
   const copy = copyDatabase(paths.db, env);
   const former = readDataFolderId(paths.data);
+  const recorded = former === null ? null : readRecordedPath(env, former);
+  const moved = findMovedFolder(recorded, realpathSync(paths.data));
+  let placed: PlacedSessions = { kept: [], unplaced: [] };
   const before = findFreeNameBeside(join(paths.data, 'before'), 'adopt');
   const id = randomName(16);
   try {
@@ -132,7 +188,7 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     if (copy !== null) {
       const db = openCopy(copy.file, paths.db);
       try {
-        holdEverything(db, id, place);
+        placed = holdEverything(db, id, place, moved);
         db.pragma('wal_checkpoint(TRUNCATE)');
       } finally {
         db.close();
@@ -150,10 +206,12 @@ export function adoptDataFolder(place: AdoptPlace, tracked: readonly string[]): 
     setBooksAside(paths.data);
     for (const name of ['daemon.json', 'gateway.json', 'starting'])
       rmSync(join(paths.data, name), { force: true });
-    if (former !== null) forgetMoved(former, env, paths.data);
+    const isGone = recorded !== null && lstatSync(recorded, { throwIfNoEntry: false }) === undefined;
+    // The record of a copy stays with the folder that it was copied from.
+    if (former !== null && (recorded === paths.data || isGone)) forgetDataFolder(env, former);
     recordDataFolder(env, id, paths.data);
     replacePrivate(join(paths.data, 'id'), `${id}\n`, { isDurable: true });
-    return { before: copy === null ? null : before };
+    return { before: copy === null ? null : before, moved, ...placed };
   } catch (error) {
     throw error instanceof SvcError ? error : toStorageError(error, `cannot take ${paths.data} over`);
   } finally {
@@ -171,17 +229,6 @@ function moveTo(file: string, to: string): void {
     copyPrivate(file, to);
     rmSync(file);
   }
-}
-
-/** No record of a data folder is larger. */
-const RECORD_BYTES = 1024 * 1024;
-
-/** The record of where it was made; that of a copy stays with the folder that it was copied from. */
-function forgetMoved(id: string, env: NodeJS.ProcessEnv, data: string): void {
-  const text = readPrivate(join(resolveMachineHome(env), 'data-folders', `${id}.json`), RECORD_BYTES);
-  const { path } = JSON.parse(text ?? '{}') as { path?: string };
-  if (path !== undefined && (path === data || lstatSync(path, { throwIfNoEntry: false }) === undefined))
-    forgetDataFolder(env, id);
 }
 
 /** A backup may have lost the rights; what others could have written was shown before. */

@@ -111,6 +111,10 @@ function readDataFolderRecord(env: NodeJS.ProcessEnv, id: string): DataFolderRec
   }
 }
 
+/** Where a data folder of this id was when it was put on record; null for an id that is not. */
+export const readRecordedPath = (env: NodeJS.ProcessEnv, id: string): string | null =>
+  readDataFolderRecord(env, id)?.path ?? null;
+
 /** Puts a folder on record, before its id is written into it. */
 export function recordDataFolder(env: NodeJS.ProcessEnv, id: string, data: string): void {
   checkRecords(env);

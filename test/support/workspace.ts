@@ -79,7 +79,8 @@ export interface WorkspaceOptions {
   yaml?: string;
   /** How many workers at once. */
   cap?: number;
-  /** false: the folder is no git repository's top. */
+  /** Arranges the repository in another way; returns the folder that is the workspace. */
+  arrange?(repository: TestRepository): string;
   env?: Record<string, string>;
   /** More agents, as command lines by name. */
   commands?: Record<string, string>;
@@ -101,6 +102,7 @@ export async function makeWorkspace({
   user,
   events: wanted,
   hosted = false,
+  arrange = ({ root }) => root,
 }: WorkspaceOptions = {}): Promise<TestWorkspace> {
   const events: CaughtEvent[] = [];
   const catcher = await startCatchServer(SECRET, (event) => events.push(event));
@@ -113,7 +115,8 @@ notify: { webhooks: [${JSON.stringify({ url: catcher.url, ...(wanted === undefin
 ui: { addr: "127.0.0.1:0" }
 ${yaml.includes('webhook:') ? '' : 'webhook: { secret_env: SVC_WEBHOOK_SECRET }\n'}${yaml}`,
   });
-  const { root, folder } = repository;
+  const { folder } = repository;
+  const root = arrange(repository);
   const inherited = Object.entries(gitEnvironment()).filter(([name]) => !name.startsWith('SVC_'));
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(inherited),

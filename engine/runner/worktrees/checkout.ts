@@ -59,12 +59,18 @@ export async function findBranchCheckout(git: Git, root: string, base: string): 
   for (const entry of await listWorktrees(git, root)) {
     if (entry.prunable) continue;
     // A branch under rebase is checked out nowhere, but moving it would make the rebase fail at its end.
-    if (entry.ref === null && readRebasedBranch(await readGitDir(git, entry.path)) === ref) {
+    const { isUnlocated } = entry;
+    const ofEntry = async () => (isUnlocated ? entry.path : readGitDir(git, entry.path));
+    if (entry.ref === null && readRebasedBranch(await ofEntry()) === ref) {
       return without(blockedCheckout(entry.path, `is in the middle of a rebase of ${base}`));
     }
     if (entry.ref !== ref) continue;
     if (found !== null)
       return without(blockedCheckout(entry.path, `and ${found} both have ${base} checked out`));
+    if (isUnlocated)
+      return without(
+        blockedCheckout(entry.path, `has ${base} checked out in a folder that git has recorded nowhere`),
+      );
     found = entry.path;
   }
   if (found === null) return without({ state: 'none', path: null, paths: [], reason: null });

@@ -13,6 +13,12 @@ export interface GitAccess {
   agentsDir: string | null;
 }
 
+const PROGRAMS = '.git-programs.json';
+const REPOSITORIES = '.repositories.json';
+
+/** The files with records about repositories, by path. */
+export const RECORDS = [PROGRAMS, REPOSITORIES] as const;
+
 export interface GuardedGit {
   git: Git;
   programs: GitPrograms;
@@ -36,11 +42,11 @@ export function createGit(
     findOverrides: async () => ({ settings: [], mayFetch: false }),
   });
   const programs = createGitPrograms(
-    keepIn('.git-programs.json'),
+    keepIn(PROGRAMS),
     (cwd, args) => lister.text(cwd, args, { discover: true }),
     lister.env,
   );
-  const pins = createRepositoryPins(keepIn('.repositories.json'));
+  const pins = createRepositoryPins(keepIn(REPOSITORIES));
   const git = createGitRunner(env, {
     ...patience,
     async findOverrides(cwd, { discover = false }) {

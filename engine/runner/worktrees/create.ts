@@ -1,14 +1,17 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asSvcError, SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
+import { quoteForShell } from '../../base/text.ts';
 import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
+import { addWorktree } from './add-worktree.ts';
 import { type Git, NOT_INSIDE } from './git.ts';
 import { inspectWorktree, verifyToplevel } from './inspect.ts';
 import { branchRef, isAncestor, resolveBranchOrCommit, resolveCommit, SESSION_PREFIX } from './refs.ts';
 import {
+  checkSharedWorktree,
   findRepository,
   listWorktrees,
   type Repository,
@@ -52,6 +55,25 @@ export interface CreatedWorktree extends Origin {
 /** How long to wait for a git left over from a killed host. */
 const LEFTOVER_WAIT_MS = 120_000;
 
+/**
+ * Refuses a base whose checkout could not follow a promotion, because git has not recorded where its files are. Throws
+ * `conflict`.
+ */
+async function checkBaseLocated(git: Git, { root, commonDir }: Repository, base: string): Promise<void> {
+  // git finds the files of a usual git folder next to it.
+  if (basename(commonDir) === '.git') return;
+  const entries = await listWorktrees(git, root);
+  if (!entries.some(({ ref, isUnlocated }) => isUnlocated && ref === branchRef(base))) return;
+  throw new SvcError(
+    'conflict',
+    `${base} is checked out in the main checkout of ${commonDir}, and git has not recorded where that is: nothing could be promoted into it`,
+    {
+      hint: `record its folder with git --git-dir=${quoteForShell(commonDir)} config core.worktree <folder>, or name another base`,
+      data: { base, git_dir: commonDir },
+    },
+  );
+}
+
 async function resolveBase(
   git: Git,
   { base }: OriginRequest,
@@ -60,7 +82,10 @@ async function resolveBase(
 ): Promise<{ name: string | null; commit: string }> {
   if (base !== undefined) {
     const commit = await resolveBranchOrCommit(git, repository.root, base);
-    if (commit !== null) return { name: base, commit };
+    if (commit !== null) {
+      await checkBaseLocated(git, repository, base);
+      return { name: base, commit };
+    }
     throw new SvcError(
       'not_found',
       `there is no branch or commit ${JSON.stringify(base)} in ${repository.root}`,
@@ -82,6 +107,7 @@ async function findCheckouts(
   { repositoryPath, projectPath }: Pick<CreateRequest, 'repositoryPath' | 'projectPath'>,
 ): Promise<{ repository: Repository; project: Repository }> {
   const repository = await findRepository(git, repositoryPath);
+  checkSharedWorktree(repository);
   const project = projectPath === repositoryPath ? repository : await findRepository(git, projectPath);
   return { repository, project };
 }
@@ -120,7 +146,7 @@ async function checkSessionPrefix(git: Git, root: string): Promise<void> {
 
 /**
  * Finds where `createWorktree` would begin; makes nothing. Throws `not_a_repository`, `repository_empty`, `not_found`
- * (base), and `conflict` where git could not create a session's branch.
+ * (base), and `conflict` where git could not create a session's branch or not promote into the base.
  */
 export async function findOrigin(git: Git, request: OriginRequest): Promise<Origin> {
   const { repository, project } = await findCheckouts(git, request);
@@ -193,14 +219,14 @@ export async function createWorktree(
     // Another workspace in this repository may have a session of that number.
     const isElsewhere = entries.some((other) => other !== entry && other.ref === branchRef(branch));
     if (isElsewhere) throw existsError(`the branch ${branch}`);
-    const add = (...from: string[]) => git.run(root, ['worktree', 'add', '--quiet', ...from]);
+    const add = (from: string, ...options: string[]) => addWorktree(git, repository, { path, options, from });
     // git refuses a branch that exists: only then inspect it.
     let refused: SvcError | null = null;
     if (!entry) {
       // A dangling link counts as existing.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw existsError(path);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      refused = await add('--no-track', '-b', branch, path, base.commit).then(() => null, asSvcError);
+      refused = await add(base.commit, '--no-track', '-b', branch).then(() => null, asSvcError);
       if (refused === null) return base;
     }
     if (refused !== null) {
@@ -224,7 +250,7 @@ export async function createWorktree(
       return begun;
     }
     if (branchCommit === null || existsSync(path)) throw refused;
-    await add(path, branch);
+    await add(branch);
     return begun;
   });
 

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
+import { addWorktree } from './add-worktree.ts';
 import type { Git } from './git.ts';
 import { inspectWorktree } from './inspect.ts';
 import { findRepository } from './repository.ts';
@@ -19,10 +20,10 @@ export async function addDetachedCheckout(
   queue: KeyedQueue,
   { repository, path, commit }: DetachedCheckout & { commit: string },
 ): Promise<void> {
-  const { root, commonDir } = await findRepository(git, repository);
-  await queue(commonDir, async () => {
-    excludeSvcFolder(commonDir);
-    await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, commit]);
+  const found = await findRepository(git, repository);
+  await queue(found.commonDir, async () => {
+    excludeSvcFolder(found.commonDir);
+    await addWorktree(git, found, { path, options: ['--detach'], from: commit });
   });
   // R4: verify before reporting success.
   if ((await inspectWorktree(git, path)).head === commit) return;

@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteForShell } from '../../base/text.ts';
 import { createKeptRecords, signFile } from './kept-records.ts';
-import { readGitFolders, type WrittenFolders } from './traps.ts';
+import { looksLikeBareRepository } from './pins.ts';
+import { findMainCheckout, readGitFolders, type WrittenFolders } from './traps.ts';
 
 /** Settings of git: all values by name, in the order in which git reads them. */
 type Settings = Readonly<Record<string, readonly string[]>>;
@@ -137,6 +138,14 @@ export function createGitPrograms(
     },
     set: records.set,
   };
+  /** That of the nearest repository that has one: a worker can make its worktree name a repository of its own. */
+  const findRecordAround = (cwd: string): Remembered | undefined => {
+    for (const common of listCommonDirsAround(cwd)) {
+      const record = kept.get(common);
+      if (record !== undefined) return record;
+    }
+    return undefined;
+  };
   const listed = new Map<string, Listed>();
 
   /** The relevant settings, read again when one of their files has changed. */
@@ -181,7 +190,7 @@ export function createGitPrograms(
 
   const programs: GitPrograms = {
     async findOverrides(cwd) {
-      const record = kept.get(findCommonDirAround(cwd) ?? '');
+      const record = findRecordAround(cwd);
       if (record === undefined) return { settings: [], mayFetch: true };
       const now = await readSettings(cwd);
       const changed = listChangedSettings(now, record);
@@ -199,13 +208,13 @@ export function createGitPrograms(
 
     async listUntrustedSettings(cwd, { isQuiet }) {
       await programs.rememberPrograms(cwd, { isQuiet });
-      const record = kept.get(findCommonDirAround(cwd) ?? '');
+      const record = findRecordAround(cwd);
       if (record === undefined) return [];
       return listChangedSettings(await readSettings(cwd), record).filter((name) => name !== DECIDES_MODES);
     },
 
     async listTrustedSettings(cwd) {
-      const record = kept.get(findCommonDirAround(cwd) ?? '');
+      const record = findRecordAround(cwd);
       const trusted = record?.trusted ?? (await readSettings(cwd));
       return Object.entries(trusted).flatMap(([name, values]) =>
         PASSED_ON.test(name) ? setValues(name, values) : [],
@@ -213,8 +222,8 @@ export function createGitPrograms(
     },
 
     async rememberPrograms(cwd, { isQuiet }) {
-      const repository = findCommonDirAround(cwd);
-      if (repository === null) return;
+      const [repository] = listCommonDirsAround(cwd);
+      if (repository === undefined) return;
       const before = kept.get(repository);
       if (before !== undefined && !isQuiet) return;
       const settings = await readSettings(cwd);
@@ -240,9 +249,9 @@ export function createGitPrograms(
     },
 
     async findPlantedPrograms(cwd) {
-      const repository = findCommonDirAround(cwd);
+      const repository = listCommonDirsAround(cwd).find((each) => kept.get(each) !== undefined);
       const record = kept.get(repository ?? '');
-      if (repository === null || record === undefined) return [];
+      if (repository === undefined || record === undefined) return [];
       const settings = await readSettings(cwd);
       const changed = listChangedSettings(settings, record);
       const fresh = changed.filter((name) => !isSameValues(record.planted[name], settings[name]));
@@ -256,14 +265,14 @@ export function createGitPrograms(
 }
 
 /**
- * Has filters and merge drivers of a linked worktree run in the main checkout instead: `./clean.sh`, `npx` or `make` would
- * otherwise be what the worker has made of them, outside of its sandbox.
+ * Has filters and merge drivers run in the main checkout: in a linked worktree `./clean.sh`, `npx` or `make` would be what
+ * the worker has made of them, outside of its sandbox, and in one that git is just making they are not there yet.
  */
 function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings): Override[] {
   const named = readGitFoldersAround(cwd);
-  if (named === null || named.own === named.common) return [];
+  if (named === null) return [];
   // A bare repository has no files of the person; there a relative name finds none.
-  const main = basename(named.common) === '.git' ? dirname(named.common) : named.common;
+  const main = findMainCheckout(named.common) ?? named.common;
   return Object.keys(settings).flatMap((name) => {
     const command = trusted[name]?.at(-1) ?? '';
     if (!RUNS_IN_CHECKOUT.test(name) || command === '') return [];
@@ -294,18 +303,16 @@ const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([name, values]) => isSameValues(values, other[name]));
 
-/** The git folder that all worktrees of the repository around a folder share. */
-function findCommonDirAround(cwd: string): string | null {
+/** The git folders of the repositories around a folder, the nearest first; each is what all its worktrees share. */
+function listCommonDirsAround(cwd: string): string[] {
+  const found: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     const named = existsSync(join(folder, '.git')) ? readGitFolders(folder) : null;
-    const common = named?.common ?? (isGitFolder(folder) ? folder : null);
-    if (common !== null) return realpathSync(common);
-    if (folder === dirname(folder)) return null;
+    const common = named?.common ?? (looksLikeBareRepository(folder) ? folder : null);
+    if (common !== null && existsSync(common)) found.push(realpathSync(common));
+    if (folder === dirname(folder)) return found;
   }
 }
-
-const isGitFolder = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
 /** The git folder shared by all checkouts with the same settings; null for a checkout with settings of its own. */
 function findSharedGitDir(cwd: string): string | null {

@@ -2,9 +2,11 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { addWorktree } from './add-worktree.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type Git, splitRecords } from './git.ts';
 import { resolveCommit } from './refs.ts';
-import { listWorktrees } from './repository.ts';
+import { listWorktrees, type Repository } from './repository.ts';
 
 const TEMPORARY = 'svc-rebase-';
 
@@ -45,7 +47,7 @@ export async function mergeTrees(
     if (code === 1) throw unrelatedHistoriesError(base, branch);
     throw new SvcError(
       'git_failed',
-      `git merge-tree: ${merge.stderr.split('\n')[0] || `exit code ${merge.code}`}`,
+      `git merge-tree: ${describeFailure(merge.stderr) || `exit code ${merge.code}`}`,
     );
   }
   return { tree, conflicts: merge.code === 1 ? [...new Set(paths)] : [] };
@@ -69,7 +71,7 @@ async function discardRebase(git: Git, root: string, path: string): Promise<void
  */
 export async function rebaseCommits(
   git: Git,
-  root: string,
+  { root, commonDir }: Pick<Repository, 'root' | 'commonDir'>,
   {
     base,
     after,
@@ -80,7 +82,7 @@ export async function rebaseCommits(
   await removeLeftoverRebases(git, root);
   const path = join(realpathSync(mkdtempSync(join(tmpdir(), TEMPORARY))), 'checkout');
   try {
-    await git.run(root, ['worktree', 'add', '--quiet', '--detach', path, branch]);
+    await addWorktree(git, { root, commonDir }, { path, options: ['--detach'], from: branch });
     const rebase = await git.run(
       path,
       ['rebase', '--quiet', '--no-keep-empty', ...(after === null ? [base] : ['--onto', base, after])],
@@ -95,7 +97,7 @@ export async function rebaseCommits(
       });
       const paths = splitRecords(unmerged.stdout);
       if (paths.length > 0) throw mergeConflictError(paths, 'rebase');
-      throw new SvcError('git_failed', `git rebase: ${rebase.stderr.split('\n')[0]}`);
+      throw new SvcError('git_failed', `git rebase: ${describeFailure(rebase.stderr)}`);
     }
     const head = await resolveCommit(git, path, 'HEAD');
     if (head === null) throw new SvcError('git_failed', 'git rebase left no commit');

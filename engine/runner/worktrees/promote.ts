@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { quoteForShell } from '../../base/text.ts';
 import {
   checkTouchedFiles,
   dirtyCheckoutError,
@@ -7,13 +8,15 @@ import {
   listFirstPaths,
 } from './checkout.ts';
 import { commitTree } from './commit-tree.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type ForeignCommits, findForeignCommits, foreignCommitsError } from './foreign-commits.ts';
 import { findFallbackIdentity, type Git } from './git.ts';
 import { withMarksAside } from './index-flags.ts';
 import { mergeConflictError, mergeTrees, rebaseCommits } from './integrate.ts';
 import { fillLfsFiles } from './lfs.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
-import { type RepositoryOrPath, resolveRepository } from './repository.ts';
+import { findRenamedBranch } from './renamed-branch.ts';
+import { type Repository, type RepositoryOrPath, resolveRepository } from './repository.ts';
 import { listChangedPaths, type SensitiveChange, selectSensitive } from './sensitive.ts';
 
 export interface PromoteRequest {
@@ -99,7 +102,7 @@ async function fastForwardCheckout(
   const paths = merge.stderr.split('\n').flatMap((line) => (line.startsWith('\t') ? [line.slice(1)] : []));
   if (paths.length > 0)
     throw dirtyCheckoutError({ path, reason: `has files in the way: ${listFirstPaths(paths)}`, paths });
-  const reason = merge.stderr.split('\n')[0]?.replace(/^(fatal|error): /, '');
+  const reason = describeFailure(merge.stderr);
   throw new SvcError('git_failed', `git merge in ${path}: ${reason}; nothing was changed`, {
     data: { path },
   });
@@ -114,6 +117,24 @@ export interface Tips {
   beforeTree: string;
   /** The branch's commit. */
   tip: string;
+}
+
+async function missingBaseError(git: Git, root: string, base: string): Promise<SvcError> {
+  const renamed = await findRenamedBranch(git, root, base);
+  const head = await git.run(root, ['symbolic-ref', '--quiet', '--short', 'HEAD'], { allowFail: true });
+  const current = head.code === 0 ? head.stdout.trim() : null;
+  const other = renamed ?? current;
+  // A branch may be called `a;b`.
+  const word = other === null || /^[\w./-]+$/.test(other) ? other : quoteForShell(other);
+  const why = renamed === null ? '' : `: it was renamed to ${renamed}`;
+  return new SvcError('not_found', `there is no branch ${JSON.stringify(base)} in ${root}${why}`, {
+    ...(other === null
+      ? {}
+      : {
+          hint: `--base ${word} names ${renamed === null ? 'what is checked out there' : 'it'}`,
+        }),
+    data: { branch: base, ...(other === null ? {} : { suggested: other }) },
+  });
 }
 
 /** The commits of base and branch. Throws `not_found`. */
@@ -131,9 +152,9 @@ export async function resolveTips(
   const [before, beforeTree, tip] = ids ?? [];
   if (before !== undefined && beforeTree !== undefined && tip !== undefined)
     return { before, beforeTree, tip };
-  const missing = (await resolveCommit(git, root, into)) === null ? base : branch;
-  throw new SvcError('not_found', `there is no branch ${JSON.stringify(missing)} in ${root}`, {
-    data: { branch: missing },
+  if ((await resolveCommit(git, root, into)) === null) throw await missingBaseError(git, root, base);
+  throw new SvcError('not_found', `there is no branch ${JSON.stringify(branch)} in ${root}`, {
+    data: { branch },
   });
 }
 
@@ -155,10 +176,11 @@ export async function findForeignToBase(
  */
 async function computePromotion(
   git: Git,
-  root: string,
+  repository: Repository,
   request: PromoteRequest,
   tips: Tips,
 ): Promise<string | null> {
+  const { root } = repository;
   const { base, strategy, message } = request;
   const { before, beforeTree, tip } = tips;
   const foreign = await findForeignToBase(git, root, request, tips);
@@ -179,7 +201,7 @@ async function computePromotion(
   if (await isAncestor(git, root, tip, before)) return null;
   await findFollowingCheckout(git, root, base, []); // refuse early, before anything is computed
   const env = await findFallbackIdentity(git, root);
-  const after = await rebaseCommits(git, root, {
+  const after = await rebaseCommits(git, repository, {
     base: before,
     after: foreign?.newest ?? null,
     branch: tip,
@@ -197,7 +219,8 @@ async function computePromotion(
  */
 export async function promoteBranch(git: Git, request: PromoteRequest): Promise<PromoteResult> {
   const { branch, base, strategy, head } = request;
-  const { root } = await resolveRepository(git, request.repository);
+  const repository = await resolveRepository(git, request.repository);
+  const { root } = repository;
   const tips = await resolveTips(git, root, request);
   const { before, tip } = tips;
   if (head !== undefined && head !== tip) {
@@ -217,7 +240,7 @@ export async function promoteBranch(git: Git, request: PromoteRequest): Promise<
     checkout: 'none',
     missingLfs: [],
   };
-  const after = await computePromotion(git, root, request, tips);
+  const after = await computePromotion(git, repository, request, tips);
   if (after === null) return unchanged;
 
   const paths = await listChangedPaths(git, root, { from: before, to: after });

@@ -1,10 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { quoteForShell } from '../../base/text.ts';
 import { type Git, splitRecords } from './git.ts';
-import { findTopAround } from './pins.ts';
+import { findTopAround, looksLikeBareRepository } from './pins.ts';
 import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
-import { readRegularFile } from './traps.ts';
+import { findMainCheckout, isCheckoutOf, readGitFolders, readRegularFile } from './traps.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */
@@ -27,6 +28,8 @@ export interface WorktreeEntry {
   locked: string | null;
   /** git says that its folder is missing. */
   prunable: boolean;
+  /** `path` is the git folder of a main checkout, and its files are in a place that is recorded nowhere. */
+  isUnlocated: boolean;
 }
 
 /** One question to git for everything about the repository around a folder. */
@@ -63,6 +66,32 @@ export async function findRepository(git: Git, path: string): Promise<Repository
   const look = { allowFail: true, discover: true } as const;
   const whole = await git.run(path, WHOLE, look);
   return (whole.code === 0 ? parseRepository(whole.stdout) : null) ?? findRepositoryByParts(git, path);
+}
+
+/** With settings of each worktree, git applies what is in the shared ones to all worktrees, also what is of the main one. */
+function sharedSettingError(common: string, name: string, value: string): SvcError {
+  const git = `git --git-dir=${quoteForShell(common)} config`;
+  return new SvcError(
+    'conflict',
+    `${name} of ${common} applies to all its worktrees, since extensions.worktreeConfig is on: git can use none of them`,
+    {
+      hint: `move it to the main checkout: ${git} --unset ${name}, then ${git} --worktree ${name} ${quoteForShell(value)}`,
+      data: { git_dir: common },
+    },
+  );
+}
+
+/**
+ * Refuses a repository that git could make no usable worktree in, because its `core.worktree` applies to all of them. Throws
+ * `conflict`.
+ */
+export function checkSharedWorktree({ commonDir }: Pick<Repository, 'commonDir'>): void {
+  // git records none next to a usual git folder.
+  if (basename(commonDir) === '.git') return;
+  const shared = readRegularFile(join(commonDir, 'config')) ?? '';
+  const [, worktree] = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(shared) ?? [];
+  if (worktree !== undefined && /^\s*worktreeConfig\s*=\s*true\s*$/im.test(shared))
+    throw sharedSettingError(commonDir, 'core.worktree', worktree);
 }
 
 /** A repository found a moment ago by the same operation, or a folder in it. */
@@ -106,6 +135,10 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
     });
   }
   const [isBare, commonDir = ''] = found.stdout.trimEnd().split('\n');
+  const around = findTopAround(realFolder(path));
+  const linked = around === null ? null : readGitFolders(around);
+  if (isBare === 'true' && linked !== null && linked.own !== linked.common)
+    throw sharedSettingError(linked.common, 'core.bare', 'true');
   if (isBare === 'true') throw emptyRepositoryError('is bare: it has no checkout to work from');
   const top = await git.run(path, ['rev-parse', '--path-format=absolute', '--show-toplevel'], look);
   if (top.code !== 0) {
@@ -127,23 +160,37 @@ async function findRepositoryByParts(git: Git, path: string): Promise<Repository
   };
 }
 
-/** Every checkout of the repository, the main one first. */
+/** Every checkout of the repository, the main one first. That of a bare repository is none. */
 export async function listWorktrees(git: Git, root: string): Promise<WorktreeEntry[]> {
   const { stdout } = await git.run(root, ['worktree', 'list', '--porcelain', '-z']);
   const entries: WorktreeEntry[] = [];
+  let isBare = false;
   for (const line of splitRecords(stdout)) {
     const [key = '', ...rest] = line.split(' ');
     const value = rest.join(' ');
     const entry = entries.at(-1);
     if (key === 'worktree')
-      entries.push({ path: value, head: null, ref: null, locked: null, prunable: false });
+      entries.push({ path: value, head: null, ref: null, locked: null, prunable: false, isUnlocated: false });
     else if (entry === undefined) continue;
     else if (key === 'HEAD') entry.head = /^0+$/.test(value) ? null : value;
     else if (key === 'branch') entry.ref = value;
     else if (key === 'locked') entry.locked = value;
     else if (key === 'prunable') entry.prunable = true;
+    else if (key === 'bare') isBare = true;
   }
-  return entries;
+  const [main, ...linked] = entries;
+  if (main === undefined || isBare) return linked;
+  // With settings of each worktree git does not see it from a linked one.
+  if (/^\s*bare\s*=\s*true\s*$/im.test(readRegularFile(join(main.path, 'config.worktree')) ?? ''))
+    return linked;
+  return [locateMain(main, root), ...linked];
+}
+
+/** git takes the folder above `.git` for the main checkout, and elsewhere the git folder itself. */
+function locateMain(main: WorktreeEntry, root: string): WorktreeEntry {
+  if (!looksLikeBareRepository(main.path)) return main;
+  const path = isCheckoutOf(root, main.path) ? root : findMainCheckout(main.path);
+  return path === null ? { ...main, isUnlocated: true } : { ...main, path };
 }
 
 /** The git folder of one worktree. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { KeyedQueue } from '../../base/serial-queue.ts';
 import { excludeSvcFolder } from '../../workspace/git-exclude.ts';
+import { addWorktree } from './add-worktree.ts';
 import type { SavedState } from './discard.ts';
 import { withExactFiles } from './exact-files.ts';
 import type { Git } from './git.ts';
@@ -81,8 +82,8 @@ async function restoreFolder(
     throw new SvcError('exists', `${path} is in the way`, { hint: 'move it aside, then restore again' });
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   excludeSvcFolder(commonDir);
-  const add = ['worktree', 'add', '--quiet', '--lock', '--reason', RESTORING];
-  await git.run(root, detached === null ? [...add, path, branch] : [...add, '--detach', path, detached]);
+  const options = ['--lock', '--reason', RESTORING, ...(detached === null ? [] : ['--detach'])];
+  await addWorktree(git, { root, commonDir }, { path, options, from: detached ?? branch });
   if (files !== null) await restoreFiles(git, path, commonDir, files);
   await git.run(root, ['worktree', 'unlock', path]);
 }

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { runProgramSync } from '../../base/run-program.ts';
 import { ENGINE_MARK } from '../processes/probe.ts';
+import { describeFailure } from './describe-failure.ts';
 import type { Git, GitOptions, GitResult } from './git.ts';
 import type { GitOverrides } from './git-programs.ts';
 import { PATIENCE_MS, watchForPipes } from './watch-pipes.ts';
@@ -70,13 +71,6 @@ function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     GIT_OPTIONAL_LOCKS: '0', // a look must not make a working agent's own git fail on index.lock
     GIT_LFS_SKIP_SMUDGE: '1', // large files stay pointers: fetching them is the user's decision
   };
-}
-
-/** git's own words, without its prefix. */
-function findErrorLine(stderr: string): string {
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((text) => /^(fatal|error):/.test(text)) ?? lines[0] ?? '';
-  return line.replace(/^(fatal|error): /, '').trim();
 }
 
 function collectOutput(
@@ -203,7 +197,7 @@ export function createGitRunner(
       };
       if (result.code !== 0 && !allowFail) {
         const detail =
-          findErrorLine(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
+          describeFailure(result.stderr) || (signal === null ? `exit code ${code}` : `ended by ${signal}`);
         throw new SvcError('git_failed', `git ${args[0]}: ${detail}`, {
           data: { cwd, exit_code: result.code },
         });
@@ -239,7 +233,7 @@ export function createGitRunner(
         first.child.stdout?.pipe(second.child.stdin!);
         const [one, two] = await Promise.all([first.ended, second.ended]);
         if (one.code !== 0 || two.code !== 0) {
-          const said = findErrorLine(firstError.bytes().toString() || secondError.bytes().toString());
+          const said = describeFailure(firstError.bytes().toString() || secondError.bytes().toString());
           const text = said || `ended by ${one.signal ?? two.signal ?? 'a failure'}`;
           throw new SvcError('git_failed', `git ${from[0]} | git ${to[0]}: ${text}`, { data: { cwd } });
         }

@@ -1,16 +1,19 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
+  realpathSync,
   rmSync,
 } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { looksLikeBareRepository } from './pins.ts';
 
 /** Far more than git keeps in these folders between two clean-ups. */
 const MOST_ENTRIES = 500_000;
@@ -130,9 +133,41 @@ export function readRegularFile(file: string, mostBytes?: number): string | null
 /** Reads which git folders a checkout names; null where it names none. */
 export function readGitFolders(worktree: string): WrittenFolders | null {
   const mark = join(worktree, '.git');
-  if (lstatSync(mark, { throwIfNoEntry: false })?.isDirectory()) return { own: mark, common: mark };
-  const own = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
+  const found = lstatSync(mark, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return { own: mark, common: mark };
+  if (found?.isSymbolicLink()) {
+    const own = existsSync(mark) ? realpathSync(mark) : mark;
+    return looksLikeBareRepository(own) ? { own, common: own } : null;
+  }
+  const named = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
+  if (named === undefined) return null;
+  const own = resolve(worktree, named);
   // Only git's own form is accepted; `verifyToplevel` reports anything else.
-  const common = own === undefined ? undefined : /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
-  return own === undefined || common === undefined ? null : { own, common };
+  const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
+  // A submodule may be called worktrees/…, and its git folder has no repository above it.
+  const isWhole = looksLikeBareRepository(own) && (common === undefined || !looksLikeBareRepository(common));
+  if (isWhole) return { own, common: own };
+  return common === undefined ? null : { own, common };
+}
+
+/**
+ * Finds the main checkout of a repository by its git folder, where git itself does not know it: that of a submodule. Null
+ * where there is none, or its place is recorded nowhere.
+ */
+export function findMainCheckout(common: string): string | null {
+  const above = basename(common) === '.git' ? dirname(common) : null;
+  // With settings of each worktree git keeps it apart from the shared ones.
+  const recorded = ['config.worktree', 'config'].flatMap(
+    (name) => /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readRegularFile(join(common, name)) ?? '')?.[1] ?? [],
+  );
+  const places = [...recorded.map((each) => resolve(common, each)), ...(above === null ? [] : [above])];
+  // A worker without a sandbox may have written it: the folder has to name this git folder.
+  return places.find((each) => isCheckoutOf(each, common)) ?? null;
+}
+
+/** Whether a folder is the main checkout that belongs to a git folder. */
+export function isCheckoutOf(folder: string, common: string): boolean {
+  const named = readGitFolders(folder);
+  if (named === null || named.own !== named.common || !existsSync(named.own)) return false;
+  return realpathSync(named.own) === realpathSync(common);
 }

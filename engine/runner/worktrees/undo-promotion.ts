@@ -7,6 +7,7 @@ import {
   findBranchCheckout,
   isBranchCheckedOut,
 } from './checkout.ts';
+import { describeFailure } from './describe-failure.ts';
 import type { Git } from './git.ts';
 import { withMarksAside } from './index-flags.ts';
 import { fillLfsFiles } from './lfs.ts';
@@ -113,7 +114,7 @@ export async function undoPromotion(git: Git, request: UndoPromotionRequest): Pr
     gitDir === null ? await readTree() : await withMarksAside(git, { path, gitDir }, listTouched, readTree);
   if (code === 0)
     return { checkout: 'updated', missingLfs: await fillLfsFiles(git, path, await listTouched()) };
-  const why = stderr.split('\n')[0]?.replace(/^(?:fatal|error): /, '') ?? '';
+  const why = describeFailure(stderr);
   // Somebody has written there in this moment.
   const isBack = !isRepeated && (await compareAndSetRef(git, root, ref, after, before, `not undone: ${why}`));
   throw new SvcError(

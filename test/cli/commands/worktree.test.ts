@@ -58,6 +58,25 @@ describe('svc worktree trial', () => {
     assert.equal((await trial(session, '--base', 'before')).code, 0);
   });
 
+  test('names the new name of a base that was renamed, and else what is checked out', async () => {
+    const session = await ran('#agent: edit renamed.txt by the worker');
+    const promote = (...more: string[]) => ws.svc(['worktree', 'promote', session, ...more, '--json']);
+    type Refused = { error: { code: string; message: string; hint: string } };
+    ws.repository.git('branch', '-m', 'main', 'middle');
+    ws.repository.git('branch', '-m', 'middle', 'trunk');
+    const { error } = (await promote()).json<Refused>();
+    assert.equal(error.code, 'not_found');
+    assert.match(error.message, /no branch "main" in .*: it was renamed to trunk$/);
+    assert.match(error.hint, /^--base trunk /);
+    const tried = await ws.svc(['worktree', 'trial', session]);
+    assert.match(tried.stderr, /renamed to trunk.*--base trunk/s);
+    const unknown = (await promote('--base', 'never')).json<Refused>().error;
+    assert.doesNotMatch(unknown.message, /renamed/);
+    assert.match(unknown.hint, /^--base trunk names what is checked out there/);
+    assert.equal((await promote('--base', 'trunk')).code, 0);
+    ws.repository.git('branch', '-m', 'trunk', 'main');
+  });
+
   test('is for ended sessions, and for the Chair', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
     const { session } = added.json<{ session: Wire<Session> }>();
