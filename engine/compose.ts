@@ -107,8 +107,14 @@ export const defaultWorkerCap = (): number =>
   Math.max(1, Math.min(4 * availableParallelism(), Math.floor(totalmem() / GIB)));
 
 /** Workers find their git identity and their logins by HOME, which a service manager may not set. */
-const withHome = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  env.HOME ? env : { ...env, HOME: homeOfUser(env) };
+function withHome(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (env.HOME) return env;
+  try {
+    return { ...env, HOME: homeOfUser(env) };
+  } catch {
+    return env; // the system knows none either
+  }
+}
 
 function describeOwnProcess({
   readStartTime,
