@@ -98,6 +98,7 @@ import { createStats, type Stats } from './stats/index.ts';
 import type { EventLog, Storage } from './storage/index.ts';
 import { type CallerPaths, createCallerPaths } from './workspace/caller-paths.ts';
 import type { EngineProcess } from './workspace/daemon-record.ts';
+import { openKnownSessions } from './workspace/known-sessions.ts';
 import { createWorkspacePaths, type WorkspacePaths } from './workspace/workspace-path.ts';
 
 /** What all rooms stand on. */
@@ -173,7 +174,11 @@ export function createRooms(ground: Ground): Rooms {
   const { storage, events, clock, log, root, paths, config, env, closing } = ground;
   const sessions = createSessions({ storage, clock });
   const containment = createContainment({ data: paths.data, env });
-  const processes = createProcesses({ containment, lostEngine: ground.lostEngine });
+  const processes = createProcesses({
+    containment,
+    lostEngine: ground.lostEngine,
+    knownSessions: openKnownSessions(paths.data),
+  });
   const secretNames = () => [...listSecretVariables(config()), ...listProviderVariables(config())];
   /** Of whatever the engine starts: with the machine home, and with a mark so that it is never taken for the person. */
   const childEnvironment = (extra: Record<string, string> = {}) =>

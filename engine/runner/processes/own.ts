@@ -1,15 +1,15 @@
 import { SvcError } from '../../base/errors.ts';
-import type { EngineProcess } from '../../workspace/daemon-record.ts';
+import { openKnownSessions } from '../../workspace/known-sessions.ts';
 import { findLostEngine } from '../../workspace/lost-engine.ts';
 import { isInSandbox } from '../../workspace/seat-folder.ts';
 import { ENGINE_MARK, probeLiveness } from './probe.ts';
-import { createProcesses } from './processes.ts';
+import { createProcesses, type ProcessesDeps } from './processes.ts';
 import { createSystemProbe } from './system-probe.ts';
 import type { ProcessName, ProcessOrigin } from './trace.ts';
 
 /** Traces this very process, without an engine. */
-function traceOwnProcess(lostEngine: EngineProcess | null = null): ProcessOrigin {
-  const processes = createProcesses({ lostEngine });
+function traceOwnProcess(lost: Pick<ProcessesDeps, 'lostEngine' | 'knownSessions'> = {}): ProcessOrigin {
+  const processes = createProcesses(lost);
   try {
     return processes.traceWithoutEngine(process.pid);
   } finally {
@@ -33,8 +33,9 @@ export function isInsideRun(env: NodeJS.ProcessEnv): boolean {
  */
 export function mustNotStartEngine(data: string, env: NodeJS.ProcessEnv): boolean {
   if (isInsideRun(env)) return true;
-  const lost = findLostEngine(data);
-  return lost !== null && traceOwnProcess(lost).doubt !== null;
+  const lostEngine = findLostEngine(data);
+  if (lostEngine === null) return false;
+  return traceOwnProcess({ lostEngine, knownSessions: openKnownSessions(data) }).doubt !== null;
 }
 
 /** Whether a process that was named earlier still runs; true also when that cannot be told. */

@@ -1,4 +1,5 @@
 import type { EngineProcess } from '../../workspace/daemon-record.ts';
+import type { KnownSessions } from '../../workspace/known-sessions.ts';
 import { type AdoptTarget, adoptProcess, findStartedWrapper } from './adopt.ts';
 import { type Containment, type ContainmentKind, MARKS_ONLY } from './containment/index.ts';
 import { type Probe, probeLiveness } from './probe.ts';
@@ -17,6 +18,8 @@ export interface ProcessesDeps {
   containment?: Containment;
   /** See `TraceDeps`. */
   lostEngine?: EngineProcess | null;
+  /** Where sessions of persons are remembered. */
+  knownSessions?: KnownSessions;
 }
 
 export interface Processes {
@@ -66,6 +69,7 @@ export function createProcesses({
   pollMs = 250,
   containment = MARKS_ONLY,
   lostEngine = null,
+  knownSessions,
 }: ProcessesDeps = {}): Processes {
   const timers = new Set<NodeJS.Timeout>();
   const every = (run: () => void): (() => void) => {
@@ -87,6 +91,7 @@ export function createProcesses({
       runsOfCgroup,
       isEngineCgroup,
       lostEngine,
+      isKnownSession: (leader) => knownSessions?.has(leader) ?? false,
       hidesOthers: () => hidesOthers ?? false,
     });
   };
@@ -94,6 +99,13 @@ export function createProcesses({
     const entry = probe.read(pid);
     return typeof entry === 'object' && !entry.zombie ? entry.start : null;
   };
+  /** A session that one command begins for itself is gone with it. */
+  function rememberSession(pid: number): void {
+    const entry = probe.read(pid);
+    if (typeof entry !== 'object' || entry.sid === pid || entry.sid === 0) return;
+    const leader = probe.read(entry.sid);
+    if (typeof leader === 'object' && !leader.zombie) knownSessions?.add(leader);
+  }
   const traceWithoutEngine = (pid: number): ProcessOrigin => {
     const pidStart = readStartTime(pid);
     return traceFrom(pidStart === null ? null : { pid, pidStart }, NOBODY);
@@ -118,7 +130,11 @@ export function createProcesses({
       const { survivors } = await sweepRun(probe, runId, since);
       return { survivors: [...new Set([...left, ...survivors])] };
     },
-    traceProcess: (process) => traceFrom(process, globalThis.process.pid),
+    traceProcess(process) {
+      const origin = traceFrom(process, globalThis.process.pid);
+      if (process !== null && origin.doubt === null && origin.runs.length === 0) rememberSession(process.pid);
+      return origin;
+    },
     traceWithoutEngine,
     enterEngineCgroup: containment.enterEngineCgroup,
     readOwnLogin: () => probe.readLogin(globalThis.process.pid),

@@ -27,6 +27,8 @@ export interface TraceDeps {
   isEngineCgroup(path: string): boolean;
   /** An engine before this one that has ended without stopping; null for none. */
   lostEngine: EngineProcess | null;
+  /** Whether a person has used svc from a session while an engine ran that could tell. */
+  isKnownSession(leader: ProcessEntry): boolean;
   /** Whether processes of other users are invisible here. */
   hidesOthers(): boolean;
 }
@@ -61,7 +63,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
 
   let entry: ProcessEntry = first;
   for (let depth = 0; ; depth += 1) {
-    if (lostEngine !== null) isAnchored ||= isOlderThan(lostEngine, entry, probe);
+    if (lostEngine !== null) isAnchored ||= isOlderThan(lostEngine, entry, deps);
     const mark = probe.readRunMark(entry.pid);
     if (mark !== null) runs.add(mark);
     const place = probe.findPlace(entry.pid);
@@ -94,20 +96,25 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
 }
 
 const NOT_ANCHORED =
-  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: log in again, or open a terminal whose program is older';
+  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: use a terminal in which svc was used before, or log in again';
 
 /**
- * Whether a process cannot descend from an engine that has died: it or its session is older, it comes from outside this pid
- * namespace, or it belongs to another login. A session of that engine's time or later proves nothing, since an orphan can
- * begin one, with a terminal too. Neither does a process that adopts orphans.
+ * Whether a process cannot descend from an engine that has died: it or its session is older, a person has used svc from that
+ * session before, it comes from outside this pid namespace, or it belongs to another login. Any other session proves nothing,
+ * since an orphan can begin one, with a terminal too. Neither does a process that adopts orphans.
  */
-function isOlderThan({ start, login }: EngineProcess, entry: ProcessEntry, probe: Probe): boolean {
+function isOlderThan(
+  { start, login }: EngineProcess,
+  entry: ProcessEntry,
+  { probe, isKnownSession }: TraceDeps,
+): boolean {
   const isOlder = (other: ProcessEntry): boolean => Number(other.start) < Number(start);
   const own = probe.readLogin(entry.pid);
   if (own !== null && own !== login) return true;
   if (entry.pid !== 1 && entry.ppid === 0) return true;
-  const leader = entry.sid === entry.pid ? null : probe.read(entry.sid);
-  if (leader !== null && typeof leader === 'object' && isOlder(leader)) return true;
+  const leader = entry.sid === entry.pid ? entry : probe.read(entry.sid);
+  if (typeof leader === 'object' && isKnownSession(leader)) return true;
+  if (leader !== entry && typeof leader === 'object' && isOlder(leader)) return true;
   return isOlder(entry) && !probe.adoptsOrphans(entry.pid);
 }
 

@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../../support/git.ts';
 interface Row {
   ppid: number;
   sid?: number;
+  isKnown?: true;
   login?: string;
   isReaper?: true;
   start?: number;
@@ -66,6 +67,7 @@ function standing(
       runsOfCgroup: (path) => (path === '/run' ? ['r-9'] : []),
       isEngineCgroup: (path) => path === '/engine',
       lostEngine,
+      isKnownSession: ({ pid: at }) => table[at]?.isKnown === true,
       hidesOthers: () => hides,
     },
   );
@@ -170,6 +172,10 @@ describe('after an engine was killed, a caller is a person’s', () => {
   });
   test('if its session is older than the engine, even when all above it have ended', () => {
     assert.equal(isPersons({ 5: { ppid: 1, start: 60 }, 9: { ppid: 1, sid: 5, start: 200 } }), true);
+  });
+  test('if a person has used svc from its session before', () => {
+    const table = { 8: { ppid: 1, start: 150, isKnown: true }, 9: { ppid: 8, sid: 8, start: 200 } } as const;
+    assert.equal(isPersons(table), true);
   });
   test('if it comes from outside this pid namespace', () => {
     assert.equal(isPersons({ 9: { ppid: 0, start: 200 } }), true);

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { readPrivate, replacePrivate } from '../base/private-files.ts';
+import { readBootId } from './lost-engine.ts';
+
+/** A session of processes (setsid(2)), named by the process that began it. */
+export interface SessionLeader {
+  pid: number;
+  start: string;
+}
+
+/** The sessions from which a person has used svc since the machine started, as an engine has found them. */
+export interface KnownSessions {
+  has(leader: SessionLeader): boolean;
+  add(leader: SessionLeader): void;
+}
+
+const MOST_BYTES = 16 * 1024;
+const MOST_SESSIONS = 64;
+
+const nameLeader = ({ pid, start }: SessionLeader): string => `${pid} ${start}`;
+
+/** Opens the list in a data folder. What cannot be written is known as long as this process runs. */
+export function openKnownSessions(data: string): KnownSessions {
+  const file = join(data, 'known-sessions.json');
+  const boot = readBootId();
+  let names: string[] | null = null;
+  const readNames = (): string[] => {
+    names ??= parseNames(readPrivate(file, MOST_BYTES), boot);
+    return names;
+  };
+  return {
+    has: (leader) => readNames().includes(nameLeader(leader)),
+    add(leader) {
+      const name = nameLeader(leader);
+      if (boot === null || readNames().includes(name)) return;
+      names = [...readNames(), name].slice(-MOST_SESSIONS);
+      try {
+        replacePrivate(file, JSON.stringify({ boot, names }));
+      } catch {
+        // A full disk must not keep anybody out.
+      }
+    },
+  };
+}
+
+function parseNames(text: string | null, boot: string | null): string[] {
+  try {
+    const kept = JSON.parse(text ?? 'null') as { boot: string; names: string[] } | null;
+    return kept?.boot === boot && Array.isArray(kept?.names) ? kept.names : [];
+  } catch {
+    return [];
+  }
+}
