@@ -122,7 +122,9 @@ for (const level of LEVELS) {
             t.diagnostic(`${user.label}, ${level}, ended ${end}: nothing left`);
           }
           const ours = findCgroupFolders(`svc-${workspaceMark(join(ws.root, '.svc'))}`);
-          assert.deepEqual(ours.flatMap(listCgroups), [], 'empty cgroups are removed');
+          // The engine that runs has one itself.
+          const left = ours.flatMap(listCgroups).filter((name) => name !== 'engine');
+          assert.deepEqual(left, [], 'empty cgroups of runs are removed');
         } finally {
           await ws.close();
         }
