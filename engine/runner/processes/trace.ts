@@ -96,7 +96,7 @@ export function traceAncestors(process: ProcessName | null, deps: TraceDeps): Pr
 }
 
 const NOT_ANCHORED =
-  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: use a terminal in which svc was used before, or log in again';
+  'an engine of this workspace was killed, and nothing shows that this process is not one that it left behind: use a terminal from which you have used it before, or log in again';
 
 /**
  * Whether a process cannot descend from an engine that has died: it or its session is older, a person has used svc from that
