@@ -1,21 +1,8 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  utimesSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Git, type GitOptions, splitRecords } from './git.ts';
-import { readRegularFile } from './traps.ts';
+import { readRegularBytes, readRegularFile } from './traps.ts';
 
 /** Marks of an index entry that make git take its file as unchanged without looking at it. */
 const ASSUME_UNCHANGED = 0x8000;
@@ -36,7 +23,7 @@ export interface FlaggedEntry {
  * gitformat-index(5), versions 2 to 4.
  */
 export function mayHoldFlags(gitDir: string): boolean {
-  const bytes = readIndexFile(join(gitDir, 'index'));
+  const bytes = readRegularBytes(join(gitDir, 'index'));
   if (bytes === null) return existsSync(join(gitDir, 'index'));
   // With the wrong length of ids the form is unknown.
   return [20, 32].every((idLength) => {
@@ -46,20 +33,6 @@ export function mayHoldFlags(gitDir: string): boolean {
       return true;
     }
   });
-}
-
-function readIndexFile(file: string): Buffer | null {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return null;
-  }
-  try {
-    return fstatSync(fd).isFile() ? readFileSync(fd) : null;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Whether an index has marked entries, or a form that cannot be read. @param idLength of the object ids in it, bytes */

@@ -113,7 +113,11 @@ export async function findPipe(worktree: string, signal: AbortSignal): Promise<s
  * Reads a file that a worker may have replaced by something else; null then, and where there is none.
  * @param mostBytes reads no more than these
  */
-export function readRegularFile(file: string, mostBytes?: number): string | null {
+export const readRegularFile = (file: string, mostBytes?: number): string | null =>
+  readRegularBytes(file, mostBytes)?.toString('utf8') ?? null;
+
+/** The same as bytes. */
+export function readRegularBytes(file: string, mostBytes?: number): Buffer | null {
   let fd: number;
   try {
     fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -122,9 +126,9 @@ export function readRegularFile(file: string, mostBytes?: number): string | null
   }
   try {
     if (!fstatSync(fd).isFile()) return null;
-    if (mostBytes === undefined) return readFileSync(fd, 'utf8');
+    if (mostBytes === undefined) return readFileSync(fd);
     const bytes = Buffer.alloc(mostBytes);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, mostBytes, 0));
+    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
   } finally {
     closeSync(fd);
   }
