@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
@@ -177,7 +178,7 @@ export async function withTemporaryObjects<T>(
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(commonDir, 'objects')),
     });
   } finally {
-    rmSync(objects, { recursive: true, force: true });
+    await rm(objects, { recursive: true, force: true });
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from './listing.ts';
 import { findMergeStates, type MergeState, readTrees } from './merge-state.ts';
 import { branchRef } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 import {
   findOperation,
   mayExist,
@@ -23,7 +24,6 @@ import {
   type WorktreeEntry,
 } from './repository.ts';
 import { WORKTREE_STATES, type WorktreeState } from './states.ts';
-import { readRegularFile } from './traps.ts';
 import { isUnchanged } from './unchanged.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
@@ -100,8 +100,6 @@ export const compareNewestFirst = (one: { branch: string }, other: { branch: str
 /** What all rows of a list share. */
 interface StatusContext {
   repository: Repository;
-  /** How the branches' commits relate to the base; null without one. */
-  standings: Promise<ReadonlyMap<string, MergeState | null> | null>;
   /** Trees of the commits that are checked out. */
   trees: ReadonlyMap<string, string>;
   folders: Map<number, string> | null;
@@ -124,11 +122,11 @@ export async function readWorktreeStatus(
   const looked = state === undefined ? pairings.slice(0, limit) : pairings;
   const heads = looked.flatMap(({ head }) => head ?? []);
   // Start this early: folders are inspected while git works.
-  const standings = target === null ? Promise.resolve(null) : findMergeStates(git, repository, target, heads);
+  const standings =
+    target === null ? Promise.resolve(new Map()) : findMergeStates(git, repository, target, heads);
   standings.catch(() => undefined);
   const ground: StatusContext = {
     repository,
-    standings,
     trees: await readTrees(
       git,
       root,
@@ -137,7 +135,10 @@ export async function readWorktreeStatus(
     folders: workingFolders(),
     isExcluded: isSvcFolderExcluded(commonDir) ? (entry) => entry === '.svc' : () => false,
   };
-  const rows = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describeWorktree(git, ground, pairing));
+  const inspected = await mapLimit(looked, MOST_AT_ONCE, (pairing) => describeWorktree(git, ground, pairing));
+  // A row that waited for this would keep the next folder waiting.
+  const states = await standings;
+  const rows = inspected.map((row) => addMergeState(row, states));
   const wanted = state === undefined ? rows : rows.filter((row) => listWorktreeStates(row).includes(state));
   return {
     worktrees: wanted.slice(0, limit),
@@ -188,9 +189,17 @@ async function describeWorktree(
   };
   if (stray !== null) result.unreadable = 'git does not know this folder as a worktree';
   else if (entry !== null && isThere) Object.assign(result, await inspectFiles(git, ground, entry));
-  const standing = head === null ? undefined : (await ground.standings)?.get(head);
-  if (standing === null) result.unreadable ??= 'git cannot read its commits';
-  return { ...result, ...standing };
+  return result;
+}
+
+/** Adds how a branch relates to the base. @param states by commit; null for one that git cannot read */
+function addMergeState(
+  row: SessionWorktree,
+  states: ReadonlyMap<string, MergeState | null>,
+): SessionWorktree {
+  const state = row.head === null ? undefined : states.get(row.head);
+  if (state === null) return { ...row, unreadable: row.unreadable ?? 'git cannot read its commits' };
+  return { ...row, ...state };
 }
 
 /** Inspects what a worktree holds that is in no commit. */
