@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, dirname, join, resolve } from 'node:path';
 import { replacePrivate } from '../base/private-files.ts';
 import { isObjectId } from './worktrees/refs.ts';
-import { readRegularFile } from './worktrees/traps.ts';
+import { readRegularFile } from './worktrees/regular-file.ts';
 
 /**
  * The private git folder of a strict worker in a worktree: written in place of the repository's objects, the branches

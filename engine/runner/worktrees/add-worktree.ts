@@ -1,9 +1,9 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './git.ts';
+import { readGitFolders } from './git-folders.ts';
 import { verifyOwnGitDir } from './own-git-dir.ts';
 import type { Repository } from './repository.ts';
-import { readGitFolders } from './traps.ts';
 
 /** Where git-crypt keeps its keys, below the git folder of each checkout. */
 const KEYS = 'git-crypt';

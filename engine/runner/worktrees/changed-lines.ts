@@ -1,4 +1,4 @@
-import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NO_DIFF_PROGRAMS, NOT_INSIDE, splitRecords } from './git.ts';
 import { compareAllFiles } from './index-flags.ts';
 
 /** Lines of a file as it is now, from 1. `isGap`: lines are missing between the two. */
@@ -37,8 +37,7 @@ export async function readChangedLines(
     '--find-renames',
     '--relative',
     '--no-color',
-    '--no-ext-diff',
-    '--no-textconv',
+    ...NO_DIFF_PROGRAMS,
     NOT_INSIDE,
   ];
   const { code, stdout, truncated } = await compareAllFiles(git, folder, ASKED, (asked) =>

@@ -1,5 +1,5 @@
 import { mapLimit } from '../../base/map-limit.ts';
-import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NO_DIFF_PROGRAMS, NOT_INSIDE, splitRecords } from './git.ts';
 import { compareAllFiles } from './index-flags.ts';
 import { isPassableRange } from './refs.ts';
 
@@ -38,8 +38,7 @@ export async function readChangedTexts(
     '--no-abbrev',
     '--no-renames',
     '--relative',
-    '--no-ext-diff',
-    '--no-textconv',
+    ...NO_DIFF_PROGRAMS,
     NOT_INSIDE,
     '-z',
   ];

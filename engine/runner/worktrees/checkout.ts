@@ -6,8 +6,8 @@ import { type Git, NOT_INSIDE, splitRecords } from './git.ts';
 import { listFlagged, withoutFlags } from './index-flags.ts';
 import { verifyToplevel } from './inspect.ts';
 import { branchRef } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 import { findOperation, listWorktrees, readGitDir, readRebasedBranch } from './repository.ts';
-import { readRegularFile } from './traps.ts';
 
 /** The checkout of a branch, which has to be updated when the branch moves. */
 export interface Checkout {

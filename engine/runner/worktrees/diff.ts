@@ -3,7 +3,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Session } from '../../sessions/index.ts';
 import { listChanges } from './count-work.ts';
 import { findForeignCommits } from './foreign-commits.ts';
-import { type Git, splitRecords } from './git.ts';
+import { type Git, NO_DIFF_PROGRAMS, splitRecords } from './git.ts';
 import { branchRef, isAncestor, resolveCommit, resolveIds } from './refs.ts';
 
 export interface DiffRequest {
@@ -77,8 +77,7 @@ export async function diffBranch(git: Git, request: DiffRequest): Promise<Diff> 
     commits,
     files,
     async patch(maxBytes) {
-      // Run no diff program that the user or the repository has configured.
-      const options = ['--no-ext-diff', '--no-textconv', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+      const options = [...NO_DIFF_PROGRAMS, '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
       const { stdout, truncated } = await git.run(
         repository,
         ['diff-tree', '-r', '-p', '--find-renames', ...options, base, tip],

@@ -13,9 +13,9 @@ import { gitDirOfWorktree } from './inspect.ts';
 import { listSessionWorktrees, type Pairing } from './listing.ts';
 import { findReasonsToKeepStray, joinFirst, listCommitsOf } from './prune-plan.ts';
 import { branchRef, resolveCommit } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 import { removeWorktree, returnFromAside, savePrunedCommit } from './remove-worktree.ts';
 import { mayExist, type RepositoryOrPath, resolveRepository, samePath } from './repository.ts';
-import { readRegularFile } from './traps.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
 export interface DiscardRequest {

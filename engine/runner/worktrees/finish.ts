@@ -6,14 +6,15 @@ import { formatCount } from '../../base/text.ts';
 import { type Contents, readContents } from './contents.ts';
 import { type CountRequest, countWork, type Seen, UNREAD, type WorkCounts } from './count-work.ts';
 import type { Git } from './git.ts';
+import { readCommonDir } from './git-folders.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
 import { type Inspection, inspectWorktree } from './inspect.ts';
-import { readCommonDir, verifyOwnGitDir } from './own-git-dir.ts';
+import { verifyOwnGitDir } from './own-git-dir.ts';
 import { branchRef, compareAndSetRef, isAncestor, resolveCommit, sessionNameOf } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 import { findOperation, listWorktrees } from './repository.ts';
 import { repairIndex, type SavedWork, saveWork } from './save-work.ts';
 import type { TakenOver } from './take-over.ts';
-import { readRegularFile } from './traps.ts';
 import { findProcessesInside, type WorkingFolders } from './working-folders.ts';
 
 export interface FinishRequest extends CountRequest {

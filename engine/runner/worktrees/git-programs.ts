@@ -1,9 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteForShell } from '../../base/text.ts';
+import {
+  findMainCheckout,
+  looksLikeBareRepository,
+  readGitFolders,
+  readGitFoldersAround,
+} from './git-folders.ts';
 import { createKeptRecords, signFile } from './kept-records.ts';
-import { looksLikeBareRepository } from './pins.ts';
-import { findMainCheckout, readGitFolders, type WrittenFolders } from './traps.ts';
 
 /** Settings of git: all values by name, in the order in which git reads them. */
 type Settings = Readonly<Record<string, readonly string[]>>;
@@ -130,14 +134,7 @@ export function createGitPrograms(
 ): GitPrograms {
   // git only looks at HOME; without it no user's settings are read.
   const home = env.HOME || null;
-  const records = createKeptRecords<StoredRecord>(file);
-  const kept = {
-    get(repository: string): Remembered | undefined {
-      const record = records.get(repository);
-      return record && { trusted: toSettings(record.trusted), planted: toSettings(record.planted) };
-    },
-    set: records.set,
-  };
+  const kept = createKeptRecords(file, readRecord);
   /** That of the nearest repository that has one: a worker can make its worktree name a repository of its own. */
   const findRecordAround = (cwd: string): Remembered | undefined => {
     for (const common of listCommonDirsAround(cwd)) {
@@ -284,13 +281,6 @@ function moveToMainCheckout(cwd: string, settings: Settings, trusted: Settings):
 const runIn = (folder: string, command: string): string =>
   `svc_from="$PWD" && cd ${quoteForShell(folder)} && ${command.replace(/(?<!%)%([OAB])/g, '"$svc_from"/%$1')}`;
 
-function readGitFoldersAround(cwd: string): WrittenFolders | null {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return readGitFolders(folder);
-    if (folder === dirname(folder)) return null;
-  }
-}
-
 /** A record as it is stored; an older one has only the last value of each setting. */
 type StoredRecord = Record<keyof Remembered, Readonly<Record<string, string | readonly string[]>>>;
 
@@ -298,6 +288,11 @@ const toSettings = (stored: StoredRecord['trusted']): Settings =>
   Object.fromEntries(
     Object.entries(stored).map(([name, values]) => [name, typeof values === 'string' ? [values] : values]),
   );
+
+const readRecord = ({ trusted, planted }: StoredRecord): Remembered => ({
+  trusted: toSettings(trusted),
+  planted: toSettings(planted),
+});
 
 const isSameSettings = (one: Settings, other: Settings): boolean =>
   Object.keys(one).length === Object.keys(other).length &&

@@ -54,6 +54,9 @@ export const LOOKUP = {
  */
 export const NOT_INSIDE = '--ignore-submodules=dirty';
 
+/** Has a diff run no program that the person or the repository has configured. */
+export const NO_DIFF_PROGRAMS = ['--no-ext-diff', '--no-textconv'] as const;
+
 /** The same git with additional variables at every call. */
 export function withEnvironment(git: Git, env: Readonly<Record<string, string>>): Git {
   const more = <T extends GitOptions>(options: T | undefined) => ({

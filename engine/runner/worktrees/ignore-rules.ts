@@ -5,9 +5,9 @@ import { basename, dirname, join } from 'node:path';
 import { escapePattern } from '../../workspace/git-exclude.ts';
 import { type Contents, carefulEnvironment, gitDirEnvironment } from './contents.ts';
 import { type Git, splitRecords } from './git.ts';
+import { readCommonDirAround } from './git-folders.ts';
 import { createKeptRecords } from './kept-records.ts';
-import { readCommonDirAround } from './own-git-dir.ts';
-import { readRegularFile } from './traps.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** Rules that are in no commit. */
 interface PersonRules {
@@ -56,7 +56,7 @@ const MOST_BYTES = 1024 * 1024;
 
 /** @param file where the rules of persons are kept; null for in memory */
 export function createIgnoreRules(file: string | null, env: Readonly<NodeJS.ProcessEnv>): IgnoreRules {
-  const kept = createKeptRecords<Remembered>(file);
+  const kept = createKeptRecords(file, (record: Remembered) => record);
   const byCommit = new Map<string, Promise<string>>();
 
   const readPersonRules = (commonDir: string): PersonRules => ({

@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Git, type GitOptions, splitRecords } from './git.ts';
-import { readRegularBytes, readRegularFile } from './traps.ts';
+import { findCheckoutAround, readGitFolders } from './git-folders.ts';
+import { readRegularBytes } from './regular-file.ts';
 
 /** Marks of an index entry that make git take its file as unchanged without looking at it. */
 const ASSUME_UNCHANGED = 0x8000;
@@ -189,18 +190,6 @@ export async function withMarksAside<T>(
   }
 }
 
-/** The checkout around a folder, and its git folder; null for none. */
-function findCheckoutAround(folder: string): { path: string; gitDir: string } | null {
-  for (let path = realpathSync(folder); ; path = dirname(path)) {
-    const mark = join(path, '.git');
-    const found = lstatSync(mark, { throwIfNoEntry: false });
-    if (found?.isDirectory()) return { path, gitDir: mark };
-    const named = found === undefined ? undefined : /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
-    if (named !== undefined) return { path, gitDir: resolve(path, named) };
-    if (path === dirname(path)) return null;
-  }
-}
-
 /**
  * Runs `compare`, which compares a commit with the files at or below a folder, with options by which git also sees
  * changes that a mark in the index hides.
@@ -211,8 +200,10 @@ export async function compareAllFiles<T>(
   options: GitOptions,
   compare: (options: GitOptions) => Promise<T>,
 ): Promise<T> {
-  const place = findCheckoutAround(folder);
-  if (place === null) return compare(options);
+  const path = findCheckoutAround(realpathSync(folder));
+  const named = path === null ? null : readGitFolders(path);
+  if (path === null || named === null) return compare(options);
+  const place = { path, gitDir: named.own };
   const { env = {} } = options;
   return withoutFlags(git, place, await listFlagged(git, place, env), env, (own) =>
     compare({ ...options, env: own }),

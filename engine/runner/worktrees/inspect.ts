@@ -4,8 +4,9 @@ import { SvcError } from '../../base/errors.ts';
 import type { Git } from './git.ts';
 import { verifyOwnGitDir } from './own-git-dir.ts';
 import { isObjectId, resolveCommit } from './refs.ts';
+import { readRegularFile } from './regular-file.ts';
 import { samePath } from './repository.ts';
-import { findTraps, readRegularFile } from './traps.ts';
+import { findTraps } from './traps.ts';
 
 /**
  * Finds a link or pipe among the files that git writes for a worktree: git makes none, and would follow a link to

@@ -8,8 +8,15 @@ export interface KeptRecords<T> {
   set(name: string, record: T): void;
 }
 
-/** @param file where they are kept; null for in memory */
-export function createKeptRecords<T>(file: string | null): KeptRecords<T> {
+/**
+ * Opens the records in a file.
+ * @param file where they are kept; null for in memory
+ * @param read turns a stored record, perhaps one of an older svc, into today's
+ */
+export function createKeptRecords<T, Stored>(
+  file: string | null,
+  read: (stored: Stored) => T,
+): KeptRecords<T> {
   let records = new Map<string, T>();
   let signature = '';
   /** Reads the file again if another thread has replaced it. */
@@ -17,7 +24,7 @@ export function createKeptRecords<T>(file: string | null): KeptRecords<T> {
     const now = file === null ? '' : signFile(file);
     if (file === null || now === signature) return records;
     signature = now;
-    records = new Map(Object.entries(parseRecords<T>(file)));
+    records = new Map(Object.entries(parseRecords<Stored>(file)).map(([name, each]) => [name, read(each)]));
     return records;
   }
   return {

@@ -1,31 +1,15 @@
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { readRegularFile } from './regular-file.ts';
 import { samePath } from './repository.ts';
-import { findTraps, readGitFolders, readRegularFile } from './traps.ts';
+import { findTraps } from './traps.ts';
 
 const unsafeGitDirError = (path: string, reason: string): SvcError =>
   new SvcError('worktree_unsafe', `${path} ${reason}`, {
     hint: 'look at it by hand; svc changes and removes nothing there',
     data: { path },
   });
-
-/**
- * Reads the git folder that all worktrees of a checkout's repository share, without asking git; null where it names
- * none.
- */
-export function readCommonDir(checkout: string): string | null {
-  const named = readGitFolders(checkout)?.common;
-  return named !== undefined && existsSync(named) ? realpathSync(named) : null;
-}
-
-/** The same for the checkout that a folder is in; null for none. */
-export function readCommonDirAround(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return readCommonDir(at);
-    if (at === dirname(at)) return null;
-  }
-}
 
 /**
  * Returns the git folder of a worktree if it is the one that its repository made for it: a worker can write the

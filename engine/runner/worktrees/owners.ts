@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readCommonDir } from './git-folders.ts';
 import { listFolders } from './listing.ts';
-import { readCommonDir } from './own-git-dir.ts';
+import { readRegularFile } from './regular-file.ts';
 import { realFolder } from './repository.ts';
-import { readRegularFile } from './traps.ts';
 
 /** The worktree folders of a repository, according to its own files. */
 function listWorktreeFolders(commonDir: string): string[] {

@@ -1,10 +1,9 @@
-import type { Git } from './git.ts';
+import { type Git, NO_DIFF_PROGRAMS } from './git.ts';
 
 /** Both sides of a comparison must be generated alike, whatever the user has configured. */
 const PATCH = [
   '-p',
-  '--no-ext-diff',
-  '--no-textconv',
+  ...NO_DIFF_PROGRAMS,
   '--no-color',
   '--no-renames',
   '--full-index',

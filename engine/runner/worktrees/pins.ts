@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { sentence } from '../../base/sentence.ts';
+import { findTopAround } from './git-folders.ts';
 import { createKeptRecords } from './kept-records.ts';
 
 /**
@@ -20,22 +20,10 @@ export interface RepositoryPins {
   repinRepository(folder: string): string | null;
 }
 
-/** Whether a folder has the three entries that make it a bare repository to git. */
-export const looksLikeBareRepository = (folder: string): boolean =>
-  ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
-
-/** The top folder of the repository that git would find from a folder; null for none. */
-export function findTopAround(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git')) || looksLikeBareRepository(at)) return at;
-    if (at === dirname(at)) return null;
-  }
-}
-
 /** @param file where they are kept; null for in memory */
 export function createRepositoryPins(file: string | null): RepositoryPins {
   /** An empty string stands for no repository. */
-  const tops = createKeptRecords<string>(file);
+  const tops = createKeptRecords(file, (top: string) => top);
   const recordPin = (folder: string, top: string | null): void => tops.set(folder, top ?? '');
 
   return {

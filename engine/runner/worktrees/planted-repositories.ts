@@ -11,7 +11,7 @@ import {
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { replacePrivate } from '../../base/private-files.ts';
-import { readRegularFile } from './traps.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** Far more entries than a project has; a folder with more is reported. */
 const MOST_ENTRIES = 2_000_000;

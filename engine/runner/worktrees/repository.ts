@@ -3,9 +3,15 @@ import { basename, isAbsolute, join, resolve, sep } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { quoteForShell } from '../../base/text.ts';
 import { type Git, splitRecords } from './git.ts';
-import { findTopAround, looksLikeBareRepository } from './pins.ts';
+import {
+  findMainCheckout,
+  findTopAround,
+  isCheckoutOf,
+  looksLikeBareRepository,
+  readGitFolders,
+} from './git-folders.ts';
 import { isObjectId, resolveCommit, splitLines, trimBranchPrefix } from './refs.ts';
-import { findMainCheckout, isCheckoutOf, readGitFolders, readRegularFile } from './traps.ts';
+import { readRegularFile } from './regular-file.ts';
 
 export interface Repository {
   /** Top folder of the checkout that holds the path. */

@@ -1,4 +1,4 @@
-import type { Git } from './git.ts';
+import { type Git, NO_DIFF_PROGRAMS } from './git.ts';
 
 /** What a file controls besides the program itself. */
 export type SensitiveKind = 'svc' | 'git' | 'agents' | 'CI' | 'git hooks' | 'tools';
@@ -155,7 +155,7 @@ export async function listChangedPaths(
   root: string,
   { from, to, env = {} }: { from: string; to: string; env?: Readonly<Record<string, string>> },
 ): Promise<ChangedPath[]> {
-  const options = ['-r', '-z', '--raw', '--no-renames', '--no-ext-diff', '--no-textconv'];
+  const options = ['-r', '-z', '--raw', '--no-renames', ...NO_DIFF_PROGRAMS];
   const { stdout } = await git.run(root, ['diff-tree', ...options, from, to], { env });
   const found: ChangedPath[] = [];
   const fields = stdout.split('\0');

@@ -16,7 +16,8 @@ import {
 import { type Git, withEnvironment } from './git.ts';
 import { copyIndex } from './index-flags.ts';
 import { branchRef, compareAndSetRef, isAncestor, isObjectId, resolveCommit, sessionNameOf } from './refs.ts';
-import { findTraps, readRegularFile } from './traps.ts';
+import { readRegularFile } from './regular-file.ts';
+import { findTraps } from './traps.ts';
 
 /** What was taken over from a private git folder at the end of a run. */
 export interface TakenOver {

@@ -1,19 +1,8 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { looksLikeBareRepository } from './pins.ts';
+import { join } from 'node:path';
+import type { WrittenFolders } from './git-folders.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** Far more than git keeps in these folders between two clean-ups. */
 const MOST_ENTRIES = 500_000;
@@ -44,15 +33,6 @@ function readEntries(folder: string) {
   } catch {
     return []; // not there, or shut
   }
-}
-
-/**
- * The git folders of a repository that a worker may write to: its worktree's own, the objects, and the branches of
- * sessions.
- */
-export interface WrittenFolders {
-  own: string;
-  common: string;
 }
 
 /**
@@ -107,71 +87,4 @@ export async function findPipe(worktree: string, signal: AbortSignal): Promise<s
     }
   }
   return null;
-}
-
-/**
- * Reads a file that a worker may have replaced by something else; null then, and where there is none.
- * @param mostBytes reads no more than these
- */
-export const readRegularFile = (file: string, mostBytes?: number): string | null =>
-  readRegularBytes(file, mostBytes)?.toString('utf8') ?? null;
-
-/** The same as bytes. */
-export function readRegularBytes(file: string, mostBytes?: number): Buffer | null {
-  let fd: number;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return null;
-  }
-  try {
-    if (!fstatSync(fd).isFile()) return null;
-    if (mostBytes === undefined) return readFileSync(fd);
-    const bytes = Buffer.alloc(mostBytes);
-    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Reads which git folders a checkout names; null where it names none. */
-export function readGitFolders(worktree: string): WrittenFolders | null {
-  const mark = join(worktree, '.git');
-  const found = lstatSync(mark, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return { own: mark, common: mark };
-  if (found?.isSymbolicLink()) {
-    const own = existsSync(mark) ? realpathSync(mark) : mark;
-    return looksLikeBareRepository(own) ? { own, common: own } : null;
-  }
-  const named = /^gitdir: (.+)$/m.exec(readRegularFile(mark) ?? '')?.[1];
-  if (named === undefined) return null;
-  const own = resolve(worktree, named);
-  // Only git's own form is accepted; `verifyToplevel` reports anything else.
-  const common = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
-  // A submodule may be called worktrees/…, and its git folder has no repository above it.
-  const isWhole = looksLikeBareRepository(own) && (common === undefined || !looksLikeBareRepository(common));
-  if (isWhole) return { own, common: own };
-  return common === undefined ? null : { own, common };
-}
-
-/**
- * Finds the main checkout of a repository by its git folder, where git itself does not know it: that of a submodule. Null
- * where there is none, or its place is recorded nowhere.
- */
-export function findMainCheckout(common: string): string | null {
-  const above = basename(common) === '.git' ? dirname(common) : null;
-  // With settings of each worktree git keeps it apart from the shared ones.
-  const recorded = ['config.worktree', 'config'].flatMap(
-    (name) => /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(readRegularFile(join(common, name)) ?? '')?.[1] ?? [],
-  );
-  const places = [...recorded.map((each) => resolve(common, each)), ...(above === null ? [] : [above])];
-  // A worker without a sandbox may have written it: the folder has to name this git folder.
-  return places.find((each) => isCheckoutOf(each, common)) ?? null;
-}
-
-/** Whether a folder is the main checkout that belongs to a git folder. */
-export function isCheckoutOf(folder: string, common: string): boolean {
-  const named = readGitFolders(folder);
-  if (named === null || named.own !== named.common || !existsSync(named.own)) return false;
-  return realpathSync(named.own) === realpathSync(common);
 }

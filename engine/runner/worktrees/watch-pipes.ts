@@ -1,4 +1,5 @@
-import { clearTraps, findPipe, readGitFolders } from './traps.ts';
+import { readGitFolders } from './git-folders.ts';
+import { clearTraps, findPipe } from './traps.ts';
 
 /** Longer than most git calls take; after that it is worth looking for a pipe. */
 export const PATIENCE_MS = 5000;

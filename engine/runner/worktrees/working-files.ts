@@ -1,4 +1,4 @@
-import { type Git, type GitOptions, LOOKUP, NOT_INSIDE, splitRecords } from './git.ts';
+import { type Git, type GitOptions, LOOKUP, NO_DIFF_PROGRAMS, NOT_INSIDE, splitRecords } from './git.ts';
 import { compareAllFiles } from './index-flags.ts';
 import { isPassableRange } from './refs.ts';
 
@@ -59,16 +59,7 @@ export async function listChangedFiles(
   git: Git,
   range: string | null,
 ): Promise<string[] | null> {
-  const args = [
-    'diff',
-    '--name-only',
-    '--no-renames',
-    '--relative',
-    '--no-ext-diff',
-    '--no-textconv',
-    NOT_INSIDE,
-    '-z',
-  ];
+  const args = ['diff', '--name-only', '--no-renames', '--relative', ...NO_DIFF_PROGRAMS, NOT_INSIDE, '-z'];
   if (range !== null && !isPassableRange(range)) return null;
   const diff = await compareAllFiles(git, folder, ASKED, (asked) =>
     git.run(folder, [...args, range ?? 'HEAD', '--'], asked),
