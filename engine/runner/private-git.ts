@@ -23,6 +23,8 @@ export interface PrivateGit {
   ownLogs: string;
   /** Mounted over `objects/info` and never written by a worker: names where the real objects are inside. */
   info: string;
+  /** Mounted over `lfs` in a repository that has such a folder: where git-lfs stores the content of large files. */
+  lfs: string;
 }
 
 /** What the engine remembers about a private git folder. */
@@ -43,6 +45,9 @@ export interface PrivateGitRecord {
 /** Where the real objects are mounted inside, read-only. */
 export const REAL_OBJECTS = '/run/svc-git/objects';
 
+/** Where the real files of Git LFS are mounted inside. git-lfs looks for them next to the objects of an alternate. */
+export const REAL_LFS = '/run/svc-git/lfs';
+
 /**
  * Locates the private git folder of a worktree, which is named after its first session and may pass on to later ones.
  */
@@ -50,7 +55,10 @@ export const locatePrivateGit = (agentsDir: string, worktree: string): PrivateGi
   const folder = join(agentsDir, basename(worktree), 'git');
   const at = (name: string): string => join(folder, name);
   const [objects, refs, logs, info] = [at('objects'), at('refs'), at('logs'), at('info')];
-  return { folder, objects, refs, logs, info, ownRefs: at('own-refs'), ownLogs: at('own-logs') };
+  return {
+    ...{ folder, objects, refs, logs, info },
+    ...{ ownRefs: at('own-refs'), ownLogs: at('own-logs'), lfs: at('lfs') },
+  };
 };
 
 const recordPath = ({ folder }: Pick<PrivateGit, 'folder'>): string => join(folder, 'record.json');
@@ -145,7 +153,7 @@ export function preparePrivateGit(agentsDir: string, worktree: string, common: s
   const isUntaken = before !== null && before.known !== now && readRefFile(own) !== before.known;
   if (before !== null && (before.refused !== null || isUntaken))
     renameSync(git.folder, findFreeName(git.folder));
-  for (const folder of [join(git.objects, 'info'), git.info, git.logs, git.ownRefs, git.ownLogs])
+  for (const folder of [join(git.objects, 'info'), git.info, git.logs, git.ownRefs, git.ownLogs, git.lfs])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   const isKnown = before !== null && before.refused === null && before.known === now;
   if (!isKnown || readRefFile(own) === null) {

@@ -7,6 +7,7 @@ import {
   locatePrivateGit,
   type PrivateGit,
   preparePrivateGit,
+  REAL_LFS,
   REAL_OBJECTS,
   readPrivateGit,
 } from '../private-git.ts';
@@ -90,6 +91,16 @@ function buildPrivateRules({ common, own }: GitFolders, git: PrivateGit, show: '
     { path: at(join('logs', BRANCHES)), show, from: git.logs },
     { path: join(own, 'refs'), show, from: git.ownRefs },
     { path: join(own, 'logs'), show, from: git.ownLogs },
+    ...buildLfsRules(at('lfs'), git, show),
+  ];
+}
+
+/** Mounts the private folder of Git LFS, and the real one next to the real objects. */
+function buildLfsRules(real: string, git: PrivateGit, show: 'read' | 'write'): Place[] {
+  if (!isFolder(real) || !isFolder(git.lfs)) return [];
+  return [
+    { path: real, show, from: git.lfs },
+    { path: REAL_LFS, show: 'read', from: real },
   ];
 }
 

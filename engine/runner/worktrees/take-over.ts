@@ -17,6 +17,7 @@ import { type Git, withEnvironment } from './git.ts';
 import { copyIndex } from './index-flags.ts';
 import { branchRef, compareAndSetRef, isAncestor, isObjectId, resolveCommit, sessionNameOf } from './refs.ts';
 import { readRegularFile } from './regular-file.ts';
+import { takeLfsObjects } from './take-lfs.ts';
 import { findTraps } from './traps.ts';
 
 /** What was taken over from a private git folder at the end of a run. */
@@ -299,6 +300,8 @@ export function createTakeOver(plain: Git, agentsDir: string): TakeOver {
       rmSync(path, { force: true });
     const tip = readPrivateTip(store, record);
     try {
+      // First, so that no branch of the repository names content that is not there.
+      await takeLfsObjects(store.lfs, join(record.common, 'lfs'));
       if (tip === null)
         Object.assign(result, {
           isWhole: false,

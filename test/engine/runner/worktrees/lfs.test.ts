@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EngineClient } from '../../../../engine/index.ts';
 import { runGit } from '../../../support/git.ts';
+import { impossible, makeStrict } from '../../../support/strict.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
 function findMissingTool(): string | false {
@@ -99,5 +101,62 @@ describe('files of Git LFS', { skip }, () => {
     assert.deepEqual(undone.missing_lfs, []);
     assert.equal(read('a.bin'), 'one\n');
     assert.equal(runGit(ws.root, 'status', '--porcelain', '--untracked-files=no'), '');
+  });
+});
+
+describe('files of Git LFS of a confined worker', { skip: skip || impossible || false }, () => {
+  let ws: Awaited<ReturnType<typeof makeStrict>>;
+  let client: EngineClient;
+  before(async () => {
+    ws = await makeStrict();
+    runGit(ws.root, 'lfs', 'install', '--local');
+    ws.repository.commit({
+      '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
+      'a.bin': 'one\n',
+    });
+    client = await ws.connect();
+  });
+  after(() => ws.close());
+
+  const findObject = (text: string): string => {
+    const id = createHash('sha256').update(text).digest('hex');
+    return join(ws.root, '.git', 'lfs', 'objects', id.slice(0, 2), id.slice(2, 4), id);
+  };
+  async function run(...lines: string[]): Promise<string> {
+    const body = ['x', ...lines.map((line) => `#agent: run ${line}`)].join('\n');
+    const { task_id: id } = await client.call('task.add', { title: 'w', body });
+    return (await client.call('task.run', { id, wait: true })).session_id as string;
+  }
+
+  test('a worker commits them, and their content is in the repository after its run', async () => {
+    const session = await run(
+      'git lfs checkout a.bin && cat a.bin > seen.txt',
+      'printf "two\\n" > b.bin && git add . && git commit -qm work',
+      'printf "staged\\n" > c.bin && git add c.bin',
+    );
+    assert.equal(runGit(ws.root, 'show', `svc/${session}:seen.txt`), 'one');
+    assert.equal(readFileSync(findObject('two\n'), 'utf8'), 'two\n');
+    assert.equal(readFileSync(findObject('staged\n'), 'utf8'), 'staged\n');
+  });
+
+  test('a worker cannot change the content of others, forge a name, or lead the engine elsewhere by a link', async () => {
+    const secret = 'private';
+    const forged = createHash('sha256').update('forged').digest('hex');
+    const linked = createHash('sha256').update(secret).digest('hex');
+    const own = createHash('sha256').update('one\n').digest('hex');
+    const place = (id: string) => `"$LFS/objects/${id.slice(0, 2)}/${id.slice(2, 4)}"`;
+    await run(
+      [
+        'LFS=$(git rev-parse --path-format=absolute --git-common-dir)/lfs',
+        `mkdir -p ${place(forged)} ${place(linked)}`,
+        `echo other > ${place(forged)}/${forged}`,
+        `ln -s ${join(ws.home, 'notes.txt')} ${place(linked)}/${linked}`,
+        `mkdir -p ${place(own)} && echo changed > ${place(own)}/${own}`,
+        'git commit -q --allow-empty -m work',
+      ].join('; '),
+    );
+    assert.equal(existsSync(findObject('forged')), false);
+    assert.equal(existsSync(findObject(secret)), false);
+    assert.equal(readFileSync(findObject('one\n'), 'utf8'), 'one\n');
   });
 });
