@@ -33,14 +33,14 @@ export async function confineStart(
 ): Promise<ConfinedStart> {
   const { resolveDataPaths, loadConfig, resolveMachineHome, listSecretVariables } = await configuration();
   const { createConfinement, chooseTerminalGuard, buildWorkerEnvironment } = await confinedStart();
-  const { findPreset, findPresetOfProgram, withArguments } = await agentPrograms();
+  const { addOptions, listPrograms, locateAgentIn } = await agentPrograms();
   const loaded = loadConfig({ file, env });
   const paths = resolveDataPaths(loaded);
   // For the engine it is an unknown run, so it cannot pass for the Chair with a token that it finds.
   const own = { ...start.env, SVC_RUN_ID: randomUUID() };
   const given = buildWorkerEnvironment(env, own, listSecretVariables(loaded.config));
-  const [program = ''] = start.argv;
-  const preset = findPresetOfProgram(program) ?? findPreset(start.preset);
+  const located = locateAgentIn(start.argv, start.preset);
+  const { preset } = located;
   // It cannot save its settings inside and would keep asking; what it trusts there can do no more than itself.
   const trusting = preset?.trustFolders?.([cwd, row.repository ?? cwd]) ?? [];
   try {
@@ -54,8 +54,8 @@ export async function confineStart(
       svc: getSvcCommand(),
     }).wrap({
       // Restores for the agent what is ignored below.
-      argv: [...(await findSignalReset(env)), ...withArguments(start.argv, trusting)],
-      program,
+      argv: [...(await findSignalReset(env)), ...addOptions(start.argv, located, trusting)],
+      programs: listPrograms(located),
       cwd,
       env: given,
       worktree: row.worktree,

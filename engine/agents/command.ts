@@ -1,7 +1,8 @@
 import { SvcError } from '../base/errors.ts';
 import type { Session } from '../sessions/index.ts';
+import { type LocatedAgent, locateAgent } from './locate-agent.ts';
 import { describeAbility } from './presets/ability.ts';
-import { findPreset, findPresetOfProgram, listUntold, type Preset } from './presets/index.ts';
+import { findPreset, listUntold, type Preset } from './presets/index.ts';
 import type { ReadingTime } from './reading-time.ts';
 import type { AgentCommand, AgentOverrides, Agents } from './registry.ts';
 import { createAcpReader } from './streams/acp.ts';
@@ -30,7 +31,7 @@ export interface RunInput {
 export function buildCommand(
   command: AgentCommand,
   told: RunInput,
-  preset: Preset | null,
+  { preset, at }: LocatedAgent,
   isArgvSeen: boolean,
 ): RenderedCommand {
   if (command.transport === 'acp') return { argv: splitCommand(command.template) };
@@ -46,8 +47,9 @@ export function buildCommand(
     prompt_file: told.file,
     name: told.name,
   });
-  if (told.agentSession === null || !preset?.resume) return rendered;
-  return { ...rendered, argv: preset.resume(rendered.argv, told.agentSession) };
+  if (told.agentSession === null || !preset?.resume || at === null) return rendered;
+  const resumed = preset.resume(rendered.argv.slice(at), told.agentSession);
+  return { ...rendered, argv: [...rendered.argv.slice(0, at), ...resumed] };
 }
 
 /** Wraps an agent's protocol server in our own client, which prints what happens. */
@@ -62,9 +64,15 @@ export function wrapInAcpHost(
   return [...svc, 'acp', 'run', '--prompt-file', file, ...resume, '--', ...argv];
 }
 
-/** Finds the preset of the agent that a command starts: by its program, else by the agent's name. */
+/** Finds the preset of the agent that a command starts; see `locateAgent`. */
 export const findPresetOfCommand = (command: AgentCommand, agent: string): Preset | null =>
-  findPresetOfProgram(splitCommand(command.template)[0] ?? '') ?? findPreset(agent);
+  locateAgent(command.template, agent).preset;
+
+/** Whether a run of a command can resume its agent's own session. */
+export function canResumeSession(command: AgentCommand, agent: string): boolean {
+  const { preset, at } = locateAgent(command.template, agent);
+  return command.transport === 'acp' || (preset?.resume != null && at !== null);
+}
 
 /** Dependencies for finding a session's command. */
 export interface CommandDeps {
@@ -145,14 +153,15 @@ export function findReadingTime(
 ): ReadingTime {
   if (state === 'ended') return 'never';
   if (transport === 'acp') return 'turn_end';
-  let preset = findPreset(agent);
+  let located: Pick<LocatedAgent, 'preset' | 'at'> = { preset: findPreset(agent), at: 0 };
   try {
-    preset = findPresetOfCommand(agents.findCommand(agent), agent);
+    located = locateAgent(agents.findCommand(agent).template, agent);
   } catch {
     // The agent is no longer configured.
   }
+  const { preset, at } = located;
   if (preset?.hooks?.moments['post-tool'] === undefined) return 'asks';
-  const { hooks } = describeAbility(preset);
+  const { hooks } = describeAbility(preset, { takesOptions: at !== null });
   return hooks === 'yes' || (hooks === 'with the gateway' && auth === 'gateway') ? 'tool_call' : 'asks';
 }
 

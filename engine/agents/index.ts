@@ -2,6 +2,7 @@
 export { type Circuit, type Circuits, createCircuits } from './circuit.ts';
 export {
   buildCommand,
+  canResumeSession,
   createReader,
   type Expectation,
   findCommandOfSession,
@@ -13,6 +14,7 @@ export {
   wrapInAcpHost,
 } from './command.ts';
 export { findFailure } from './failures.ts';
+export { addOptions, listPrograms, locateAgent } from './locate-agent.ts';
 export type { AgentNotify } from './notify-entry.ts';
 export { findProgram } from './program.ts';
 export type { ReadingTime } from './reading-time.ts';
@@ -21,9 +23,11 @@ export {
   type AgentCommand,
   type AgentOverrides,
   type Agents,
+  type Auth,
   createAgents,
   type ProjectChoice,
 } from './registry.ts';
+export { checkRoutable, findRouteObstacle } from './route-obstacle.ts';
 export { toOneLine } from './streams/json-lines.ts';
 export { cutToKeep } from './streams/recent.ts';
 export { isSessionLoss } from './streams/session-loss.ts';

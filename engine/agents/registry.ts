@@ -2,9 +2,11 @@ import { resolve } from 'node:path';
 import { asSvcError, SvcError } from '../base/errors.ts';
 import { isInsideFolder } from '../base/paths.ts';
 import { findKeyBeforeLogin } from './find-payer.ts';
+import { listPrograms, locateAgent } from './locate-agent.ts';
 import { detectAgents } from './presets/detect.ts';
 import { findPreset } from './presets/index.ts';
-import { checkHeadlessCommand, splitCommand } from './template.ts';
+import { findProgram } from './program.ts';
+import { checkHeadlessCommand } from './template.ts';
 
 /** What a client's environment says about agents for its dispatches: `SVC_AGENT_CMD` and others. */
 export interface AgentOverrides {
@@ -196,9 +198,12 @@ export function createAgents(deps: {
     listNames: () => ({ agents: listInstalled(), projects: readConfig().projects.map(({ id }) => id) }),
     checkInstalled(agent, project) {
       const { template } = findCommand(agent);
-      if (detectAgents({ [agent]: template }, env, resolveFolder(project)).length > 0) return;
+      const cwd = resolveFolder(project);
+      const program = listPrograms(locateAgent(template, agent)).find(
+        (each) => findProgram(each, { cwd, path: env.PATH }) === undefined,
+      );
+      if (program === undefined) return;
       const installed = listInstalled();
-      const program = splitCommand(template)[0] ?? '';
       throw new SvcError('tool_missing', `${agent} is not installed: ${program} was not found`, {
         hint:
           installed.length === 0
@@ -230,7 +235,10 @@ export function createAgents(deps: {
       if (gateway_route === false) return 'account';
       return ownValue(auth ?? {}, agent) ?? findPreset(agent)?.auth ?? 'account';
     },
-    findKeyBeforeLogin: (agent) => findKeyBeforeLogin(agent, deps.workerEnvironment()),
+    findKeyBeforeLogin(agent) {
+      const { preset } = locateAgent(findCommand(agent).template, agent);
+      return preset === null ? null : findKeyBeforeLogin(preset.name, deps.workerEnvironment());
+    },
     resolveFolder,
     resolveProjectId(project) {
       resolveFolder(project);

@@ -39,6 +39,9 @@ export const NOTIFY_PLACEHOLDERS = [
  */
 export const splitCommand = (template: string): string[] => parseWords(template).map((word) => word.text);
 
+/** The words of a command without its redirection, placeholders not filled in. Throws `config_invalid`. */
+export const listArguments = (template: string): string[] => parseCommand(template).argv;
+
 function parseWords(template: string): Word[] {
   const found: Word[] = [];
   let word: Word | undefined;

@@ -228,6 +228,11 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, Meaning>> = {
     next: 'read its answer with svc ask show',
   },
   // what is wrong here
+  gateway_unroutable: {
+    means:
+      'agents.auth says that model calls of the agent go through the gateway, and its command cannot be led there',
+    next: 'correct its command in agents.cmds; agents.auth account, or SVC_GATEWAY_BYPASS=1 for one dispatch, lets the agent use its own login',
+  },
   gateway_unreachable: {
     means: 'model calls of the agent go through the gateway, which could not be started or does not answer',
     next: 'svc gateway serve says why; agents.auth account, or SVC_GATEWAY_BYPASS=1 for one dispatch, lets the agent use its own login',

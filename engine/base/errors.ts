@@ -80,6 +80,7 @@ export const CODES = {
   ask_closed: conflict,
   // what is wrong here
   gateway_unreachable: failure(503),
+  gateway_unroutable: failure(422),
   answer_invalid: failure(502),
   protocol_mismatch: failure(426),
   budget_exceeded: denied(403),

@@ -1,4 +1,5 @@
-import { findRouteObstacle } from '../agents/presets/index.ts';
+import { findRouteObstacle } from '../agents/index.ts';
+import { findPreset } from '../agents/presets/index.ts';
 import { suggestName } from './nearest.ts';
 import type { Finding } from './problems.ts';
 import type { Config } from './schema.ts';
@@ -35,12 +36,18 @@ function checkAgents({
       message: `transport acp needs an entry agents.acp.${preset}`,
     });
   }
-  for (const [preset, way] of Object.entries(auth)) {
-    const why = way === 'gateway' ? findRouteObstacle(preset) : null;
+  for (const preset of known) {
+    const isSet = Object.hasOwn(auth, preset);
+    if ((isSet ? auth[preset] : findPreset(preset)?.auth) !== 'gateway') continue;
+    const template = transport[preset] === 'acp' ? acp[preset] : cmds[preset];
+    const why =
+      template === undefined
+        ? (findPreset(preset)?.cannot.gateway ?? null)
+        : findRouteObstacle(template, preset);
     if (why === null) continue;
     found.push({
-      path: ['agents', 'auth', preset],
-      message: `${preset} cannot be routed through the gateway, because ${why}; use account`,
+      path: ['agents', isSet ? 'auth' : 'cmds', preset],
+      message: `gateway_unroutable: ${preset} cannot be routed through the gateway, because ${why}; use account`,
     });
   }
   const unknown =

@@ -1,4 +1,10 @@
-import { type AgentCommand, findCommandOfSession, findPresetOfCommand } from '../agents/index.ts';
+import {
+  type AgentCommand,
+  canResumeSession,
+  checkRoutable,
+  findCommandOfSession,
+  findPresetOfCommand,
+} from '../agents/index.ts';
 import type { GatewayRoute } from '../agents/presets/index.ts';
 import { SvcError } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
@@ -79,9 +85,10 @@ async function recordStart(
   queued: Session,
 ): Promise<GatewayRoute | null> {
   const { sessions, keys } = deps;
-  const { transport } = findCommandOfSession(deps, queued);
+  const { transport, template } = findCommandOfSession(deps, queued);
   const { bypassesGateway } = sessions.private(sessionId);
   const auth = bypassesGateway ? 'account' : deps.agents.findAuth(queued.agent);
+  if (auth === 'gateway') checkRoutable(template, queued.agent);
   const route = auth === 'gateway' ? await keys.findRoute() : null;
   return persist(`the start of ${sessionId}`, () => {
     // In the transaction that starts: nothing can come in between.
@@ -227,9 +234,7 @@ async function composeTexts(
     return { texts: { prompt, brief, notes, resumption: null }, agentSession: null };
   const former = session.continues === null ? null : deps.sessions.get(session.continues);
   const conversation = findConversation(deps, session);
-  const canResume =
-    command.transport === 'acp' || findPresetOfCommand(command, session.agent)?.resume != null;
-  const agentSession = canResume ? conversation : null;
+  const agentSession = canResumeSession(command, session.agent) ? conversation : null;
   const isRemembered = agentSession !== null;
   const commits = isRemembered ? null : await deps.runner.listCommits(placement);
   const cause = interruption ?? former?.failure?.text ?? null;

@@ -12,7 +12,7 @@ import { createEndings } from './endings.ts';
 import { enqueueSession } from './enqueue.ts';
 import { enforceLimits, findRunStart } from './limits.ts';
 import { createPersist } from './persist.ts';
-import { checkProgram, planRun } from './plan.ts';
+import { checkCommandOfRun, planRun } from './plan.ts';
 import { createQueue } from './queue.ts';
 import { type Steps, takeOver } from './recover.ts';
 import { createReadSettings } from './settings.ts';
@@ -195,7 +195,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     },
     look: startWaiting,
     settings,
-    checkProgram: (task, options) => checkProgram(deps, task, options),
+    checkCommand: (task, options) => checkCommandOfRun(deps, task, options),
     plan: (task, options) => planRun(deps, task, options, settings(task, options).profile),
 
     findLock: (task) => deps.findLock(deps.agents.resolveProjectId(task.project)),

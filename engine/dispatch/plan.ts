@@ -1,4 +1,11 @@
-import { type Agents, splitCommand } from '../agents/index.ts';
+import {
+  type AgentCommand,
+  type Agents,
+  type Auth,
+  checkRoutable,
+  listPrograms,
+  locateAgent,
+} from '../agents/index.ts';
 import { type Problem, SvcError, toProblem } from '../base/errors.ts';
 import { sentence } from '../base/sentence.ts';
 import type { DispatchOptions, RunPlan } from '../board/index.ts';
@@ -14,17 +21,31 @@ export function chooseAgent(agents: Pick<Agents, 'findDefaultAgent'>, task: Task
   });
 }
 
-const programOf = (template: string): string => splitCommand(template)[0] ?? '';
+/** Finds whose credentials a run of an agent has. */
+const chooseAuth = (
+  agents: Pick<Agents, 'findAuth'>,
+  agent: string,
+  { gatewayBypass }: DispatchOptions,
+): Auth => (gatewayBypass ? 'account' : agents.findAuth(agent));
 
-/** Throws `agent_not_found` when the program of the task's agent is not on this machine; other problems show at the start. */
-export function checkProgram(
+const listProgramsOf = ({ template }: AgentCommand, agent: string): string[] =>
+  listPrograms(locateAgent(template, agent));
+
+/**
+ * Throws `agent_not_found` when a program of the agent's command is not on this machine, and `gateway_unroutable` when its
+ * model calls cannot go where they have to; other problems show at the start.
+ */
+export function checkCommandOfRun(
   deps: Pick<DispatchDeps, 'agents' | 'projects'>,
   task: Task,
   options: DispatchOptions,
 ): void {
   const agents = deps.agents.withOverrides(options.agents);
-  const { template } = agents.findCommand(chooseAgent(agents, task));
-  deps.projects.checkProgram(programOf(template), agents.resolveFolder(task.project));
+  const agent = chooseAgent(agents, task);
+  const command = agents.findCommand(agent);
+  for (const program of listProgramsOf(command, agent))
+    deps.projects.checkProgram(program, agents.resolveFolder(task.project));
+  if (chooseAuth(agents, agent, options) === 'gateway') checkRoutable(command.template, agent);
 }
 
 /** Chooses the hard cap of a run, in seconds: what is asked for, what the task says, what its client or else svc.yaml says. */
@@ -62,7 +83,7 @@ export async function planRun(
   const command = agent === null ? null : noteProblem(() => agents.findCommand(agent));
   const { problem: problemThere, ...there } = await deps.runner.inspect({
     project: task.project,
-    program: command === null ? null : programOf(command.template),
+    programs: agent === null || command === null ? [] : listProgramsOf(command, agent),
     base: options.base ?? null,
     // What a stranger wrote runs confined or not at all, and whoever decides has to know which before they do.
     isConfined: task.stranger !== null && profile === 'strict',
@@ -70,7 +91,9 @@ export async function planRun(
   const circuit = agent === null ? null : deps.circuits.findCircuit(agent);
   const { idleTimeoutSec } = deps.timeouts();
   const { running, queued } = deps.sessions.counts();
-  const auth = agent === null ? null : options.gatewayBypass ? 'account' : agents.findAuth(agent);
+  const auth = agent === null ? null : chooseAuth(agents, agent, options);
+  if (agent !== null && command !== null && auth === 'gateway')
+    noteProblem(() => checkRoutable(command.template, agent));
   return {
     agent,
     command: command?.template ?? null,

@@ -65,7 +65,7 @@ export function openSpine(path: string, clock: Clock) {
     },
     stop: () => undefined,
     drop: () => true,
-    checkProgram: () => undefined,
+    checkCommand: () => undefined,
     findLock: () => null,
     recordOwnWord: () => false,
     isLive: () => false,

@@ -25,23 +25,44 @@ const PARTS = {
 };
 const ROUTED = { gateway: { url: 'http://127.0.0.1', key: '' } };
 
-/** Whether configuring a part changes the run's setup. */
-const makesDifference = (preset: Preset, part: keyof typeof PARTS, base: RunWish): boolean =>
-  JSON.stringify(preset.setUpRun(base)) !== JSON.stringify(preset.setUpRun({ ...base, ...PARTS[part] }));
-
-function findAnswer(preset: Preset, part: keyof typeof PARTS): Told {
-  if (makesDifference(preset, part, NOTHING)) return 'yes';
-  const canRoute = preset.cannot.gateway === undefined;
-  return canRoute && makesDifference(preset, part, { ...NOTHING, ...ROUTED }) ? 'with the gateway' : '';
+interface AbilityOptions {
+  /** Whether its command takes options; see `locateAgent`. */
+  takesOptions?: boolean;
 }
 
-export const describeAbility = (preset: Preset): Ability => ({
+/** Whether configuring a part changes the run's setup. */
+function makesDifference(
+  preset: Preset,
+  part: keyof typeof PARTS,
+  base: RunWish,
+  { takesOptions = true }: AbilityOptions,
+): boolean {
+  const describeSetup = (wish: RunWish): string => {
+    const { args, env, files } = preset.setUpRun(wish);
+    if (takesOptions) return JSON.stringify({ args, env, files });
+    const isNamed = (path: string): boolean =>
+      Object.values(env).some((value) => value !== '' && path.startsWith(value));
+    return JSON.stringify({ env, files: files.filter(({ path }) => isNamed(path)) });
+  };
+  return describeSetup(base) !== describeSetup({ ...base, ...PARTS[part] });
+}
+
+function findAnswer(preset: Preset, part: keyof typeof PARTS, options: AbilityOptions): Told {
+  if (makesDifference(preset, part, NOTHING, options)) return 'yes';
+  const canRoute = preset.cannot.gateway === undefined;
+  return canRoute && makesDifference(preset, part, { ...NOTHING, ...ROUTED }, options)
+    ? 'with the gateway'
+    : '';
+}
+
+/** Describes what svc can do with an agent. */
+export const describeAbility = (preset: Preset, options: AbilityOptions = {}): Ability => ({
   headless: preset.headless !== null,
   interactive: true,
   acp: preset.acp !== null,
   gateway: preset.cannot.gateway === undefined,
-  mcp: findAnswer(preset, 'mcp'),
-  hooks: findAnswer(preset, 'hooks'),
+  mcp: findAnswer(preset, 'mcp', options),
+  hooks: findAnswer(preset, 'hooks', options),
   resume: preset.resume !== null,
   usage: preset.reader !== null && preset.cannot.usage === undefined,
 });

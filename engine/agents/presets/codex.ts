@@ -74,6 +74,7 @@ export const codex: Preset = {
     };
   },
   auth: 'account',
+  isRoutedByOptions: true,
   keysBeforeLogin: ['CODEX_API_KEY'],
   home: shareHomeFolder('.codex', {
     login: ['auth.json'],

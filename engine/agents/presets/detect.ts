@@ -1,5 +1,5 @@
+import { listPrograms, locateAgent } from '../locate-agent.ts';
 import { findProgram } from '../program.ts';
-import { splitCommand } from '../template.ts';
 
 /** An agent whose program is on the path. */
 export interface InstalledAgent {
@@ -8,7 +8,7 @@ export interface InstalledAgent {
   path: string;
 }
 
-/** Finds the presets whose program can be started from here, in the order of `commands`. Runs nothing. */
+/** Finds the presets whose programs can be started from here, in the order of `commands`. Runs nothing. */
 export function detectAgents(
   commands: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
@@ -16,9 +16,10 @@ export function detectAgents(
 ): InstalledAgent[] {
   const found: InstalledAgent[] = [];
   for (const [preset, template] of Object.entries(commands)) {
-    const program = splitCommand(template)[0] ?? '';
-    const path = findProgram(program, { cwd, path: env.PATH });
-    if (path !== undefined) found.push({ preset, program, path });
+    const programs = listPrograms(locateAgent(template, preset));
+    const paths = programs.map((program) => findProgram(program, { cwd, path: env.PATH }));
+    if (paths.every((path) => path !== undefined))
+      found.push({ preset, program: programs.at(-1) ?? '', path: paths.at(-1) ?? '' });
   }
   return found;
 }

@@ -62,9 +62,6 @@ export const ACP = mapPresets(({ acp }) => acp);
 
 export const NOTIFY: Readonly<Record<string, AgentNotify>> = mapPresets(({ notify }) => notify);
 
-/** Why a preset's model calls cannot go through the gateway; null when they can. */
-export const findRouteObstacle = (name: string): string | null => findPreset(name)?.cannot.gateway ?? null;
-
 export const findPreset = (name: string): Preset | null =>
   PRESETS.find((preset) => preset.name === name) ?? null;
 

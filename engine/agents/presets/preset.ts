@@ -131,6 +131,8 @@ export interface Preset {
   setUpRun(wish: RunWish): RunSetup;
   /** Whether it has a login of its own that is used unless `agents.auth` says otherwise. */
   auth: 'account' | 'gateway';
+  /** The route is in options as well: variables alone do not lead it to the gateway. */
+  isRoutedByOptions?: true;
   /** Variables with a key that it uses, and pays by, instead of that login. */
   keysBeforeLogin?: readonly string[];
   /** Through the gateway it uses a separate home with its own conversations, which are not found with its own login. */

@@ -66,6 +66,7 @@ export const qwen: Preset = {
     return setup;
   },
   auth: 'account',
+  isRoutedByOptions: true,
   home: shareHomeFolder('.qwen', {
     login: ['oauth_creds.json'],
     settings: [

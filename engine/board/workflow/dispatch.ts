@@ -12,8 +12,8 @@ export interface Dispatch {
   settings(task: Task, options: DispatchOptions): RunSettings;
   /** Why the account has no room for a run of the task, or no lease for one; null when it has. */
   findLock(task: Task): SvcError | null;
-  /** Throws `agent_not_found` when the task's agent program is not installed. */
-  checkProgram(task: Task, options: DispatchOptions): void;
+  /** Throws `agent_not_found` when a program of the agent's command is not installed, and `gateway_unroutable`. */
+  checkCommand(task: Task, options: DispatchOptions): void;
   /**
    * Queues a session that consumes `decision`, inside `storage.write`. Throws when agent or project is unknown.
    * @param race the race that it takes part in; null for none

@@ -169,7 +169,7 @@ export function createWorkflow({
     if (changes.length > 0) return replaceDecision(task, before, changes, by);
     const options = { ...decisions.boundTo(before.decisionId).options, ...pickRequested(given) };
     // A run that fails at once would use up the approval.
-    for (const each of listRunners(task, options)) dispatch.checkProgram(each, options);
+    for (const each of listRunners(task, options)) dispatch.checkCommand(each, options);
     const bound = { inputs: inputsOf(task, options), options };
     if (before.state === 'pending')
       return startSession(task, decisions.approve(before.decisionId, task, bound, by), options);

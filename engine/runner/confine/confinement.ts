@@ -23,8 +23,8 @@ import { buildUserArgs, chooseUserInside } from './user.ts';
 /** A run that is to be confined. */
 export interface ConfineSpec {
   argv: readonly string[];
-  /** The agent's own program, when `argv` starts another one that starts it. */
-  program?: string;
+  /** Programs that the one of `argv` starts, such as the agent's own. */
+  programs?: readonly string[];
   /** Where the agent starts: inside the worktree, or the project's folder. */
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -290,8 +290,8 @@ export function createConfinement(deps: ConfinementDeps): Confinement {
       const bwrap = findBubblewrap(deps.env.PATH);
       const program = resolveProgram(spec.argv[0] ?? '', spec.cwd, spec.env.PATH);
       const { cwd, env } = spec;
-      const agent = spec.program === undefined ? [] : resolveProgram(spec.program, cwd, env.PATH);
-      const places = buildRules(spec, [program, ...[agent].flat()]);
+      const others = (spec.programs ?? []).map((each) => resolveProgram(each, cwd, env.PATH));
+      const places = buildRules(spec, [program, ...others]);
       const settings = GIT_SETTINGS.flatMap(([name, value], at) => [
         ...['--setenv', `GIT_CONFIG_KEY_${at}`, name],
         ...['--setenv', `GIT_CONFIG_VALUE_${at}`, value],

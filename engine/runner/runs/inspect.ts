@@ -7,7 +7,7 @@ import type { Inspection, InspectOrder } from './runner.ts';
 /** See `Runner.inspect`. */
 export async function inspectProject(
   deps: Pick<LocalRunnerDeps, 'agents' | 'setup' | 'worktrees' | 'environment' | 'checkConfinement'>,
-  { project, program, base, isConfined }: InspectOrder,
+  { project, programs, base, isConfined }: InspectOrder,
 ): Promise<Inspection> {
   let problem: Problem | null = null;
   /** The first problem is the one that a run would end with. */
@@ -34,8 +34,9 @@ export async function inspectProject(
             ...(base === null ? {} : { base }),
           }),
         );
-  if (program !== null && folder !== null)
-    await tryTo(() => resolveProgram(program, folder, deps.environment({}).PATH));
+  if (folder !== null)
+    for (const program of programs)
+      await tryTo(() => resolveProgram(program, folder, deps.environment({}).PATH));
   if (isConfined) await tryTo(() => deps.checkConfinement());
   return {
     folder,

@@ -15,8 +15,8 @@ export interface RunName {
 export interface InspectOrder {
   /** Null is the workspace's own. */
   project: string | null;
-  /** The agent's program; null while no agent is known. */
-  program: string | null;
+  /** The programs of the agent's command; none while no agent is known. */
+  programs: readonly string[];
   /** The branch to begin from; null is the one that is checked out. */
   base: string | null;
   /** The run is to be confined. */

@@ -21,13 +21,13 @@ export async function openRunSocket(
 /**
  * Starts a run, confined when its profile says so. Throws `tool_missing` and `confinement_unavailable`: it is then not
  * started at all.
- * @param agent the agent's program, which need not be the one that is started, and its preset
+ * @param agent the programs of its command, which need not be the one that is started, and its preset
  */
 export async function startConfined(
   deps: Pick<LocalRunnerDeps, 'runSockets' | 'paths' | 'processes' | 'worktrees' | 'confinement'>,
   { run, profile, worktree }: { run: RunName; profile: string | null; worktree: string | null },
   spec: StartSpec,
-  agent: { program: string; preset: Preset | null },
+  agent: { programs: readonly string[]; preset: Preset | null },
 ): Promise<RunningProcess> {
   const socket = await openRunSocket(deps, run, profile);
   if (socket === null) return deps.processes.start(spec);
@@ -36,7 +36,7 @@ export async function startConfined(
     if (worktree === null) await deps.worktrees.listRepositories(spec.cwd, folder, deps.paths.agents);
     const argv = await deps.confinement.wrap({
       argv: spec.argv,
-      program: agent.program,
+      programs: agent.programs,
       cwd: spec.cwd,
       env: spec.env,
       worktree,

@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import {
-  type AgentCommand,
+  addOptions,
   buildCommand,
-  findPresetOfCommand,
+  listPrograms,
+  locateAgent,
   type RunInput,
   wrapInAcpHost,
 } from '../../agents/index.ts';
 import {
-  findPresetOfProgram,
   type HookEvent,
   KEY_VARIABLE,
   type Preset,
   type RunSetup,
   type RunWish,
-  withArguments,
 } from '../../agents/presets/index.ts';
 import { writeFreshFile } from '../../base/fresh-file.ts';
 import { makePrivateFolder } from '../../base/private-files.ts';
@@ -39,9 +38,10 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
   const { sessionId, runId } = run;
   const folder = runFolder(deps, run);
   makePrivateFolder(deps.paths.agents, folder);
-  const preset = findPresetOfCommand(command, agent);
+  const located = locateAgent(command.template, agent);
+  const { preset } = located;
   const input = await writeTexts(deps, order);
-  const { argv, stdinFile } = buildCommand(command, input, preset, deps.isArgvSeen);
+  const { argv, stdinFile } = buildCommand(command, input, located, deps.isArgvSeen);
   const identity = await deps.worktrees
     .findUserIdentity(placement.repository ?? placement.cwd)
     .catch(() => ({}));
@@ -56,13 +56,9 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
     env.PATH = [dirname(shimFile(folder)), env.PATH ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter);
   const wish = buildWish(deps, order, preset, env);
   // Over the protocol the agent is told of the server when its session is made.
-  const setUp =
-    findPresetOfProgram(argv[0] ?? '')?.setUpRun({
-      ...wish,
-      ...(command.transport === 'acp' ? { mcp: null } : {}),
-    }) ?? setUpServer(command, preset, wish);
+  const setUp = preset?.setUpRun({ ...wish, ...(command.transport === 'acp' ? { mcp: null } : {}) });
   await writeSetupFiles(deps, wish.folder, setUp);
-  const whole = withArguments(argv, setUp?.args ?? []);
+  const whole = addOptions(argv, located, setUp?.args ?? []);
   const spec = {
     runDir: folder,
     runId,
@@ -73,17 +69,10 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
     ...(stdinFile === undefined ? {} : { stdinFile }),
   };
   const { worktree } = placement;
-  return startConfined(deps, { run, profile, worktree }, spec, { program: argv[0] ?? '', preset });
-}
-
-/** A protocol server that is a program of its own has the variables of its preset, and none of its options. */
-function setUpServer(
-  { transport, isBuiltIn }: AgentCommand,
-  preset: Preset | null,
-  wish: RunWish,
-): RunSetup | undefined {
-  if (transport !== 'acp' || !isBuiltIn || preset === null) return undefined;
-  return { ...preset.setUpRun({ ...wish, mcp: null, hooks: null }), args: [] };
+  return startConfined(deps, { run, profile, worktree }, spec, {
+    programs: listPrograms(located),
+    preset,
+  });
 }
 
 /** How the agent finds `svc mcp`, the gateway and our hooks. */

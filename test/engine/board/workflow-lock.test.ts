@@ -19,7 +19,7 @@ it('a task that was to start at once waits for approval while the account has no
     },
     stop: () => undefined,
     drop: () => true,
-    checkProgram: () => undefined,
+    checkCommand: () => undefined,
     recordOwnWord: () => false,
     isLive: () => false,
   };

@@ -18,7 +18,7 @@ for (const preset of ['cursor', 'droid', 'antigravity', 'kiro']) {
   refuses(
     `${preset} cannot use auth gateway`,
     `agents: {auth: {${preset}: gateway}}`,
-    new RegExp(`agents\\.auth\\.${preset}: ${preset} cannot be routed`),
+    new RegExp(`agents\\.auth\\.${preset}: gateway_unroutable: ${preset} cannot be routed`),
   );
 }
 refuses(

@@ -50,7 +50,7 @@ describe('a task that its ledger holds', () => {
         }),
       stop: () => undefined,
       drop: () => true,
-      checkProgram: () => undefined,
+      checkCommand: () => undefined,
       recordOwnWord: () => false,
       isLive: () => false,
     };

@@ -120,7 +120,8 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     const confinement = confinementOf(ws, here);
     const wrap = (program: string) =>
       confinement.wrap({
-        ...{ argv: ['/bin/sh', '-c', `cat ${secret}`], program, cwd: worktree, env, worktree, sessionFolder },
+        ...{ argv: ['/bin/sh', '-c', `cat ${secret}`], cwd: worktree, env, worktree, sessionFolder },
+        programs: [program],
         ...{ seatFolder: null, home: findPreset('opencode')?.home ?? null },
       });
     for (const program of ['./agent', 'tool']) {

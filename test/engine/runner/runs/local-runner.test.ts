@@ -162,7 +162,12 @@ describe('a runner', () => {
     const runner = openRunner();
     const result = `{"type":"result","subtype":"success","is_error":false,"session_id":"c-1","usage":{"input_tokens":3,"output_tokens":2}}`;
     const say = `printf "%s\\n" "${result.replaceAll('"', '\\"')}"`;
-    const inspection = await runner.inspect({ project: null, program: 'sh', base: null, isConfined: false });
+    const inspection = await runner.inspect({
+      project: null,
+      programs: ['sh'],
+      base: null,
+      isConfined: false,
+    });
     assert.deepEqual([inspection.problem, inspection.base], [null, 'main']);
     const { run, placement, order, work } = await startRun(
       runner,

@@ -1,0 +1,44 @@
+import { findPreset, findPresetOfProgram, type Preset, withArguments } from './presets/index.ts';
+import { findStartedCommand } from './starters.ts';
+import { listArguments } from './template.ts';
+
+/** The agent that a command starts. */
+export interface LocatedAgent {
+  /** The command without its redirection, its placeholders not filled in. */
+  words: readonly string[];
+  preset: Preset | null;
+  /** Index of the word that takes the agent's options; null for a program of which that is not known. */
+  at: number | null;
+}
+
+/**
+ * Finds the agent that a command starts: by its program, also behind `nice` and the like, else by the name that it is
+ * configured under. A program of another name takes the agent's options if the command gives it some.
+ */
+export const locateAgent = (template: string, agent: string): LocatedAgent =>
+  locateAgentIn(listArguments(template), agent);
+
+/** The same for the words of a command. */
+export function locateAgentIn(words: readonly string[], agent: string): LocatedAgent {
+  const { at } = findStartedCommand(words);
+  const preset = findPresetOfProgram(words[at] ?? '');
+  if (preset !== null) return { words, preset, at };
+  const named = findPreset(agent);
+  return { words, preset: named, at: named !== null && hasOptionsOf(named, words) ? at : null };
+}
+
+/** Whether a command has an option that only this agent knows. */
+const hasOptionsOf = ({ unasked }: Preset, words: readonly string[]): boolean =>
+  unasked.some((option) => ` ${words.join(' ')} `.includes(` ${option} `));
+
+/** Adds options for a located agent, where it takes them. */
+export const addOptions = (
+  argv: readonly string[],
+  { at }: Pick<LocatedAgent, 'at'>,
+  options: readonly string[],
+): string[] => (at === null ? [...argv] : [...argv.slice(0, at), ...withArguments(argv.slice(at), options)]);
+
+/** Lists the programs that a command needs: the one that is started, and the agent's own where that is another. */
+export const listPrograms = ({ words, at }: LocatedAgent): string[] => [
+  ...new Set([words[0] ?? '', words[at ?? 0] ?? '']),
+];

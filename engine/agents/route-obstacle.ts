@@ -1,0 +1,40 @@
+import { SvcError } from '../base/errors.ts';
+import { locateAgent } from './locate-agent.ts';
+import type { Preset } from './presets/index.ts';
+import { findStartedCommand } from './starters.ts';
+
+/** Finds why the model calls of an agent cannot go through the gateway, in words that follow "because"; null when they can. */
+export function findRouteObstacle(template: string, agent: string): string | null {
+  const { words, preset, at } = locateAgent(template, agent);
+  const { changes, isCleared, ...started } = findStartedCommand(words);
+  const program = words[started.at] ?? words[0] ?? '';
+  if (preset === null) return `svc does not know how ${program} takes a route`;
+  if (preset.cannot.gateway !== undefined) return preset.cannot.gateway;
+  if (at === null && preset.isRoutedByOptions)
+    return `${preset.name} takes its route in options, and svc gives none to ${program}, which is not ${preset.name}`;
+  if (isCleared) return `its command removes all variables, and the key of the run is in one of them`;
+  const variables = listRouteVariables(preset);
+  const changed = changes.find((name) => variables.includes(name));
+  return changed === undefined ? null : `its command changes ${changed}, which belongs to the route`;
+}
+
+const listRouteVariables = (preset: Preset): string[] =>
+  Object.keys(
+    preset.setUpRun({
+      mcp: null,
+      hooks: null,
+      gateway: { url: 'http://127.0.0.1', key: '' },
+      folder: '/',
+      env: {},
+    }).env,
+  );
+
+/** Throws `gateway_unroutable` when the model calls of an agent cannot go through the gateway. */
+export function checkRoutable(template: string, agent: string): void {
+  const why = findRouteObstacle(template, agent);
+  if (why === null) return;
+  throw new SvcError('gateway_unroutable', `${agent} cannot be routed through the gateway, because ${why}`, {
+    hint: `correct its command in agents.cmds, or set agents.auth.${agent} to account`,
+    data: { agent },
+  });
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { claudeSays, makeRig, type Rig } from './rig.ts';
+
+/** A script that starts the agent, and takes the prompt as its only argument. */
+const SCRIPT = '#!/bin/sh\nexec claude -- "$1"\n';
+
+describe('a command that starts an agent through another program', () => {
+  let rig: Rig;
+  let gateway: Server;
+  let url: string;
+  before(async () => {
+    gateway = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await new Promise((done) => gateway.once('listening', done));
+    const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
+    url = `http://${addr}`;
+    rig = await makeRig({
+      yaml: `gateway: { addr: "${addr}" }\n`,
+      env: { SVC_SKIP_GATEWAY_AUTOSTART: '1' },
+    });
+    writeFileSync(join(rig.ws.repository.folder, 'bin', 'my-claude'), SCRIPT, { mode: 0o755 });
+  });
+  after(async () => {
+    gateway.close();
+    await rig.close();
+  });
+
+  const configure = (key: string, value: string) => rig.ws.svc(['config', 'set', `agents.${key}`, value]);
+  /** Has claude run by this command, and its model calls go through the gateway. */
+  async function route(command: string): Promise<void> {
+    await configure('cmds.claude', command);
+    await configure('auth.claude', 'gateway');
+    await rig.down();
+    await rig.up();
+  }
+  const environment = (id: string): Record<string, string> =>
+    JSON.parse(
+      rig
+        .log(id)
+        .split('\n')
+        .find((line) => line.startsWith('{"') && line.includes('SVC_SESSION')) ?? '{}',
+    );
+
+  for (const command of [
+    'nice -n 1 claude -- {{prompt}}',
+    'env -- SVC_X=1 claude -- {{prompt}}',
+    'env -u SOMETHING timeout -k 5 60 nice claude -- {{prompt}}',
+  ])
+    test(`"${command}" is given the route, the tools and the hooks of its agent`, async () => {
+      await route(command);
+      const { session_id } = await rig.run(['no-change', 'echo-env']);
+      const ended = await rig.settled(session_id);
+      assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
+      assert.equal(environment(session_id).ANTHROPIC_BASE_URL, url);
+      const words = rig.starts().at(-1) ?? [];
+      assert.ok(words.some((word) => word.startsWith('--mcp-config=')));
+      assert.match(words.find((word) => word.startsWith('--settings=')) ?? '', /"hook","pre-write"/);
+      assert.equal(words.at(-2), '--');
+    });
+
+  test('a script of the name of claude has the route in its variables, and no options', async () => {
+    await route('my-claude {{prompt}}');
+    const { session_id } = await rig.run([
+      'no-change',
+      'echo-env',
+      claudeSays.init('c-1'),
+      claudeSays.result(),
+    ]);
+    const ended = await rig.settled(session_id);
+    assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
+    const env = environment(session_id);
+    assert.deepEqual([env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN], [url, env.SVC_VKEY]);
+    assert.equal(rig.starts().at(-1)?.length, 2);
+  });
+
+  for (const [agent, command, why] of [
+    ['codex', 'my-claude {{prompt}}', /codex takes its route in options, and svc gives none to my-claude/],
+    ['claude', 'env -i claude -- {{prompt}}', /removes all variables/],
+    ['gemini', 'env GEMINI_API_KEY=mine gemini --prompt={{prompt}}', /changes GEMINI_API_KEY/],
+    ['other', 'my-claude {{prompt}}', /svc does not know how my-claude takes a route/],
+  ] as const)
+    test(`"${command}" of ${agent} is refused, since it cannot be routed`, async () => {
+      await configure('auth', '{}');
+      const set = await configure(`cmds.${agent}`, command);
+      const refused = agent === 'gemini' ? set : await configure(`auth.${agent}`, 'gateway');
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, /gateway_unroutable/);
+      assert.match(refused.stderr, why);
+    });
+
+  test('a dispatch by a protocol server that cannot be routed is refused, and nothing runs', async () => {
+    await configure('acp.claude', 'env -i claude-agent-acp');
+    await route('claude -- {{prompt}}');
+    const before = rig.starts().length;
+    const { session_id } = await rig.run(['no-change'], { env: { SVC_AGENT_TRANSPORT: 'acp' } });
+    assert.equal((await rig.settled(session_id)).failure?.code, 'gateway_unroutable');
+    assert.equal(rig.starts().length, before);
+  });
+});
