@@ -373,6 +373,10 @@ export async function openEngine(options: OpenOptions) {
     });
 
     await storage.write(() => events.append({ kind: 'engine_started', data: { pid: process.pid, version } }));
+    /** A larger budget, or none, lets workers resume that wait for the next day's. */
+    async function resumeWithinBudget(): Promise<void> {
+      if (rooms.gateway.hasDayBudget()) await dispatcher.resumePaused('budget_exceeded');
+    }
     keeper.watch((change) => {
       const invalid = {
         code: 'config_invalid',
@@ -392,6 +396,7 @@ export async function openEngine(options: OpenOptions) {
         .then(() => rooms.link.applySettings())
         .then(() => dispatcher.look())
         .then(() => rooms.gateway.process.applySettings())
+        .then(() => resumeWithinBudget())
         .catch(() => undefined);
       log.info({ problem: change.problem }, 'svc.yaml changed');
     });
@@ -421,6 +426,7 @@ export async function openEngine(options: OpenOptions) {
     await leaseRead;
     await rooms.reviews.recover();
     await dispatcher.recover();
+    await resumeWithinBudget();
     await rooms.sessionActions.reap();
     // No command from outside meets an engine that does not know its lease and its workers yet.
     rooms.link.applySettings();

@@ -4,7 +4,7 @@ import type { By } from '../api/operation.ts';
 import type { Planner } from '../board/index.ts';
 import type { Dispatch } from '../board/workflow/index.ts';
 import { type CollectOrder, NOTHING_KEPT, type RunExit, type RunName } from '../runner/runs/index.ts';
-import type { RunProcess } from '../sessions/index.ts';
+import type { RunProcess, Session } from '../sessions/index.ts';
 import { createOptionsOfLive } from './approval.ts';
 import { beginRun, findConversation } from './begin.ts';
 import type { DispatchDeps } from './context.ts';
@@ -29,6 +29,8 @@ export interface Dispatcher extends Dispatch, Planner {
   facts(sessionId: string): StreamFacts | null;
   /** Inside `storage.write`: a paused session goes on now. False when it is not paused. */
   resume(sessionId: string, by: By): boolean;
+  /** Resumes the sessions that were paused with this code, before their time has come. */
+  resumePaused(code: string): Promise<void>;
   /** Looks at the queue, after something else than a commit has made way. */
   look(): void;
   /** Takes up live sessions whose supervision failed. */
@@ -172,6 +174,17 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     }
   }
 
+  function resumeSession(sessionId: string, by: By): boolean {
+    deps.requireConsent();
+    const { taskId, title, agent } = sessions.get(sessionId);
+    const now = clock.now();
+    if (!sessions.resumeAt(sessionId, now)) return false;
+    tasks.pause(taskId, sessionId, now);
+    events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
+    storage.afterCommit(startWaiting);
+    return true;
+  }
+
   return {
     cap: deps.cap,
     stop,
@@ -183,15 +196,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     recordOwnWord: sessions.recordOwnWord,
     isLive: (sessionId) => sessions.get(sessionId).state !== 'ended',
     facts: queue.facts,
-    resume(sessionId, by) {
-      deps.requireConsent();
-      const { taskId, title, agent } = sessions.get(sessionId);
-      const now = clock.now();
-      if (!sessions.resumeAt(sessionId, now)) return false;
-      tasks.pause(taskId, sessionId, now);
-      events.append({ kind: 'session_resumed', taskId, sessionId, ...by, data: { title, agent } });
-      storage.afterCommit(startWaiting);
-      return true;
+    resume: resumeSession,
+    async resumePaused(code) {
+      const isMeant = (session: Session): boolean =>
+        session.state === 'queued' && session.resumeAt !== null && session.pause?.code === code;
+      if (!sessions.listLive().some(isMeant)) return;
+      await storage.write(() => {
+        for (const session of sessions.listLive())
+          if (isMeant(session)) resumeSession(session.sessionId, { actor: 'svc', via: 'engine' });
+      });
     },
     look: startWaiting,
     settings,

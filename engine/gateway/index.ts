@@ -5,10 +5,13 @@ import type { Log } from '../base/log.ts';
 import { version } from '../base/own-package.ts';
 import { parseAddress } from '../base/values/address.ts';
 import type { EventLog, Storage } from '../storage/index.ts';
+import { createPricing } from './books/pricing.ts';
 import { type BooksReader, createBooksReader } from './books/read.ts';
+import { sumAllUsage } from './books/sum-usage.ts';
 import { buildSettings, type GatewayConfig } from './build-settings.ts';
 import { type ContentChoices, createContentChoices } from './content-choices.ts';
 import { createKeys, type Keys } from './keys/index.ts';
+import { formatDay, startOfDay } from './named-sums.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
@@ -32,6 +35,8 @@ export interface GatewayRoom {
   process: GatewayProcess;
   books: BooksReader;
   content: ContentChoices;
+  /** Whether the day's budget for all calls has something left, as configured now. */
+  hasDayBudget(): boolean;
   /** Takes over a gateway that runs, and tells of budgets that are met. */
   start(): Promise<void>;
   close(): void;
@@ -126,6 +131,12 @@ export function createGatewayRoom(deps: GatewayRoomDeps): GatewayRoom {
     process: gateway,
     books,
     content,
+    hasDayBudget() {
+      const limit = deps.config().ai.budget_tokens_day;
+      if (limit === 0) return true;
+      const parts = books.listUsage(formatDay(startOfDay(clock.now())), null);
+      return sumAllUsage(parts, createPricing(deps.config())).spent < limit;
+    },
     runKeys: {
       findRoute: gateway.findRoute,
       buildRoute: gateway.buildRoute,
