@@ -59,8 +59,8 @@ export function decideVerdict(
     failed(code, `${session.agent}: ${text}`, `${session.agent} ended with ${code}`);
 
   if (session.stopReason !== null) return judgeStopped(session, session.stopReason, facts, failed);
-  // It has told its end, and then something that was not svc has ended it before it was there.
-  const isCutOff = signal !== null && exit.wasStopped === false;
+  // It has told its end, and then something ended it before it was there. Where no engine saw that, it was not svc.
+  const isCutOff = signal !== null && !exit.wasStopped;
   if (facts.end !== null && !(facts.end.ok && isCutOff))
     return facts.end.ok ? { ...base, sealed: true, failure: null, reason: null } : byItself(facts.end);
   if (signal !== null) return failed('killed', `${session.agent} was killed by ${signal}`);

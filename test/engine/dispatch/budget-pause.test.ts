@@ -56,6 +56,7 @@ ai:
     await upstream.close();
   });
 
+  const setBudget = (value: string) => rig.here().call('config.set', { key: 'ai.budget_tokens_day', value });
   const calls = (): number => upstream.asked.filter(({ path }) => path.endsWith('/completions')).length;
 
   test('it is paused until the next day, which is reported once, and resumes when a person raises the budget', async () => {
@@ -74,8 +75,6 @@ ai:
     assert.match(JSON.stringify(told), new RegExp(`"${session_id}"`));
     assert.match(JSON.stringify(told), /20 tokens of ai.budget_tokens_day are spent/);
 
-    const setBudget = (value: string) =>
-      rig.here().call('config.set', { key: 'ai.budget_tokens_day', value });
     // As much as was spent is not enough; the number of runs below shows that it resumed once.
     await setBudget('21');
     await setBudget('0');
@@ -85,6 +84,17 @@ ai:
     assert.equal(calls(), 5);
     assert.equal((await rig.task(task_id)).status, 'done');
     assert.equal(rig.ws.events.filter(isTold).length, 1);
+  });
+
+  test('it resumes at the start of an engine when the budget was raised while none ran', async () => {
+    await setBudget('1');
+    const { session_id } = await rig.run([]);
+    assert.equal((await rig.settled(session_id)).pause?.code, 'budget_exceeded');
+    await rig.down();
+    await rig.ws.svc(['config', 'set', 'ai.budget_tokens_day', '0']);
+    await rig.up();
+    await until(async () => (await rig.session(session_id)).state === 'ended');
+    assert.equal((await rig.session(session_id)).failure, null);
   });
 
   test('fails where it is the task’s own, since waiting does not help', async () => {

@@ -124,6 +124,18 @@ describe('the end of a run', () => {
     assert.equal((await rig.settled(session_id)).failure?.code, 'model_error');
   });
 
+  test('a run that was killed after its word while no engine was there is no success', async () => {
+    const gate = `${rig.ws.repository.folder}/gate-of-killed`;
+    const { session_id } = await rig.run([`wait-for ${gate}`, claudeSays.result(), 'no-change', 'fail 143']);
+    await until(async () => (await rig.session(session_id)).state === 'running');
+    const { pid } = await rig.session(session_id);
+    await rig.down();
+    writeFileSync(gate, '');
+    await until(() => !isRunning(pid ?? 0));
+    await rig.up();
+    assert.equal((await rig.settled(session_id)).failure?.code, 'killed');
+  });
+
   test('is told in the log as a person reads it', async () => {
     const { session_id } = await rig.run([
       'no-change',
