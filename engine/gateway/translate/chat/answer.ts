@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
@@ -6,7 +7,8 @@ import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
-import { readChatUsage, writeChatUsage } from '../usage.ts';
+import { writeChatUsage } from '../write-usage.ts';
+import { readThought, sealThought } from './thoughts.ts';
 
 const REASONS: Readonly<Record<string, Ending['reason']>> = {
   length: 'length',
@@ -31,18 +33,6 @@ export const writeReason = ({ reason }: Ending): string => {
   if (reason === 'filter' || reason === 'refusal') return 'content_filter';
   return reason === 'length' ? 'length' : 'stop';
 };
-
-/** Where servers have what a model thought; the first that is there. */
-const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
-
-/** What a model thought, in a message or in a piece of one, and the field that it was in. */
-export function readThought(message: Fields): { field: string; text: string } | null {
-  for (const field of THOUGHT_FIELDS) {
-    const text = textOrNull(message[field]);
-    if (text !== null) return { field, text };
-  }
-  return null;
-}
 
 /** The texts of a content that is a string or a list of parts, which some servers put thoughts into. */
 export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: string }[] {
@@ -78,7 +68,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   const thought = readThought(message);
   const parts: Answer['parts'] = [];
   if (thought !== null)
-    parts.push({ kind: 'thinking', text: thought.text, seal: sealReasoning('chat', model, thought) });
+    parts.push({ kind: 'thinking', text: thought.text, seal: sealThought(model, thought) });
   for (const { kind, text } of readTexts(message.content))
     if (text !== '') parts.push(kind === 'text' ? { kind, text } : { kind, text, seal: null });
   const refusal = textOrNull(message.refusal);
@@ -97,7 +87,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     model: textOrNull(body.model),
     parts,
     ending,
-    usage: readChatUsage(body.usage),
+    usage: readUsage('chat', findChatUsage(body)),
   };
 }
 

@@ -75,7 +75,7 @@ describe('streams of servers of chat', () => {
   test('the next call is told as it comes once the one before it is whole', () => {
     const stream = exchange('messages', 'chat').translation.stream();
     const told = (event: Json): string[] => stream.push(toEvent(event)).map(({ event: name }) => name!);
-    told(call(0, 'a', 'f', '{}'));
+    told(call(0, 'a', 'f', '{"x":1}'));
     assert.deepEqual(told(call(1, 'b', 'g', '{"y"')), [
       'content_block_stop',
       'content_block_start',

@@ -1,0 +1,43 @@
+/** JSON with numbers that JavaScript cannot hold, such as ids above 2^53: they are kept as they were written. */
+import { isJsonObject } from '../base/json-object.ts';
+
+/** A number as it was written; `JSON.stringify` writes it as it is. */
+interface RawNumber {
+  rawJSON: string;
+}
+
+// Node 22 has these; the library of types does not know them yet.
+const { rawJSON, isRawJSON } = JSON as unknown as {
+  rawJSON(source: string): RawNumber;
+  isRawJSON(value: unknown): boolean;
+};
+
+/** A number of sixteen digits or more, or one with an exponent. A text may have one too, which only costs time. */
+const MAY_BE_INEXACT = /(?:^|[:[,])\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
+
+/** The number that a token stands for, without zeros and exponents that change nothing. */
+function normalizeNumber(source: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  const digits = `${whole}${fraction}`;
+  const first = digits.replace(/^0+/, '');
+  const last = first.replace(/0+$/, '');
+  if (last === '') return '0';
+  return `${sign}${last}e${Number(exponent) - fraction.length + first.length - last.length}`;
+}
+
+const holds = (value: number, source: string): boolean =>
+  Number.isFinite(value) && normalizeNumber(String(value)) === normalizeNumber(source);
+
+function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || holds(value, source)) return value;
+  return rawJSON(source);
+}
+
+/** Parses JSON without rounding any number. Throws a `SyntaxError` for what is no JSON. */
+export const parseExactJson = (text: string): unknown =>
+  MAY_BE_INEXACT.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text);
+
+/** Whether a value is a number that `parseExactJson` has kept as it was written. */
+export const isRawNumber = (value: unknown): value is RawNumber => isJsonObject(value) && isRawJSON(value);
