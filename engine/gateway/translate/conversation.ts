@@ -210,6 +210,8 @@ export interface Exchange {
   names: ToolNames;
   /** The ids of the calls in the conversation, as the caller has them. */
   callIds: ReadonlySet<string>;
+  /** The texts at which the caller wants an answer to end. */
+  stop: readonly string[];
   /** How many tokens the provider's model can answer with; null where nobody knows. */
   mostOutput: number | null;
   /** The caller's body, for the answers that repeat parts of it. */

@@ -77,6 +77,7 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
     model: '',
     names: createToolNames(to),
     callIds: new Set(),
+    stop: [],
     mostOutput: null,
     asked: {},
     wantsUsage: true,
@@ -128,6 +129,7 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
         wantsUsage: from !== 'chat' || includesUsage,
         names: createToolNames(to),
         callIds: listCallIds(conversation),
+        stop: conversation.stop,
         mostOutput,
       };
       const most = maxTokens === null || mostOutput === null ? maxTokens : Math.min(maxTokens, mostOutput);

@@ -44,7 +44,8 @@ export function settleEnding(
   { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },
 ): Ending {
   if (hasRefused && ending.reason === 'stop') return { ...ending, reason: 'refusal' };
-  if (hasCalls && ending.reason === 'stop') return { ...ending, reason: 'calls' };
+  if (hasCalls && (ending.reason === 'stop' || ending.reason === 'stop_sequence'))
+    return { ...ending, reason: 'calls' };
   if (!hasCalls && ending.reason === 'calls') return { ...ending, reason: 'stop' };
   return ending;
 }

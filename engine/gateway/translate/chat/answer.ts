@@ -22,10 +22,17 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
 /** Words for an answer that was broken off by a fault of the provider. */
 const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort']);
 
-/** Reads `finish_reason`; null for one that says the answer is broken. Servers have words of their own for a normal end. */
-export function readEnding(reason: string): Ending | null {
-  if (BROKEN.has(reason)) return null;
-  return { reason: lookUp(REASONS, reason) ?? 'stop', stopSequence: null };
+/**
+ * Reads why a choice has ended; null for a reason that says the answer is broken. Servers have words of their own for a normal end, and
+ * some say which of the caller's texts ended it.
+ */
+export function readEnding(choice: Fields, { stop }: Pick<Exchange, 'stop'>): Ending | null {
+  const said = asText(choice.finish_reason);
+  if (BROKEN.has(said)) return null;
+  const reason = lookUp(REASONS, said) ?? 'stop';
+  const stopSequence = stop.find((text) => text === choice.stop_reason || text === choice.matched_stop);
+  if (reason !== 'stop' || stopSequence === undefined) return { reason, stopSequence: null };
+  return { reason: 'stop_sequence', stopSequence };
 }
 
 export const writeReason = ({ reason }: Ending): string => {
@@ -60,7 +67,8 @@ function readCall(call: Fields): CallPart {
 }
 
 /** Reads a `chat.completion`. */
-export function readAnswer(body: Fields, { model }: Exchange): Answer {
+export function readAnswer(body: Fields, exchange: Exchange): Answer {
+  const { model } = exchange;
   const [choice] = asFieldsList(body.choices);
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!isJsonObject(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
@@ -80,7 +88,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     parts.push(readCall(call));
   }
   if (isJsonObject(message.function_call)) parts.push(readCall({ function: message.function_call }));
-  const ending = readEnding(asText(choice.finish_reason));
+  const ending = readEnding(choice, exchange);
   if (ending === null) throw refuseAnswer('the provider broke off its answer');
   return {
     id: textOrNull(body.id),

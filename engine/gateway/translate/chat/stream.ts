@@ -12,7 +12,8 @@ import { createCallPieces } from './call-pieces.ts';
 import { joinDetails, readThought, sealThought } from './thoughts.ts';
 
 /** Reads chunks up to `[DONE]`, or to the end of a stream that has said why it ends. Usage may be in every chunk, in one without choices, or nowhere. */
-export function readStream(sink: BlockSink, { model, names }: Exchange): StreamReader {
+export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
+  const { model, names } = exchange;
   /** The text or the thoughts that are being said. */
   let said: { key: string; kind: string; field: string | null; text: string } | null = null;
   /** Records of thoughts that no block has yet. */
@@ -88,7 +89,7 @@ export function readStream(sink: BlockSink, { model, names }: Exchange): StreamR
     if (isJsonObject(delta.function_call)) calls.read({ function: delta.function_call });
     const reason = textOrNull(choice.finish_reason);
     if (reason === null) return;
-    ending = readEnding(reason);
+    ending = readEnding(choice, exchange);
     if (ending === null)
       sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
   }
