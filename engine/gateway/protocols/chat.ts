@@ -7,9 +7,10 @@ import { findChatUsage, readUsage, toTokenUsage } from './usage.ts';
 
 // Inside a string of JSON these quotes would have backslashes before them.
 const HAS_USAGE = /"usage"\s*:\s*\{/;
-const HAS_REASON = /"finish_reason"\s*:\s*"/;
-/** Of a choice beyond the first, or of a call of a tool. */
-const HAS_OTHER = /"index"\s*:\s*[1-9]/;
+/** What may end an answer, belong to a choice beyond the first, or tell of a call. */
+const HAS_STATE = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls")/;
+const HAS_CALLS = /"tool_calls"/;
+const HAS_END = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9])/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
 const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
 
@@ -76,8 +77,10 @@ function createChatMeter(): Meter {
       // A stream may tell its usage again and again: the last number counts, and it ends nothing.
       if (HAS_USAGE.test(text))
         usage = toTokenUsage(readUsage('chat', findChatUsage(parseEventData(bytes) ?? {}))) ?? usage;
-      if (choices.size === 0 || HAS_REASON.test(text) || HAS_OTHER.test(text)) noteChoices(bytes);
-      if (text.includes('"tool_calls"')) calls.push(bytes);
+      const hasState = HAS_STATE.test(text);
+      const hasCalls = hasState && HAS_CALLS.test(text);
+      if (hasCalls) calls.push(bytes);
+      if (choices.size === 0 || (hasState && (!hasCalls || HAS_END.test(text)))) noteChoices(bytes);
       isDone ||= IS_DONE.test(text);
       hasFailed ||= IS_ERROR.test(text);
     },

@@ -124,9 +124,11 @@ export function readUsage(protocol: Protocol, usage: unknown): Usage | null {
 }
 
 /** Where a chunk or an answer of chat has its numbers: services of the protocol do not agree. */
-export function findChatUsage(body: Fields): unknown {
-  const places = [body, asFields(body.x_groq), ...(Array.isArray(body.choices) ? body.choices : [])];
-  return places.map((place) => asFields(place).usage).find(isJsonObject);
+export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unknown {
+  if (isJsonObject(usage)) return usage;
+  if (isJsonObject(beside)) return beside.usage;
+  const last: unknown = Array.isArray(choices) ? choices.at(-1) : undefined;
+  return isJsonObject(last) ? last.usage : undefined;
 }
 
 /**

@@ -17,13 +17,15 @@ export interface Thought {
 
 /** What a model thought, in a message or in a piece of one; null for nothing. */
 export function readThought(message: Fields): Thought | null {
-  const details = asFieldsList(message[DETAILS_FIELD]);
+  const given = message[DETAILS_FIELD];
+  const details = given === undefined ? [] : asFieldsList(given);
   for (const field of THOUGHT_FIELDS) {
     const text = textOrNull(message[field]);
     if (text !== null) return { field, text, details };
   }
+  if (details.length === 0) return null;
   const text = details.map((detail) => asText(detail.text) || asText(detail.summary)).join('');
-  return details.length === 0 ? null : { field: null, text, details };
+  return { field: null, text, details };
 }
 
 const isContinued = (last: Fields | undefined, next: Fields): last is Fields =>
