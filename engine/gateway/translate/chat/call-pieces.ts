@@ -60,8 +60,11 @@ export function createCallPieces(
   function beginsOther(call: OpenCall, id: string | null, name: string, text: string): boolean {
     if (name === '') return false;
     if (id !== null && call.id !== null && id !== call.id) return true;
-    if (isWhole(call) && call.text !== '{}') return name !== call.name || !isBlank(text);
-    if (!isUnsaid(call) || call.key !== null) return false;
+    if (isWhole(call)) {
+      const goesOn = call.text === '{}' && id !== null && id === call.id;
+      return !goesOn && (name !== call.name || !isBlank(text));
+    }
+    if (!isBlank(call.text) || call.key !== null) return false;
     // Two names in a row: a call without arguments and the next one, or two halves of one name.
     return name !== call.name && isTool(call.name) && isTool(name) && !isTool(`${call.name}${name}`);
   }

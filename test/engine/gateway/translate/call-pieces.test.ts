@@ -48,6 +48,21 @@ describe('calls of a chat stream', () => {
       );
   });
 
+  test('a new name after empty arguments that are said is a new call too', () => {
+    for (const more of [{ index: 0 }, {}]) {
+      const calls = [whole('list', '{}', more), whole('list', '{}', more), whole('read', '{"x":1}', more)];
+      assert.deepEqual(readCalls([...calls, ...END]), [
+        ['list', {}],
+        ['list', {}],
+        ['read', { x: 1 }],
+      ]);
+    }
+    const same = { index: 0, id: 'c' };
+    assert.deepEqual(readCalls([whole('f', '{}', same), whole('f', '{"x":1}', same), ...END]), [
+      ['f', { x: 1 }],
+    ]);
+  });
+
   test('calls in pieces without ids, one after the other at the same index, are different calls', () => {
     const events = three.flatMap(([name, args]) => {
       const text = JSON.stringify(args);
