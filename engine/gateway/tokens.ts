@@ -4,7 +4,11 @@ export interface TokenUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
+  /** Of `cacheWrite`, what is kept for an hour, which costs more. */
+  cacheWriteHour: number;
 }
+
+export const NO_USAGE: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0 };
 
 /** Bytes of JSON that one token takes, roughly: for reservations, and where an upstream tells no numbers. */
 const BYTES_PER_TOKEN = 4;

@@ -46,7 +46,7 @@ const GEMINI = 1_048_576;
 
 /**
  * List prices and limits of the services' own interfaces, for prompts of usual length: what is asked more for very long
- * prompts, batches, regions or priority is not in it. A cache that is written for an hour instead of five minutes costs more.
+ * prompts, batches, regions or priority is not in it. What is written to a cache for an hour costs twice the input price, see pricing.ts of the gateway's books.
  *
  * Sources, read in November 2026: platform.claude.com/docs/en/about-claude/pricing and …/models,
  * developers.openai.com/api/docs/models (gpt-5.4 and gpt-5.5 as models.dev had them on 2026-07-02),

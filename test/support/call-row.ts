@@ -20,6 +20,7 @@ export const makeCallRow = (
   output: 5,
   cache_read: 0,
   cache_write: 0,
+  cache_write_hour: 0,
   is_estimated: 0,
   reserved: 0,
   attempts: 1,

@@ -402,6 +402,7 @@ export const usageSum = (key: string | null, more: Partial<UsageSumRow> = {}): U
   output: 2000,
   cache_read: 30_000,
   cache_write: 0,
+  cache_write_hour: 0,
   tokens: 42_000,
   estimated: 0,
   spent: 42_000,

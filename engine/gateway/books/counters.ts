@@ -13,6 +13,7 @@ export const USAGE_COUNTERS = {
   output: 'sum(output)',
   cache_read: 'sum(cache_read)',
   cache_write: 'sum(cache_write)',
+  cache_write_hour: 'sum(cache_write_hour)',
   /** Of all tokens: those that no upstream has told. */
   estimated: `sum(iif(is_estimated, ${CALL_TOKENS}, 0))`,
   /** Of all tokens: those that an upstream has worked on. */
@@ -23,8 +24,15 @@ export type UsageCounts = Record<keyof typeof USAGE_COUNTERS, number>;
 
 const NAMES = Object.keys(USAGE_COUNTERS) as (keyof UsageCounts)[];
 
-/** The counters as columns of a SELECT. */
-export const COUNTER_COLUMNS = NAMES.map((name) => `${USAGE_COUNTERS[name]} AS ${name}`).join(', ');
+/** The first version of the books that knows how long a cache is kept. */
+const WITH_HOURS = 3;
+
+/** The counters as columns of a SELECT, for books of that version. */
+export const counterColumns = (version: number): string =>
+  NAMES.map((name) => {
+    const isMissing = name === 'cache_write_hour' && version < WITH_HOURS;
+    return `${isMissing ? '0' : USAGE_COUNTERS[name]} AS ${name}`;
+  }).join(', ');
 
 export const makeCounts = (): UsageCounts =>
   Object.fromEntries(NAMES.map((name) => [name, 0])) as UsageCounts;

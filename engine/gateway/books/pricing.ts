@@ -1,5 +1,6 @@
 import { findKnownModel, type ModelPrice } from '../../models/index.ts';
 import type { GatewayConfig } from '../build-settings.ts';
+import type { UsageCounts } from './counters.ts';
 
 /** What a model costs at a provider, both as they are in the books; null where that is not known. */
 export type Pricing = (provider: string | null, model: string | null) => ModelPrice | null;
@@ -39,10 +40,15 @@ export function createPricing({ ai }: Pick<GatewayConfig, 'ai'>): Pricing {
   };
 }
 
+/** What is written to a cache for an hour costs so many times what other input costs. */
+const HOUR_FACTOR = 2;
+
 /** US dollars. */
-export const costOf = (
-  row: { input: number; output: number; cache_read: number; cache_write: number },
+export function costOf(
+  row: Pick<UsageCounts, 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_hour'>,
   { input, output, cacheRead, cacheWrite }: ModelPrice,
-): number =>
-  (row.input * input + row.output * output + row.cache_read * cacheRead + row.cache_write * cacheWrite) /
-  1_000_000;
+): number {
+  const short = row.cache_write - row.cache_write_hour;
+  const written = short * cacheWrite + row.cache_write_hour * input * HOUR_FACTOR;
+  return (row.input * input + row.output * output + row.cache_read * cacheRead + written) / 1_000_000;
+}

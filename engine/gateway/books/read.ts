@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CALL_TOKENS, COUNTER_COLUMNS, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
+import { CALL_TOKENS, counterColumns, IS_SPENT, USAGE_COUNTERS, type UsageCounts } from './counters.ts';
 import { booksPath } from './schema.ts';
 
 /** A budget that was met, as the gateway has noted it. */
@@ -98,24 +98,24 @@ export function createBooksReader(data: string): BooksReader {
   const path = booksPath(data);
   let opened: Database.Database | null = null;
 
-  function read<T>(work: (db: Database.Database) => T, otherwise: T, from = 1): T {
+  function read<T>(work: (db: Database.Database, version: number) => T, otherwise: T, from = 1): T {
     if (opened === null) {
       if (!existsSync(path)) return otherwise;
       opened = new Database(path, { readonly: true, timeout: 1000 });
       opened.pragma('trusted_schema = OFF');
     }
     // Just being made by a gateway that starts, or an earlier one's that still runs.
-    if ((opened.pragma('user_version', { simple: true }) as number) < from) return otherwise;
-    return work(opened);
+    const version = opened.pragma('user_version', { simple: true }) as number;
+    return version < from ? otherwise : work(opened, version);
   }
 
   return {
     listUsage: (day, whose) =>
       read(
-        (db) =>
+        (db, version) =>
           db
             .prepare<[Meant], UsagePart>(
-              `SELECT session_id, task_id, person, provider, model, protocol, day, ${COUNTER_COLUMNS}
+              `SELECT session_id, task_id, person, provider, model, protocol, day, ${counterColumns(version)}
                FROM call WHERE day >= @day AND ${IS_MEANT} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
             )
             .all({ day, whose }),

@@ -44,6 +44,8 @@ export interface CallRow {
   output: number;
   cache_read: number;
   cache_write: number;
+  /** Of `cache_write`, what is kept for an hour. */
+  cache_write_hour: number;
   /** Not as an upstream has told them. */
   is_estimated: number;
   /** What was set aside for it when it began. */
@@ -82,6 +84,7 @@ export const CALL_COLUMNS = [
   'output',
   'cache_read',
   'cache_write',
+  'cache_write_hour',
   'is_estimated',
   'reserved',
   'attempts',
@@ -134,4 +137,5 @@ CREATE TABLE refused_session (session_id INTEGER PRIMARY KEY, until INTEGER NOT 
 ALTER TABLE call ADD COLUMN prefix_hash TEXT;
 ALTER TABLE call ADD COLUMN tool_bytes INTEGER NOT NULL DEFAULT 0;
 `,
+  'ALTER TABLE call ADD COLUMN cache_write_hour INTEGER NOT NULL DEFAULT 0;',
 ];

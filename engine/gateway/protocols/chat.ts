@@ -1,23 +1,16 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
-import { readCount, type TokenUsage } from '../tokens.ts';
+import type { TokenUsage } from '../tokens.ts';
 import { type Meter, type ProtocolFace, parseEventData } from './face.ts';
 import { writeFault } from './fault.ts';
-
-/** `usage` of a chat completion, of embeddings too. */
-export function readChatUsage(usage: unknown): TokenUsage | null {
-  if (!isJsonObject(usage)) return null;
-  const prompt = readCount(usage.prompt_tokens);
-  const { prompt_tokens_details: details } = usage;
-  const cacheRead = Math.min(prompt, isJsonObject(details) ? readCount(details.cached_tokens) : 0);
-  return { input: prompt - cacheRead, output: readCount(usage.completion_tokens), cacheRead, cacheWrite: 0 };
-}
+import { findChatUsage, readUsage, toTokenUsage } from './usage.ts';
 
 // Inside a string of JSON these quotes would have backslashes before them.
 const HAS_USAGE = /"usage"\s*:\s*\{/;
-const HAS_REASON = /"finish_reason"\s*:\s*"/;
-/** Of a choice beyond the first, or of a call of a tool. */
-const HAS_OTHER = /"index"\s*:\s*[1-9]/;
+/** What may end an answer, belong to a choice beyond the first, or tell of a call. */
+const HAS_STATE = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls")/;
+const HAS_CALLS = /"tool_calls"/;
+const HAS_END = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9])/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
 const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
 
@@ -27,12 +20,42 @@ export const isUsageOnly = (bytes: Buffer): boolean => {
   return HAS_USAGE.test(text) && /"choices"\s*:\s*\[\s*\]/.test(text);
 };
 
+/** Whether the arguments of all calls that these events tell are whole. */
+function hasWholeCalls(events: readonly Buffer[]): boolean {
+  const texts = new Map<string, string>();
+  for (const bytes of events) {
+    const choices = parseEventData(bytes)?.choices;
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      const { tool_calls: pieces } =
+        (isJsonObject(choice) && isJsonObject(choice.delta) && choice.delta) || {};
+      for (const piece of Array.isArray(pieces) ? pieces : []) {
+        if (!isJsonObject(piece)) continue;
+        const told = isJsonObject(piece.function) ? piece.function.arguments : undefined;
+        const key = `${String(choice.index)} ${String(piece.index ?? piece.id)}`;
+        texts.set(key, `${texts.get(key) ?? ''}${typeof told === 'string' ? told : ''}`);
+      }
+    }
+  }
+  return [...texts.values()].every((text) => isFilledList(text.replaceAll(/\}\s*\{/g, '},{')));
+}
+
+/** Several objects one after the other are the arguments of several calls, which some servers number alike. */
+function isFilledList(list: string): boolean {
+  try {
+    return (JSON.parse(`[${list}]`) as unknown[]).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 function createChatMeter(): Meter {
   let usage: TokenUsage | null = null;
   let isDone = false;
   let hasFailed = false;
   /** Answers of the stream, by their index, and whether each has ended; a client may have asked for several. */
   const choices = new Map<number, boolean>();
+  /** Events that tell of calls. */
+  const calls: Buffer[] = [];
 
   function noteChoices(bytes: Buffer): void {
     const listed = parseEventData(bytes)?.choices;
@@ -46,24 +69,30 @@ function createChatMeter(): Meter {
     }
   }
 
+  const haveAllEnded = (): boolean => choices.size > 0 && [...choices.values()].every(Boolean);
+
   return {
     readEvent(bytes) {
       const text = bytes.toString('latin1');
       // A stream may tell its usage again and again: the last number counts, and it ends nothing.
-      if (HAS_USAGE.test(text)) usage = readChatUsage(parseEventData(bytes)?.usage) ?? usage;
-      if (choices.size === 0 || HAS_REASON.test(text) || HAS_OTHER.test(text)) noteChoices(bytes);
+      if (HAS_USAGE.test(text))
+        usage = toTokenUsage(readUsage('chat', findChatUsage(parseEventData(bytes) ?? {}))) ?? usage;
+      const hasState = HAS_STATE.test(text);
+      const hasCalls = hasState && HAS_CALLS.test(text);
+      if (hasCalls) calls.push(bytes);
+      if (choices.size === 0 || (hasState && (!hasCalls || HAS_END.test(text)))) noteChoices(bytes);
       isDone ||= IS_DONE.test(text);
       hasFailed ||= IS_ERROR.test(text);
     },
     readAnswer(body) {
       if (!isJsonObject(body)) return;
-      usage = readChatUsage(body.usage);
+      usage = toTokenUsage(readUsage('chat', findChatUsage(body)));
       hasFailed = isJsonObject(body.error) && body.choices === undefined && body.data === undefined;
     },
     usage: () => usage,
-    // Not every service that speaks this protocol says [DONE].
-    isComplete: () => isDone || (choices.size > 0 && [...choices.values()].every(Boolean)),
-    isOver: () => isDone,
+    // Not every service that speaks this protocol says [DONE], and some say it alone.
+    isComplete: () => haveAllEnded() || (isDone && hasWholeCalls(calls)),
+    isOver: () => isDone || haveAllEnded(),
     hasFailed: () => hasFailed,
   };
 }

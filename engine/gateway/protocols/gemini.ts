@@ -1,19 +1,10 @@
 import { isJsonObject } from '../../base/json-object.ts';
-import { readCount, type TokenUsage } from '../tokens.ts';
+import type { TokenUsage } from '../tokens.ts';
 import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
 import { writeFault } from './fault.ts';
+import { readUsage, toTokenUsage } from './usage.ts';
 
-function readGeminiUsage(usage: unknown): TokenUsage | null {
-  if (!isJsonObject(usage)) return null;
-  const prompt = readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount);
-  const cacheRead = Math.min(prompt, readCount(usage.cachedContentTokenCount));
-  return {
-    input: prompt - cacheRead,
-    output: readCount(usage.candidatesTokenCount) + readCount(usage.thoughtsTokenCount),
-    cacheRead,
-    cacheWrite: 0,
-  };
-}
+const readTokens = (usage: unknown): TokenUsage | null => toTokenUsage(readUsage('gemini', usage));
 
 const HAS_USAGE = /"usageMetadata"\s*:\s*\{/;
 const HAS_REASON = /"(?:finishReason|blockReason)"\s*:\s*"/;
@@ -43,10 +34,10 @@ function createGeminiMeter(): Meter {
       // Without `alt=sse` a stream is a list of answers.
       const whole: unknown = Array.isArray(body) ? body.at(-1) : body;
       if (!isJsonObject(whole)) return;
-      answered = readGeminiUsage(whole.usageMetadata);
+      answered = readTokens(whole.usageMetadata);
       hasFailed = isJsonObject(whole.error);
     },
-    usage: () => answered ?? (last === null ? null : readGeminiUsage(parseEventData(last)?.usageMetadata)),
+    usage: () => answered ?? (last === null ? null : readTokens(parseEventData(last)?.usageMetadata)),
     isComplete: () => isComplete,
     isOver: () => isComplete,
     hasFailed: () => hasFailed,

@@ -1,25 +1,14 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
-import { readCount, type TokenUsage } from '../tokens.ts';
+import type { TokenUsage } from '../tokens.ts';
 import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
 import { writeFault } from './fault.ts';
-
-/** What is told later goes over what was told before; the start has the input, the end the output. */
-function mergeUsage(before: TokenUsage | null, usage: unknown): TokenUsage | null {
-  if (!isJsonObject(usage)) return before;
-  const count = (name: string, earlier: number | undefined): number =>
-    usage[name] === undefined || usage[name] === null ? (earlier ?? 0) : readCount(usage[name]);
-  return {
-    input: count('input_tokens', before?.input),
-    output: count('output_tokens', before?.output),
-    cacheRead: count('cache_read_input_tokens', before?.cacheRead),
-    cacheWrite: count('cache_creation_input_tokens', before?.cacheWrite),
-  };
-}
+import { createMessagesUsage, toTokenUsage } from './usage.ts';
 
 const MATTERS = /"type"\s*:\s*"(?:message_start|message_delta|message_stop|error)"/;
 
 function createMessagesMeter(): Meter {
+  const addUsage = createMessagesUsage();
   let usage: TokenUsage | null = null;
   let isComplete = false;
   let hasFailed = false;
@@ -28,14 +17,14 @@ function createMessagesMeter(): Meter {
       if (!MATTERS.test(bytes.toString('latin1'))) return;
       const data = parseEventData(bytes);
       if (data?.type === 'message_start' && isJsonObject(data.message))
-        usage = mergeUsage(usage, data.message.usage);
-      else if (data?.type === 'message_delta') usage = mergeUsage(usage, data.usage);
+        usage = toTokenUsage(addUsage(data.message.usage));
+      else if (data?.type === 'message_delta') usage = toTokenUsage(addUsage(data.usage));
       else if (data?.type === 'message_stop') isComplete = true;
       else if (data?.type === 'error') hasFailed = true;
     },
     readAnswer(body) {
       if (!isJsonObject(body)) return;
-      usage = mergeUsage(null, body.usage);
+      usage = toTokenUsage(addUsage(body.usage));
       hasFailed = body.type === 'error';
     },
     usage: () => usage,

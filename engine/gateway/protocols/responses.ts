@@ -1,15 +1,10 @@
 import { isJsonObject } from '../../base/json-object.ts';
 import type { SseEvent } from '../protocol.ts';
-import { readCount, type TokenUsage } from '../tokens.ts';
+import type { TokenUsage } from '../tokens.ts';
 import { type Meter, type PlainAnswer, type ProtocolFace, parseEventData } from './face.ts';
+import { readUsage, toTokenUsage } from './usage.ts';
 
-function readResponsesUsage(usage: unknown): TokenUsage | null {
-  if (!isJsonObject(usage)) return null;
-  const prompt = readCount(usage.input_tokens);
-  const { input_tokens_details: details } = usage;
-  const cacheRead = Math.min(prompt, isJsonObject(details) ? readCount(details.cached_tokens) : 0);
-  return { input: prompt - cacheRead, output: readCount(usage.output_tokens), cacheRead, cacheWrite: 0 };
-}
+const readTokens = (usage: unknown): TokenUsage | null => toTokenUsage(readUsage('responses', usage));
 
 const IS_END = /"type"\s*:\s*"(?:response\.(?:completed|incomplete|failed)|error)"/;
 
@@ -23,11 +18,11 @@ function createResponsesMeter(): Meter {
       const data = parseEventData(bytes);
       if (data?.type === 'response.completed' || data?.type === 'response.incomplete') isComplete = true;
       else if (data?.type === 'response.failed' || data?.type === 'error') hasFailed = true;
-      if (isJsonObject(data?.response)) usage = readResponsesUsage(data.response.usage) ?? usage;
+      if (isJsonObject(data?.response)) usage = readTokens(data.response.usage) ?? usage;
     },
     readAnswer(body) {
       if (!isJsonObject(body)) return;
-      usage = readResponsesUsage(body.usage);
+      usage = readTokens(body.usage);
       hasFailed = isJsonObject(body.error) && body.output === undefined;
     },
     usage: () => usage,

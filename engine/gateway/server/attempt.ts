@@ -261,14 +261,14 @@ export function tryUpstream(
     }
 
     function onEnd(): void {
-      if (isEventStream) endStream();
+      if (isEventStream) flushStream();
       else if (status >= 300) endError(Buffer.concat(whole));
       else endAnswer(Buffer.concat(whole));
       whole = [];
     }
 
-    function endStream() {
-      // The last event may lack its blank line.
+    /** The last event may lack its blank line. */
+    function flushStream() {
       if (splitter.pending() > 0) {
         try {
           passEvents(splitter.push(Buffer.from('\n\n')));
@@ -276,6 +276,10 @@ export function tryUpstream(
           return endBadly(`the answer of ${provider.name} could not be translated`);
         }
       }
+      endStream();
+    }
+
+    function endStream() {
       if (!meter.isComplete() && !meter.hasFailed())
         return endBadly(`${provider.name} ended its answer before the end`);
       try {
@@ -285,7 +289,10 @@ export function tryUpstream(
       }
       begin();
       response.end(writer.end());
-      const fault = meter.hasFailed() ? `${provider.name} told of an error within its answer` : null;
+      const broken = translated?.failure() ?? null;
+      const fault = meter.hasFailed()
+        ? `${provider.name} told of an error within its answer`
+        : broken && `${provider.name}: ${broken}`;
       finish({ kind: 'answered', outcome: fault === null ? 'ok' : 'failed', status, fault });
     }
 

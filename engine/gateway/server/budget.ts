@@ -8,6 +8,8 @@ export interface Refusal {
   subject: string;
   limit: number;
   spent: number;
+  /** What is set aside for calls that are still being answered. */
+  reserved: number;
   /** When it may be tried again, Unix ms; null when waiting does not help. */
   until: number | null;
 }
@@ -85,16 +87,16 @@ export function createBudget({
     reserve(holder, tokens) {
       const accounts = [currentDay()];
       if (limit > 0 && isSpent(today, limit))
-        return { scope: 'day', subject: day, limit, spent: today.spent, until: nextDayAt(day) };
+        return { ...today, scope: 'day', subject: day, limit, until: nextDayAt(day) };
       if (holder.kind === 'run') {
         const account = accountOf(holder.taskId);
         const most = holder.budgetTokens;
         if (most !== null && isSpent(account, most))
           return {
+            ...account,
             scope: 'task',
             subject: String(holder.taskId),
             limit: most,
-            spent: account.spent,
             until: null,
           };
         accounts.push(account);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { CallRow, Outcome } from '../books/schema.ts';
 import { FACES, type ProtocolFace, type Route } from '../protocols/index.ts';
-import { estimateTokens, sumRowTokens, type TokenUsage } from '../tokens.ts';
+import { estimateTokens, NO_USAGE, sumRowTokens, type TokenUsage } from '../tokens.ts';
 import type { Books } from './books.ts';
 import { dayOf, type Reservation } from './budget.ts';
 import type { Credentials } from './credentials.ts';
@@ -19,6 +19,8 @@ export interface Call {
   holder: Holder;
   body: Buffer;
   members: readonly JsonMember[];
+  /** Of the body, estimated. */
+  promptTokens: number;
   /** The model as it was asked for; '' for none. */
   asked: string;
   isStream: boolean;
@@ -72,15 +74,17 @@ export function readCallBody(
 }
 
 /** What is set aside for a call: what it sends, and what it allows to be answered. */
-export function estimateCall(body: Buffer, members: readonly JsonMember[], face: ProtocolFace): number {
+export function estimateCall({
+  body,
+  members,
+  face,
+  promptTokens,
+}: Pick<Call, 'body' | 'members' | 'face' | 'promptTokens'>): number {
   const limits = members
     .filter(({ key }) => face.outputLimits.includes(key))
     .map((member) => readJsonValue(body, member))
     .filter((value): value is number => typeof value === 'number' && value > 0);
-  return (
-    estimateTokens(body.length) +
-    Math.min(...limits, limits.length === 0 ? USUAL_OUTPUT : MOST_RESERVED_OUTPUT)
-  );
+  return promptTokens + Math.min(...limits, limits.length === 0 ? USUAL_OUTPUT : MOST_RESERVED_OUTPUT);
 }
 
 /** Headers by which clients name their conversation. */
@@ -132,6 +136,7 @@ export function beginRow(
     output: 0,
     cache_read: 0,
     cache_write: 0,
+    cache_write_hour: 0,
     is_estimated: 0,
     reserved: 0,
     attempts: 0,
@@ -150,6 +155,7 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
   row.output = usage.output;
   row.cache_read = usage.cacheRead;
   row.cache_write = usage.cacheWrite;
+  row.cache_write_hour = usage.cacheWriteHour;
   row.is_estimated = isEstimated ? 1 : 0;
 }
 
@@ -157,16 +163,16 @@ export function setUsage(row: CallRow, usage: TokenUsage, isEstimated: boolean):
 export function estimateUsage(
   told: TokenUsage | null,
   {
-    bytesIn,
+    prompt,
     bytesOut,
     events,
     isStream,
-  }: { bytesIn: number; bytesOut: number; events: number; isStream: boolean },
+  }: { prompt: number; bytesOut: number; events: number; isStream: boolean },
 ): TokenUsage {
   // A stream has about one token in each of its events.
   const output = isStream ? events : estimateTokens(bytesOut);
   return told === null
-    ? { input: estimateTokens(bytesIn), output, cacheRead: 0, cacheWrite: 0 }
+    ? { ...NO_USAGE, input: prompt, output }
     : { ...told, output: Math.max(told.output, output) };
 }
 

@@ -1,5 +1,6 @@
+import type { ModelLimits } from '../../models/index.ts';
 import type { Protocol } from '../protocol.ts';
-import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import { NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { createTranslation, dropSealedReasoning, SEAL_MARK, type Translation } from '../translate/index.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import { type Attempted, tryUpstream } from './attempt.ts';
@@ -9,6 +10,7 @@ import type { HeldBytes } from './held-bytes.ts';
 import { parseHoldingTexts } from './held-texts.ts';
 import { findJsonMembers, type JsonEdit, readJsonValue, replaceBytes } from './json-members.ts';
 import { answerCount } from './local.ts';
+import { findLimits } from './model-names.ts';
 import type { Candidate, Routing } from './routing.ts';
 import type { UpstreamLimits, UpstreamRequest, Upstreams } from './upstream.ts';
 
@@ -75,7 +77,7 @@ export async function forwardCall(
     row.model = model;
     let prepared: Prepared;
     try {
-      prepared = prepareRequest(call, candidate);
+      prepared = prepareRequest(call, candidate, findLimits(routing, provider, model));
     } catch (error) {
       sendFailure(response, face, { status: 400, ...describeRefusal(error) });
       return { status: 400, outcome: 'failed' };
@@ -85,14 +87,10 @@ export async function forwardCall(
       ...prepared.request,
       limits: { ...limits, firstByteMs: isLast ? limits.firstByteMs : limits.shortFirstByteMs },
     };
-    setUsage(
-      row,
-      { input: wasted + estimateTokens(call.body.length), output: 0, cacheRead: 0, cacheWrite: 0 },
-      true,
-    );
+    setUsage(row, { ...NO_USAGE, input: wasted + call.promptTokens }, true);
     const onProgress = (usage: TokenUsage | null, events: number, bytes: number): void => {
       const seen = estimateUsage(usage, {
-        bytesIn: call.body.length,
+        prompt: call.promptTokens,
         bytesOut: bytes,
         events,
         isStream: true,
@@ -114,7 +112,7 @@ export async function forwardCall(
       const seen = isExact
         ? usage
         : estimateUsage(usage, {
-            bytesIn: call.body.length,
+            prompt: call.promptTokens,
             bytesOut: bytes,
             events,
             isStream: call.isStream,
@@ -133,7 +131,7 @@ export async function forwardCall(
     // A client's own mistake is the same everywhere.
     if (!attempted.asksOthers) break;
     // Whoever says nothing may still have worked on it.
-    if (attempted.failure.code === 'upstream_timeout') wasted += estimateTokens(call.body.length);
+    if (attempted.failure.code === 'upstream_timeout') wasted += call.promptTokens;
     if (call.client.isGone || performance.now() > deadline) break;
     if (queue.length === 0 && attempted.mayRepeat && tries + 1 < limits.attempts) {
       const pause = limits.pauseMs * 2 ** tries;
@@ -143,7 +141,7 @@ export async function forwardCall(
       queue = [candidate];
     }
   }
-  setUsage(row, { input: wasted, output: 0, cacheRead: 0, cacheWrite: 0 }, wasted > 0);
+  setUsage(row, { ...NO_USAGE, input: wasted }, wasted > 0);
   if (call.client.isGone) return { status: 499, outcome: 'client_gone' };
   return relayFailure(call, last);
 }
@@ -230,7 +228,16 @@ function askForEvents(query: string): string {
 /** The one that translations are written for. */
 const MESSAGES_VERSION = '2023-06-01';
 
-function prepareRequest(call: Call, { provider, model, protocol }: Candidate): Prepared {
+/** Of a context: what is left for the answer at least, since the size of the prompt is an estimate. */
+const LEAST_ROOM = 1 / 8;
+
+/** How much may be answered: servers refuse a request for more than they have, and one whose prompt and answer do not fit together. */
+function limitOutput({ context, output }: ModelLimits, prompt: number): number | null {
+  const room = context === null ? null : Math.max(Math.ceil(context * LEAST_ROOM), context - prompt);
+  return room === null || output === null ? (room ?? output) : Math.min(room, output);
+}
+
+function prepareRequest(call: Call, { provider, model, protocol }: Candidate, limits: ModelLimits): Prepared {
   const { route } = call;
   const isSame = route.protocol === protocol;
   const path = pathFor(protocol, call, model, provider.baseUrl);
@@ -252,7 +259,8 @@ function prepareRequest(call: Call, { provider, model, protocol }: Candidate): P
   const asked = texts.body as object;
   // Gemini says in the path that the answer is a stream.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
-  const body = texts.write(translator.request(from, model));
+  const mostOutput = limitOutput(limits, call.promptTokens);
+  const body = texts.write(translator.request(from, model, mostOutput));
   return { request: { method: 'POST', path, headers, body }, stripsUsage: false, translator };
 }
 

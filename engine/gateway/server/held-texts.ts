@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../../base/json-object.ts';
+import { isRawNumber, parseExactJson } from '../exact-json.ts';
 import type { Protocol } from '../protocol.ts';
 import { type JsonMember, listLongStrings } from './json-members.ts';
 
@@ -13,7 +14,7 @@ export interface HeldTexts {
 
 /** Shorter texts are parsed and written faster than they are held. */
 const LONG_BYTES = 2048;
-/** So much of a text stays in its place: translations look at how a text begins, and at nothing else of it. */
+/** So much of a text stays in its place: translations look at how a text begins, and whether space ends it, and at nothing else of it. */
 const HEAD_BYTES = 128;
 
 /** What stands for the rest of a text; nobody outside of this process can write it. */
@@ -56,6 +57,26 @@ function findHeadEnd(text: Buffer, start: number): number {
   return at;
 }
 
+const SPACE = 0x20;
+const SPACE_LETTERS = Buffer.from('nrt');
+
+/** The place in a string of JSON at which the space begins that ends it; `end` is that of its closing quote. */
+function findTail(text: Buffer, from: number, end: number): number {
+  let at = end;
+  for (;;) {
+    if (at > from && text[at - 1] === SPACE) at -= 1;
+    else if (at - 1 > from && SPACE_LETTERS.includes(text[at - 1]!) && isEscaped(text, from, at - 1)) at -= 2;
+    else return at;
+  }
+}
+
+/** Whether an odd number of backslashes stands before a byte. */
+function isEscaped(text: Buffer, from: number, at: number): boolean {
+  let first = at;
+  while (first > from && text[first - 1] === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
+}
+
 /** Whether a text can go on as it is: one that may have half a character in it has to be looked at. */
 const isSound = (text: Buffer): boolean => isUtf8(text) && !text.includes('\\ud') && !text.includes('\\uD');
 
@@ -76,15 +97,16 @@ export function parseHoldingTexts(
     if (to - from < LONG_BYTES) continue;
     for (const { start, end } of listLongStrings(bytes.subarray(0, to), from, LONG_BYTES)) {
       const head = findHeadEnd(bytes, start);
-      const rest = bytes.subarray(head, end - 1);
+      const tail = findTail(bytes, head, end - 1);
+      const rest = bytes.subarray(head, tail);
       if (!isSound(rest)) continue;
       parts.push(bytes.subarray(at, head), Buffer.from(`${MARK}${held.length}.`));
       held.push(rest);
-      at = end - 1;
+      at = tail;
     }
   }
   parts.push(bytes.subarray(at));
-  const body: unknown = JSON.parse(
+  const body: unknown = parseExactJson(
     Buffer.concat(parts)
       .toString('utf8')
       .replace(/^\uFEFF/, ''),
@@ -103,14 +125,16 @@ function restoreTexts(
   if (typeof value === 'string') {
     const mark = value.indexOf(MARK);
     if (mark < 0 || (isSaid && mayStayHeld(key, value.slice(0, mark)))) return value;
-    const rest = held[Number(value.slice(mark + MARK.length, -1))]!;
-    return `${value.slice(0, mark)}${String(JSON.parse(`"${rest.toString('utf8')}"`))}`;
+    const from = mark + MARK.length;
+    const to = value.indexOf('.', from);
+    const rest = held[Number(value.slice(from, to))]!;
+    return `${value.slice(0, mark)}${String(JSON.parse(`"${rest.toString('utf8')}"`))}${value.slice(to + 1)}`;
   }
   if (Array.isArray(value)) {
     for (const [index, each] of value.entries()) value[index] = restoreTexts(each, { key, held, isSaid });
     return value;
   }
-  if (!isJsonObject(value)) return value;
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
   for (const [name, each] of Object.entries(value)) {
     if (typeof each !== 'string' && (typeof each !== 'object' || each === null)) continue;
     const isText = typeof each === 'string' || FRAMES.has(name);

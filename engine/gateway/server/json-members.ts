@@ -1,3 +1,5 @@
+import { parseExactJson } from '../exact-json.ts';
+
 /** A member of the outermost object of a JSON text: where its value begins and ends, in bytes. */
 export interface JsonMember {
   key: string;
@@ -98,10 +100,10 @@ export function findJsonMembers(text: Buffer): JsonMember[] | null {
   }
 }
 
-/** Parses a part of a JSON text; undefined when it is not JSON. */
+/** Parses a part of a JSON text and rounds no number; undefined when it is not JSON. */
 export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'start' | 'end'>): unknown {
   try {
-    return JSON.parse(text.toString('utf8', start, end));
+    return parseExactJson(text.toString('utf8', start, end));
   } catch {
     return undefined;
   }

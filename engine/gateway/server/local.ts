@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { estimateTokens, type TokenUsage } from '../tokens.ts';
+import { estimateTokens, NO_USAGE, type TokenUsage } from '../tokens.ts';
 import { sendFailure, sendJson } from './answer.ts';
 import { type Call, setUsage } from './call.ts';
 import { readJsonValue } from './json-members.ts';
@@ -15,14 +15,9 @@ const STUB_DIMENSIONS = 64;
 
 /** Answers without a model: the same for the same request, in every protocol, marked as a stub, with usage. */
 export function answerStub(call: Call) {
-  const { face, response, body, route } = call;
+  const { face, response, promptTokens, route } = call;
   const text = buildStubText(call);
-  const usage: TokenUsage = {
-    input: estimateTokens(body.length),
-    output: estimateTokens(text.length),
-    cacheRead: 0,
-    cacheWrite: 0,
-  };
+  const usage: TokenUsage = { ...NO_USAGE, input: promptTokens, output: estimateTokens(text.length) };
   if (route.kind === 'embed') return embedStub(call, usage);
   setUsage(call.row, usage, true);
   call.row.model = STUB_MODEL;
@@ -76,7 +71,7 @@ function embedStub(call: Call, usage: TokenUsage): void {
 
 /** Counts without an upstream: roughly, and said so. */
 export function answerCount(call: Call): void {
-  const tokens = estimateTokens(call.body.length);
+  const tokens = call.promptTokens;
   const body = call.route.protocol === 'gemini' ? { totalTokens: tokens } : { input_tokens: tokens };
   sendJson(call.response, 200, body, { 'x-svc-estimated': '1' });
 }

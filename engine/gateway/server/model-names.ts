@@ -56,6 +56,19 @@ export function listModelNames(
 }
 
 const UNKNOWN: Omit<ListedModel, 'id'> = { contextWindow: null, maxOutput: null };
+const NO_LIMITS: ModelLimits = { context: null, output: null };
+
+/** How much a model of a provider takes and answers: as the configuration says of its model, else as it is listed, else as svc knows it. */
+export function findLimits(
+  { healthOf }: Pick<Routing, 'healthOf'>,
+  { name, model, limits }: Provider,
+  asked: string,
+): ModelLimits {
+  const listed = healthOf(name).models?.find(({ id }) => id === asked) ?? { ...UNKNOWN, id: asked };
+  const { contextWindow, maxOutput } = addKnownLimits(listed);
+  const own = model === '' || model === asked ? limits : NO_LIMITS;
+  return { context: own.context ?? contextWindow, output: own.output ?? maxOutput };
+}
 
 const listOwnModels = ({
   providers,
@@ -65,16 +78,8 @@ const listOwnModels = ({
   providers().flatMap((provider) => {
     const id = ownModelOf(provider);
     if (id === '') return [];
-    const listed = addKnownLimits(
-      healthOf(provider.name).models?.find((each) => each.id === id) ?? { ...UNKNOWN, id },
-    );
-    const { context, output } = provider.limits;
-    const model = {
-      id,
-      contextWindow: context ?? listed.contextWindow,
-      maxOutput: output ?? listed.maxOutput,
-    };
-    return [{ provider, model }];
+    const { context, output } = findLimits({ healthOf }, provider, id);
+    return [{ provider, model: { id, contextWindow: context, maxOutput: output } }];
   });
 
 /** The model of a list that costs least, as far as prices are known; null for none. */

@@ -4,7 +4,6 @@ import { createLimitedServer } from '../../http/server.ts';
 import { FACES, findRoute, guessProtocol, type ProtocolFace, type Route } from '../protocols/index.ts';
 import { tagWorkspace, WORKSPACE_HEADER } from '../record.ts';
 import type { GatewaySettings } from '../settings.ts';
-import { estimateTokens } from '../tokens.ts';
 import { sendBody, sendFailure } from './answer.ts';
 import type { Books } from './books.ts';
 import { answerBrokenRequests } from './broken-requests.ts';
@@ -23,6 +22,7 @@ import type { ContentLog } from './content-log.ts';
 import type { Control } from './control.ts';
 import { readCredentials } from './credentials.ts';
 import { describeCall } from './describe-call.ts';
+import { estimatePrompt } from './estimate-prompt.ts';
 import { type ForwardLimits, forwardCall } from './forward.ts';
 import { createHeldBytes } from './held-bytes.ts';
 import type { Holders } from './holders.ts';
@@ -184,6 +184,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         ...read,
         face,
         body,
+        promptTokens: estimatePrompt(body),
         requestId: null,
         startedAt,
         client,
@@ -239,12 +240,12 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     }
     let reservation: Reservation | null = null;
     if (!isFree) {
-      const wish = estimateCall(call.body, call.members, call.face);
+      const wish = estimateCall(call);
       const reserved = budget.reserve(call.holder, wish);
       if (isRefusal(reserved)) return refuseForBudget(call, reserved);
       reservation = reserved;
       row.reserved = wish;
-      row.input = estimateTokens(call.body.length);
+      row.input = call.promptTokens;
       row.is_estimated = 1;
       books.note(row);
     }
@@ -303,12 +304,16 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     return [404, 'model_not_found', routing.explainNobody(asked)];
   }
 
-  function refuseForBudget(call: Call, { scope, subject, limit, spent, until }: Refusal): void {
+  function refuseForBudget(call: Call, { scope, subject, limit, spent, reserved, until }: Refusal): void {
     const { holder, response, face } = call;
+    const used =
+      reserved === 0
+        ? `${spent} of the ${limit} tokens`
+        : `${spent} tokens spent and ${reserved} reserved for calls that are still being answered, of the ${limit} tokens`;
     const message =
       scope === 'day'
-        ? `token budget exceeded: ${spent} of the ${limit} tokens of ai.budget_tokens_day are spent; it resets at ${new Date(until ?? 0).toISOString()}`
-        : `token budget exceeded: the task has spent ${spent} of its ${limit} tokens; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
+        ? `token budget exceeded: ${used} of ai.budget_tokens_day${reserved === 0 ? ' are spent' : ''}; it resets at ${new Date(until ?? 0).toISOString()}`
+        : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
     const sessionId = holder.kind === 'run' ? holder.sessionId : null;
     const taskId = holder.kind === 'run' ? holder.taskId : null;
     books.noteExhausted({ at: now(), scope, subject, limitTokens: limit, until, sessionId, taskId });
@@ -328,6 +333,7 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
     if (edits.length === 0) return;
     call.body = replaceBytes(call.body, edits);
     call.members = readCallBody(call.body, call.route)?.members ?? [];
+    call.promptTokens = estimatePrompt(call.body);
   }
 
   const http = createLimitedServer(HTTP_LIMITS);

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../base/json-object.ts';
+import { parseExactJson } from '../exact-json.ts';
 import type { Protocol } from '../protocol.ts';
 import { writeFault } from '../protocols/index.ts';
 import type { Provider } from '../settings.ts';
@@ -110,10 +111,10 @@ export function describeUpstreamError({
   ];
 }
 
-/** Parses a whole answer; undefined for what is no JSON. */
+/** Parses a whole answer and rounds no number; undefined for what is no JSON. */
 export function parseAnswer(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
+    return parseExactJson(body.toString('utf8').replace(/^\uFEFF/, ''));
   } catch {
     return undefined;
   }

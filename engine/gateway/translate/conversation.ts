@@ -4,6 +4,7 @@
  */
 import type { Protocol } from '../protocol.ts';
 import type { Fault } from '../protocols/fault.ts';
+import type { Usage } from '../protocols/usage.ts';
 import type { ToolNames } from './tool-names.ts';
 
 export interface TextPart {
@@ -142,20 +143,6 @@ export const emptyConversation = (): Conversation => ({
   related: {},
 });
 
-/** Tokens of one answer. Parts are contained in their whole: nothing is counted twice. */
-export interface Usage {
-  /** All tokens of the prompt, those of a cache included. */
-  input: number;
-  /** Of `input`, what was read from a cache. */
-  cacheRead: number;
-  /** Of `input`, what was written to a cache. */
-  cacheWrite: number;
-  /** All tokens that were generated, those of reasoning included. */
-  output: number;
-  /** Of `output`, what was thought. */
-  reasoning: number;
-}
-
 /** Why an answer ended. */
 export type EndReason = 'stop' | 'stop_sequence' | 'length' | 'calls' | 'filter' | 'refusal';
 
@@ -221,6 +208,12 @@ export interface Exchange {
   /** The provider's name of the model. */
   model: string;
   names: ToolNames;
+  /** The ids of the calls in the conversation, as the caller has them. */
+  callIds: ReadonlySet<string>;
+  /** The texts at which the caller wants an answer to end. */
+  stop: readonly string[];
+  /** How many tokens the provider's model can answer with; null where nobody knows. */
+  mostOutput: number | null;
   /** The caller's body, for the answers that repeat parts of it. */
   asked: Readonly<Record<string, unknown>>;
   /** Whether the caller wants the numbers of tokens in the stream; only chat has to ask for them. */

@@ -23,8 +23,44 @@ const STATUS_OF_WORD = new Map<string, number>([
   ['DEADLINE_EXCEEDED', 504],
 ]);
 
-const TOO_LONG =
-  /prompt is too long|context.{0,20}(?:length|window)|maximum.{0,20}context|input token count.{0,40}exceeds/i;
+/** How servers word that a prompt is too long; none of these speaks of the limit of an answer alone. */
+const TOO_LONG = new RegExp(
+  [
+    'context.{0,20}(?:length|window|limit)',
+    'maximum.{0,20}(?:context|prompt length|model length)',
+    '(?:prompt|input|request|message)s?\\b.{0,20}\\btoo (?:long|large)\\b(?!.{0,20}bytes)',
+    '(?:input|prompt) token count.{0,40}exceeds',
+    // llama.cpp
+    'exceeds? the available context size',
+    // Kimi
+    'exceeded model token limit',
+    // GLM
+    '(?:prompt|input) exceeds max length',
+    'prompt \u8d85\u957f',
+    // DashScope
+    'range of input length should be',
+    'input length.{0,40}exceed',
+    // text-generation-inference
+    '`inputs`.{0,60}(?:must have less than|must be <=)',
+    'too many tokens:? (?:total|in the prompt)',
+    'longer than the (?:maximum )?model',
+  ].join('|'),
+  'i',
+);
+
+/** Words of their own for it, in any field. */
+const TOO_LONG_WORDS = new Set<string>([
+  CONTEXT_CODE,
+  'exceed_context_size_error',
+  'context_length_exceeded_error',
+  'model_max_prompt_tokens_exceeded',
+  'tokens_limit_reached',
+  // GLM
+  '1261',
+]);
+
+/** Statuses of a wrong request; some servers have 500 for it. */
+const TOO_LONG_STATUSES = [400, 413, 422, 500];
 
 const LONGEST_MESSAGE = 2000;
 
@@ -53,7 +89,7 @@ export function readFault(status: number | null, body: unknown): Fault {
   );
   const known = words.map((word) => STATUS_OF_WORD.get(word)).find((each) => each !== undefined);
   const settled = status ?? numeric ?? known ?? 500;
-  const plain = typeof body === 'string' && !/<\w/.test(body) ? textOrNull(body.trim()) : null;
+  const plain = typeof body === 'string' && !/<[a-z!]/i.test(body) ? textOrNull(body.trim()) : null;
   const message = (
     messageIn(error) ??
     messageIn(outer) ??
@@ -63,7 +99,9 @@ export function readFault(status: number | null, body: unknown): Fault {
     .slice(0, LONGEST_MESSAGE)
     .toWellFormed();
   const code = textOrNull(error.code);
-  const isTooLong = code === CONTEXT_CODE || ([400, 413].includes(settled) && TOO_LONG.test(message));
+  const isTooLong =
+    words.some((word) => TOO_LONG_WORDS.has(word)) ||
+    (TOO_LONG_STATUSES.includes(settled) && TOO_LONG.test(message));
   return { status: settled, message, code: isTooLong ? CONTEXT_CODE : code, field: textOrNull(error.param) };
 }
 

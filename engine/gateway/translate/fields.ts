@@ -1,5 +1,6 @@
 /** Reads bodies from outside: a field of the wrong type is as good as absent. */
 import { isJsonObject } from '../../base/json-object.ts';
+import { isRawNumber, parseExactJson } from '../exact-json.ts';
 
 /** A JSON object whose fields are not known yet. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -19,12 +20,10 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 export const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
-export const numberOrNull = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) ? value : null;
-
-/** A count of tokens; 0 for anything that cannot be one. */
-export const asCount = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+export function numberOrNull(value: unknown): number | null {
+  const number = isRawNumber(value) ? Number(value.rawJSON) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
 
 /** The entry of a table for a word from outside; undefined where there is none. */
 export const lookUp = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
@@ -37,10 +36,10 @@ export function dropUnset(value: Record<string, unknown>): Record<string, unknow
   return value;
 }
 
-/** Parses JSON; undefined for text that is none. */
+/** Parses JSON and rounds no number; undefined for text that is none. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

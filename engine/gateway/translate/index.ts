@@ -18,7 +18,7 @@
 import type { Protocol, SseEvent } from '../protocol.ts';
 import { writeFault } from '../protocols/fault.ts';
 import { chat } from './chat/index.ts';
-import type { Dialect, Exchange } from './conversation.ts';
+import type { Conversation, Dialect, Exchange } from './conversation.ts';
 import { brokenFault, cutFault, readFault } from './faults.ts';
 import { asFields, parseJson } from './fields.ts';
 import { gemini } from './gemini/index.ts';
@@ -40,6 +40,8 @@ export interface StreamTranslator {
   push(event: SseEvent): SseEvent[];
   /** Runs when the provider's stream is over. Without its own end before, the caller gets an error, never a clean end. */
   end(): SseEvent[];
+  /** Why the caller was told of an error; null while it was not. */
+  failure(): string | null;
 }
 
 /** The translation of one exchange: what `request` was asked is remembered for the answer. */
@@ -47,9 +49,10 @@ export interface Translation {
   /**
    * The provider's body for the caller's.
    * @param model - the provider's name of the model
+   * @param mostOutput - how many tokens it can answer with; null where nobody knows
    * @throws `fields_invalid` for what the provider's protocol cannot express; `data.field` names it
    */
-  request(body: object, model: string): object;
+  request(body: object, model: string, mostOutput?: number | null): object;
   /**
    * The caller's body for a whole answer of the provider.
    * @throws `answer_invalid` for a body that is no answer in the provider's protocol
@@ -61,6 +64,9 @@ export interface Translation {
   stream(): StreamTranslator;
 }
 
+const listCallIds = ({ turns }: Conversation): Set<string> =>
+  new Set(turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' ? part.id : []))));
+
 /** Creates the translation of one exchange between a caller's protocol and a provider's. */
 export function createTranslation(from: Protocol, to: Protocol): Translation {
   const caller = DIALECTS[from];
@@ -70,6 +76,9 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
     to,
     model: '',
     names: createToolNames(to),
+    callIds: new Set(),
+    stop: [],
+    mostOutput: null,
     asked: {},
     wantsUsage: true,
   };
@@ -103,12 +112,15 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
         sequence.fail(cutFault());
         return flush();
       },
+      failure: sequence.failure,
     };
   }
 
   return {
-    request(body, model) {
+    request(body, model, mostOutput = null) {
       const asked = asFields(body);
+      const conversation = caller.readRequest(asked);
+      const { maxTokens } = conversation;
       const includesUsage = asFields(asked.stream_options).include_usage === true;
       exchange = {
         ...exchange,
@@ -116,8 +128,12 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
         asked: from === 'responses' ? pickRepeated(asked) : {},
         wantsUsage: from !== 'chat' || includesUsage,
         names: createToolNames(to),
+        callIds: listCallIds(conversation),
+        stop: conversation.stop,
+        mostOutput,
       };
-      return provider.writeRequest(caller.readRequest(asked), exchange);
+      const most = maxTokens === null || mostOutput === null ? maxTokens : Math.min(maxTokens, mostOutput);
+      return provider.writeRequest({ ...conversation, maxTokens: most }, exchange);
     },
     response(body) {
       const answer = provider.readAnswer(asFields(Array.isArray(body) ? body[0] : body), exchange);

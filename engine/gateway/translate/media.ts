@@ -5,6 +5,36 @@ import { FIELD_NAMES, refuseField } from './refusal.ts';
 export const isImage = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('image/');
 export const isAudio = ({ mediaType }: MediaPart): boolean => mediaType.startsWith('audio/');
 
+/** Other names of the same types. */
+const SAME_TYPES: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
+};
+
+/** How an image of a type begins, in base64: programs take the type from a file's name, and providers refuse another one. */
+const BEGINNINGS: readonly (readonly [start: string, mediaType: string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+/** An image, a document or a sound, with the name of its type that providers know. */
+export function makeMedia(
+  mediaType: string,
+  source: MediaPart['source'],
+  { name = null, detail = null }: Partial<Pick<MediaPart, 'name' | 'detail'>> = {},
+): MediaPart {
+  const lower = mediaType.trim().toLowerCase();
+  const known = lookUp(SAME_TYPES, lower) ?? lower;
+  const found =
+    'data' in source && known.startsWith('image/')
+      ? BEGINNINGS.find(([start]) => source.data.startsWith(start))?.[1]
+      : undefined;
+  return { kind: 'media', mediaType: found ?? known, source, name, detail };
+}
+
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -30,18 +60,11 @@ export function readMediaUrl(
     detail = null,
   }: { field: string; otherwise: string; name?: string | null; detail?: string | null },
 ): MediaPart {
-  if (!url.startsWith('data:'))
-    return { kind: 'media', mediaType: guessMediaType(url, otherwise), source: { url }, name, detail };
+  if (!url.startsWith('data:')) return makeMedia(guessMediaType(url, otherwise), { url }, { name, detail });
   const comma = url.indexOf(',');
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';');
   if (comma < 0 || !parameters.includes('base64')) throw refuseField(field, 'a data URL has to be in base64');
-  return {
-    kind: 'media',
-    mediaType: mediaType || otherwise,
-    source: { data: url.slice(comma + 1) },
-    name,
-    detail,
-  };
+  return makeMedia(mediaType || otherwise, { data: url.slice(comma + 1) }, { name, detail });
 }
 
 /** The content as an address that holds it. */

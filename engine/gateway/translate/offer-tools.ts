@@ -19,9 +19,6 @@ export function offeredTools({ tools, hostedTools, allowedTools }: Conversation)
   );
 }
 
-/** The schema of a tool without arguments. */
-export const NO_ARGUMENTS = { type: 'object', properties: {} } as const;
-
 /** What a model is told of a tool that takes one text, where a protocol knows only objects. */
 export function describeTextTool({ description, textFormat }: ToolDefinition): string {
   const grammar = textFormat as { definition?: unknown; syntax?: unknown } | null;

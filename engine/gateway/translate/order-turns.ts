@@ -1,4 +1,5 @@
-import type { CallPart, Conversation, Part, ResultPart, TextPart, Turn } from './conversation.ts';
+import { createProviderIds } from './call-ids.ts';
+import type { CallPart, Conversation, Exchange, Part, ResultPart, TextPart, Turn } from './conversation.ts';
 
 /** A conversation in the order that every protocol accepts. */
 export interface OrderedTurns {
@@ -10,11 +11,15 @@ export interface OrderedTurns {
 
 interface Segment {
   assistant: Part[];
-  results: ResultPart[];
+  answers: Map<CallPart, ResultPart>;
   after: Turn[];
 }
 
+/** What stands for a turn without content, where a protocol wants one to be there. */
+export const NO_CONTENT: TextPart = { kind: 'text', text: '(no content)' };
+
 const isText = (part: Part): part is TextPart => part.kind === 'text' && part.text !== '';
+const isCall = (part: Part): part is CallPart => part.kind === 'call';
 
 const remind = ({ text }: TextPart): TextPart => ({
   kind: 'text',
@@ -29,27 +34,34 @@ const missingResult = (call: CallPart): ResultPart => ({
   isError: true,
 });
 
-/**
- * Orders the turns of a conversation. System text before the first answer is the system prompt. Later it stays where it is: as
- * a turn of its own with `keepsSystem`, else as text of the user in `<system-reminder>` tags, since many models' templates accept
- * a system turn at the beginning only, and moving it there would change the prefix that a prompt cache is keyed on. Results move
- * to the calls they answer; a call that was never answered gets a result that says so.
- */
-export function orderTurns({ turns }: Conversation, { keepsSystem }: { keepsSystem: boolean }): OrderedTurns {
+/** A result whose call is not in the conversation, as said by the user: no provider accepts it as a result. */
+const sayResult = ({ name, content }: ResultPart): Part[] => [
+  { kind: 'text', text: `Result of an earlier call${name === null ? '' : ` of ${name}`}:` },
+  ...content.filter((part) => part.kind === 'media' || part.text !== ''),
+];
+
+/** Sorts the turns of a conversation into answers, each with the results of its calls and with what was said after it. */
+function segmentTurns(turns: readonly Turn[], keepsSystem: boolean) {
   const system: TextPart[] = [];
-  const segments: Segment[] = [{ assistant: [], results: [], after: [] }];
-  const callers = new Map<string, Segment>();
+  const segments: Segment[] = [{ assistant: [], answers: new Map(), after: [] }];
+  /** Calls that have no result yet. */
+  const open: { call: CallPart; segment: Segment }[] = [];
+
+  /** Of several calls with the id of a result, the first one of the latest answer is meant. */
+  function findCall(id: string): (typeof open)[number] | undefined {
+    const latest = open.findLast(({ call }) => call.id === id)?.segment;
+    const index = open.findIndex(({ call, segment }) => segment === latest && call.id === id);
+    return index < 0 ? undefined : open.splice(index, 1)[0];
+  }
 
   for (const { role, parts } of turns) {
     const last = segments.at(-1)!;
     if (role === 'assistant') {
-      const isNew = last.after.length > 0 || last.results.length > 0 || segments.length === 1;
-      const segment = isNew ? { assistant: [], results: [], after: [] } : last;
+      const isNew = last.after.length > 0 || last.answers.size > 0 || segments.length === 1;
+      const segment: Segment = isNew ? { assistant: [], answers: new Map(), after: [] } : last;
       if (isNew) segments.push(segment);
-      for (const part of parts) {
-        segment.assistant.push(part);
-        if (part.kind === 'call') callers.set(part.id, segment);
-      }
+      segment.assistant.push(...parts);
+      open.push(...parts.filter(isCall).map((call) => ({ call, segment })));
       continue;
     }
     if (role === 'system') {
@@ -61,12 +73,29 @@ export function orderTurns({ turns }: Conversation, { keepsSystem }: { keepsSyst
     }
     const others: Part[] = [];
     for (const part of parts) {
-      if (part.kind === 'result') (callers.get(part.callId) ?? last).results.push(part);
-      else if (part.kind !== 'text' || part.text !== '') others.push(part);
+      if (part.kind === 'result') {
+        const found = findCall(part.callId);
+        if (found === undefined) others.push(...sayResult(part));
+        else found.segment.answers.set(found.call, part);
+      } else if (part.kind !== 'text' || part.text !== '') others.push(part);
     }
     if (others.length > 0) last.after.push({ role, parts: others });
   }
+  return { system, segments };
+}
 
+/**
+ * Orders the turns of a conversation. System text before the first answer is the system prompt. Later it stays where it is: as
+ * a turn of its own with `keepsSystem`, else as text of the user in `<system-reminder>` tags, since many models' templates accept
+ * a system turn at the beginning only, and moving it there would change the prefix that a prompt cache is keyed on. Results move
+ * to the calls they answer; a call that was never answered gets a result that says so. Calls have ids that the provider accepts.
+ */
+export function orderTurns(
+  { turns }: Conversation,
+  exchange: Exchange,
+  { keepsSystem }: { keepsSystem: boolean },
+): OrderedTurns {
+  const { system, segments } = segmentTurns(turns, keepsSystem);
   const ordered: Turn[] = [];
   const push = (role: Turn['role'], parts: readonly Part[]): void => {
     if (parts.length === 0) return;
@@ -74,15 +103,22 @@ export function orderTurns({ turns }: Conversation, { keepsSystem }: { keepsSyst
     if (last?.role === role) last.parts.push(...parts);
     else ordered.push({ role, parts: [...parts] });
   };
-  for (const [index, { assistant, results, after }] of segments.entries()) {
-    push('assistant', assistant);
-    if (after.length > 0 || index < segments.length - 1 || results.length > 0) {
-      const answered = new Set(results.map(({ callId }) => callId));
-      const open = assistant.filter((part) => part.kind === 'call').filter(({ id }) => !answered.has(id));
-      push('user', [...results, ...open.map(missingResult)]);
-    }
+  const nextId = createProviderIds(exchange);
+  for (const [index, { assistant, answers, after }] of segments.entries()) {
+    const ids = new Map(assistant.filter(isCall).map((call) => [call, nextId(call.id)]));
+    const named = assistant.map((part) => (isCall(part) ? { ...part, id: ids.get(part)! } : part));
+    push('assistant', named);
+    const open = [...ids.keys()].filter((call) => !answers.has(call));
+    const results = [...answers, ...open.map((call) => [call, missingResult(call)] as const)];
+    if (after.length > 0 || index < segments.length - 1 || answers.size > 0)
+      push(
+        'user',
+        results.map(([call, result]) => ({ ...result, callId: ids.get(call)! })),
+      );
     for (const turn of after) push(turn.role, turn.parts);
   }
+  // Whoever ends with an answer asks for more of it, which is not meant by a user who said nothing.
+  if (turns.at(-1)?.role === 'user' && ordered.at(-1)?.role !== 'user') push('user', [NO_CONTENT]);
   return { system, turns: ordered };
 }
 
@@ -91,3 +127,11 @@ export const withUserTurn = ({ system, turns }: OrderedTurns): OrderedTurns =>
   turns.length === 0 && system.length > 0
     ? { system: [], turns: [{ role: 'user', parts: system }] }
     : { system, turns };
+
+/** For protocols whose conversations begin with the user. */
+export function startWithUser(ordered: OrderedTurns): OrderedTurns {
+  const { system, turns } = withUserTurn(ordered);
+  return turns[0]?.role === 'assistant'
+    ? { system, turns: [{ role: 'user', parts: [NO_CONTENT] }, ...turns] }
+    : { system, turns };
+}

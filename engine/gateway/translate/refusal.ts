@@ -6,15 +6,11 @@ export const refuseField = (field: string, why: string): SvcError =>
   new SvcError('fields_invalid', `${field}: ${why}`, { data: { field } });
 
 /** What callers call the fields that not every provider can be given. */
-export const FIELD_NAMES: Readonly<Record<Protocol, { stop: string; content: string; callId: string }>> = {
-  chat: { stop: 'stop', content: 'messages.content', callId: 'messages.tool_call_id' },
-  responses: { stop: 'stop', content: 'input.content', callId: 'input.call_id' },
-  messages: { stop: 'stop_sequences', content: 'messages.content', callId: 'messages.content.tool_use_id' },
-  gemini: {
-    stop: 'generationConfig.stopSequences',
-    content: 'contents.parts',
-    callId: 'contents.parts.functionResponse',
-  },
+export const FIELD_NAMES: Readonly<Record<Protocol, { stop: string; content: string }>> = {
+  chat: { stop: 'stop', content: 'messages.content' },
+  responses: { stop: 'stop', content: 'input.content' },
+  messages: { stop: 'stop_sequences', content: 'messages.content' },
+  gemini: { stop: 'generationConfig.stopSequences', content: 'contents.parts' },
 };
 
 /** The error for an answer of a provider that is not in its protocol. */

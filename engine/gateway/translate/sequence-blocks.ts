@@ -1,6 +1,10 @@
 import type { Fault } from '../protocols/fault.ts';
+import type { Usage } from '../protocols/usage.ts';
+import { createCallerIds } from './call-ids.ts';
 import { unwrapText } from './call-input.ts';
-import type { Block, BlockSink, Ending, Exchange, StreamWriter, Usage } from './conversation.ts';
+import type { Block, BlockSink, Ending, Exchange, StreamWriter } from './conversation.ts';
+import { cutFault } from './faults.ts';
+import { parseJson } from './fields.ts';
 
 interface OpenBlock {
   key: string | number;
@@ -18,6 +22,8 @@ interface OpenBlock {
 export interface BlockSequence extends BlockSink {
   /** Whether the stream has ended, well or not. */
   isOver(): boolean;
+  /** Why the stream has failed; null while it has not. */
+  failure(): string | null;
 }
 
 const endsInHalf = (text: string): boolean => {
@@ -25,13 +31,21 @@ const endsInHalf = (text: string): boolean => {
   return last >= 0xd800 && last <= 0xdbff;
 };
 
+/** Whether the arguments of a call ended in their middle. */
+function isBroken({ block, text, isWrapped }: OpenBlock): boolean {
+  if (block.kind !== 'call' || block.takesText || text.trim() === '') return false;
+  // A model may write the one text of a tool as it is.
+  return (!isWrapped || text.startsWith('{')) && parseJson(text) === undefined;
+}
+
 /** The end of an answer that called tools, or refused to answer: servers disagree about the word for it. */
 export function settleEnding(
   ending: Ending,
   { hasCalls, hasRefused }: { hasCalls: boolean; hasRefused: boolean },
 ): Ending {
   if (hasRefused && ending.reason === 'stop') return { ...ending, reason: 'refusal' };
-  if (hasCalls && ending.reason === 'stop') return { ...ending, reason: 'calls' };
+  if (hasCalls && (ending.reason === 'stop' || ending.reason === 'stop_sequence'))
+    return { ...ending, reason: 'calls' };
   if (!hasCalls && ending.reason === 'calls') return { ...ending, reason: 'stop' };
   return ending;
 }
@@ -40,7 +54,9 @@ export function settleEnding(
  * Brings the blocks of a stream into a row for a writer: one at a time, in the order in which they began. What is said of a later
  * one waits until those before it are closed. Calls get the caller's names, and `{}` when they have no arguments.
  */
-export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): BlockSequence {
+export function sequenceBlocks(writer: StreamWriter, exchange: Exchange): BlockSequence {
+  const { names } = exchange;
+  const nextId = createCallerIds(exchange);
   /** In the order in which they began; the writer has the first. */
   let blocks: OpenBlock[] = [];
   let usage: Usage | null = null;
@@ -48,11 +64,20 @@ export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): Block
   let hasCalls = false;
   let hasRefused = false;
   let isOver = false;
+  let failure: string | null = null;
 
   function start(id: string | null, model: string | null): void {
     if (hasStarted || isOver) return;
     hasStarted = true;
     writer.start(id, model, usage);
+  }
+
+  function fail(fault: Fault): void {
+    if (isOver) return;
+    isOver = true;
+    failure = fault.message;
+    blocks = [];
+    writer.fail(fault);
   }
 
   function write(open: OpenBlock, text: string): void {
@@ -82,11 +107,11 @@ export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): Block
     writer.close(open.block, open.text.toWellFormed(), open.seal);
   }
 
-  /** Hands the next blocks to the writer, up to the first that is still open. */
-  function advance(): void {
+  /** Hands the next blocks to the writer, up to the first that is still open. Only the end of the answer says whether a call was cut by the limit. */
+  function advance(ending: Ending | null): void {
     while (blocks.length > 0) {
       const [first] = blocks as [OpenBlock];
-      if (!first.isClosed) return;
+      if (!first.isClosed || (ending === null && isBroken(first))) return;
       writeClose(first);
       blocks.shift();
       const next = blocks[0];
@@ -103,7 +128,7 @@ export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): Block
     if (block.kind !== 'call') return { block, isWrapped: false };
     const named = names.toCaller(block.name);
     return {
-      block: { ...block, ...named, namespace: named.namespace ?? block.namespace },
+      block: { ...block, ...named, id: nextId(block.id), namespace: named.namespace ?? block.namespace },
       isWrapped: named.takesText && !block.takesText,
     };
   }
@@ -133,7 +158,7 @@ export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): Block
       const open = find(key);
       if (open === undefined) return;
       open.isClosed = true;
-      advance();
+      advance(null);
     },
     setUsage(next) {
       usage = next;
@@ -141,17 +166,17 @@ export function sequenceBlocks(writer: StreamWriter, { names }: Exchange): Block
     finish(ending) {
       if (isOver) return;
       start(null, null);
+      if (ending.reason !== 'length' && blocks.some(isBroken)) {
+        fail({ ...cutFault(), message: 'the answer of the provider ended in the middle of a call' });
+        return;
+      }
       for (const open of blocks) open.isClosed = true;
-      advance();
+      advance(ending);
       isOver = true;
       writer.finish(settleEnding(ending, { hasCalls, hasRefused }), usage);
     },
-    fail(fault: Fault) {
-      if (isOver) return;
-      isOver = true;
-      blocks = [];
-      writer.fail(fault);
-    },
+    fail,
     isOver: () => isOver,
+    failure: () => failure,
   };
 }

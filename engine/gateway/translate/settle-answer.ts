@@ -1,9 +1,12 @@
+import { createCallerIds } from './call-ids.ts';
 import { unwrapText } from './call-input.ts';
 import type { Answer, Exchange } from './conversation.ts';
 import { settleEnding } from './sequence-blocks.ts';
 
-/** A whole answer with the caller's names of its tools, and with the end that fits its calls. */
-export function settleAnswer(answer: Answer, { names }: Exchange): Answer {
+/** A whole answer with the caller's names of its tools, an id of its own for each call, and with the end that fits its calls. */
+export function settleAnswer(answer: Answer, exchange: Exchange): Answer {
+  const { names } = exchange;
+  const nextId = createCallerIds(exchange);
   const parts = answer.parts.map((part) => {
     if (part.kind !== 'call') return { ...part, text: part.text.toWellFormed() };
     const named = names.toCaller(part.name);
@@ -11,6 +14,7 @@ export function settleAnswer(answer: Answer, { names }: Exchange): Answer {
     return {
       ...part,
       ...named,
+      id: nextId(part.id),
       namespace: named.namespace ?? part.namespace,
       input: isWrapped ? unwrapText(part.input) : part.input,
     };

@@ -14,6 +14,8 @@ export interface ToolNames {
   toProvider(tool: NamedTool): string;
   /** The caller's tool for a provider's name; a name that was never told is taken as it is. */
   toCaller(name: string): NamedTool;
+  /** Whether the provider was told of a tool of that name. */
+  isKnown(name: string): boolean;
 }
 
 const LONGEST: Record<Protocol, number> = { chat: 64, responses: 64, messages: 128, gemini: 64 };
@@ -51,5 +53,6 @@ export function createToolNames(protocol: Protocol): ToolNames {
       return name;
     },
     toCaller: (name) => tools.get(name) ?? { name, namespace: null, takesText: false },
+    isKnown: (name) => tools.has(name),
   };
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { findChatUsage, readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange, ThinkingPart } from '../conversation.ts';
@@ -6,7 +7,8 @@ import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
-import { readChatUsage, writeChatUsage } from '../usage.ts';
+import { writeChatUsage } from '../write-usage.ts';
+import { readThought, sealThought } from './thoughts.ts';
 
 const REASONS: Readonly<Record<string, Ending['reason']>> = {
   length: 'length',
@@ -20,10 +22,17 @@ const REASONS: Readonly<Record<string, Ending['reason']>> = {
 /** Words for an answer that was broken off by a fault of the provider. */
 const BROKEN = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort']);
 
-/** Reads `finish_reason`; null for one that says the answer is broken. Servers have words of their own for a normal end. */
-export function readEnding(reason: string): Ending | null {
-  if (BROKEN.has(reason)) return null;
-  return { reason: lookUp(REASONS, reason) ?? 'stop', stopSequence: null };
+/**
+ * Reads why a choice has ended; null for a reason that says the answer is broken. Servers have words of their own for a normal end, and
+ * some say which of the caller's texts ended it.
+ */
+export function readEnding(choice: Fields, { stop }: Pick<Exchange, 'stop'>): Ending | null {
+  const said = asText(choice.finish_reason);
+  if (BROKEN.has(said)) return null;
+  const reason = lookUp(REASONS, said) ?? 'stop';
+  const stopSequence = stop.find((text) => text === choice.stop_reason || text === choice.matched_stop);
+  if (reason !== 'stop' || stopSequence === undefined) return { reason, stopSequence: null };
+  return { reason: 'stop_sequence', stopSequence };
 }
 
 export const writeReason = ({ reason }: Ending): string => {
@@ -31,18 +40,6 @@ export const writeReason = ({ reason }: Ending): string => {
   if (reason === 'filter' || reason === 'refusal') return 'content_filter';
   return reason === 'length' ? 'length' : 'stop';
 };
-
-/** Where servers have what a model thought; the first that is there. */
-const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
-
-/** What a model thought, in a message or in a piece of one, and the field that it was in. */
-export function readThought(message: Fields): { field: string; text: string } | null {
-  for (const field of THOUGHT_FIELDS) {
-    const text = textOrNull(message[field]);
-    if (text !== null) return { field, text };
-  }
-  return null;
-}
 
 /** The texts of a content that is a string or a list of parts, which some servers put thoughts into. */
 export function readTexts(content: unknown): { kind: 'text' | 'thinking'; text: string }[] {
@@ -70,7 +67,8 @@ function readCall(call: Fields): CallPart {
 }
 
 /** Reads a `chat.completion`. */
-export function readAnswer(body: Fields, { model }: Exchange): Answer {
+export function readAnswer(body: Fields, exchange: Exchange): Answer {
+  const { model } = exchange;
   const [choice] = asFieldsList(body.choices);
   if (isJsonObject(body.error)) throw refuseAnswer(readFault(null, body).message);
   if (!isJsonObject(choice?.message)) throw refuseAnswer('the answer of the provider has no choices');
@@ -78,7 +76,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
   const thought = readThought(message);
   const parts: Answer['parts'] = [];
   if (thought !== null)
-    parts.push({ kind: 'thinking', text: thought.text, seal: sealReasoning('chat', model, thought) });
+    parts.push({ kind: 'thinking', text: thought.text, seal: sealThought(model, thought) });
   for (const { kind, text } of readTexts(message.content))
     if (text !== '') parts.push(kind === 'text' ? { kind, text } : { kind, text, seal: null });
   const refusal = textOrNull(message.refusal);
@@ -90,14 +88,14 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     parts.push(readCall(call));
   }
   if (isJsonObject(message.function_call)) parts.push(readCall({ function: message.function_call }));
-  const ending = readEnding(asText(choice.finish_reason));
+  const ending = readEnding(choice, exchange);
   if (ending === null) throw refuseAnswer('the provider broke off its answer');
   return {
     id: textOrNull(body.id),
     model: textOrNull(body.model),
     parts,
     ending,
-    usage: readChatUsage(body.usage),
+    usage: readUsage('chat', findChatUsage(body)),
   };
 }
 

@@ -9,10 +9,10 @@ import {
   type ToolDefinition,
 } from '../conversation.ts';
 import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
-import { readMediaUrl } from '../media.ts';
+import { makeMedia, readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
-import { readAnswerFormat } from '../openai/answer-format.ts';
 import { readRelated } from '../openai/related-fields.ts';
+import { readAnswerFormat } from '../openai/schemas.ts';
 import { refuseField, refuseIfSet } from '../refusal.ts';
 import { readCallSignature } from './answer.ts';
 
@@ -33,6 +33,10 @@ const READ = new Set([
   'frequency_penalty',
   'response_format',
   'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
+  'chat_template_kwargs',
   'stream',
   'verbosity',
 ]);
@@ -73,14 +77,7 @@ function readPart(part: Fields, field: string): Part {
     }
     case 'input_audio': {
       const { data, format } = asFields(part.input_audio);
-      const source = { data: asText(data) };
-      return {
-        kind: 'media',
-        mediaType: `audio/${asText(format) || 'wav'}`,
-        source,
-        name: null,
-        detail: null,
-      };
+      return makeMedia(`audio/${asText(format) || 'wav'}`, { data: asText(data) });
     }
     case 'file': {
       const { file_data: data, filename } = asFields(part.file);
@@ -100,7 +97,8 @@ function readContent(content: unknown, field: string): Part[] {
 }
 
 function readCalls(message: Fields): Part[] {
-  return asFieldsList(message.tool_calls).flatMap((call): Part[] => {
+  const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : [];
+  return [...asFieldsList(message.tool_calls), ...legacy].flatMap((call: Fields): Part[] => {
     const custom = call.type === 'custom' ? asFields(call.custom) : null;
     const { name, arguments: input } = asFields(call.function);
     const seal = readCallSignature(call)?.signature ?? null;
@@ -126,6 +124,8 @@ function readMessage(message: Fields, field: string): Conversation['turns'][numb
       return { role: 'user', parts: content };
     case 'assistant': {
       const refusal = textOrNull(message.refusal);
+      if (isJsonObject(message.audio))
+        throw refuseField(`${field}.audio`, 'a stored answer is known to its own provider only');
       const parts = refusal === null ? content : [...content, { kind: 'refusal' as const, text: refusal }];
       return { role: 'assistant', parts: [...parts, ...readCalls(message)] };
     }
@@ -194,6 +194,16 @@ function refuseUnknowable(body: Fields): void {
   refuseIfSet(body, 'functions', 'use tools instead');
 }
 
+/** The effort of thinking, in OpenAI's word or in those of other servers for a model that is not to think. */
+function readBodyEffort(body: Fields): Conversation['effort'] {
+  const reasoning = asFields(body.reasoning);
+  const template = asFields(body.chat_template_kwargs);
+  const isOff =
+    asFields(body.thinking).type === 'disabled' ||
+    [body.enable_thinking, template.enable_thinking, template.thinking, reasoning.enabled].includes(false);
+  return isOff ? 'none' : (readEffort(body.reasoning_effort) ?? readEffort(reasoning.effort));
+}
+
 /** Reads the body of `POST /v1/chat/completions`. */
 export function readRequest(body: Fields): Conversation {
   refuseUnknowable(body);
@@ -216,7 +226,7 @@ export function readRequest(body: Fields): Conversation {
     presencePenalty: numberOrNull(body.presence_penalty),
     frequencyPenalty: numberOrNull(body.frequency_penalty),
     format: readAnswerFormat(body.response_format, (format) => asFields(format.json_schema)),
-    effort: readEffort(body.reasoning_effort),
+    effort: readBodyEffort(body),
     isStream: body.stream === true,
     related: {
       ...readRelated(body, isKnownField),

@@ -1,68 +1,70 @@
 import { isJsonObject } from '../../../base/json-object.ts';
 import { writeFault } from '../../protocols/fault.ts';
-import { adaptId, makeId, nowSec } from '../answer-ids.ts';
+import { findChatUsage, readUsage } from '../../protocols/usage.ts';
+import { adaptId, nowSec } from '../answer-ids.ts';
 import type { BlockSink, EmitEvent, Ending, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
 import { cutFault, readFault } from '../faults.ts';
-import {
-  asFields,
-  asFieldsList,
-  asText,
-  type Fields,
-  numberOrNull,
-  parseJson,
-  textOrNull,
-} from '../fields.ts';
+import { asFields, asFieldsList, type Fields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
-import { readChatUsage, writeChatUsage } from '../usage.ts';
-import {
-  readCallSignature,
-  readEnding,
-  readTexts,
-  readThought,
-  writeCallHead,
-  writeReason,
-} from './answer.ts';
+import { writeChatUsage } from '../write-usage.ts';
+import { readCallSignature, readEnding, readTexts, writeCallHead, writeReason } from './answer.ts';
+import { createCallPieces } from './call-pieces.ts';
+import { joinDetails, readThought, sealThought } from './thoughts.ts';
 
-interface OpenCall {
-  key: string;
-  id: string;
-  text: string;
-  isClosed: boolean;
-}
-
-/** Reads chunks up to `[DONE]`. Usage may be in every chunk, in one without choices, or nowhere. */
-export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
+/** Reads chunks up to `[DONE]`, or to the end of a stream that has said why it ends. Usage may be in every chunk, in one without choices, or nowhere. */
+export function readStream(sink: BlockSink, exchange: Exchange): StreamReader {
+  const { model, names } = exchange;
   /** The text or the thoughts that are being said. */
-  let said: { key: string; kind: string; field: string; text: string } | null = null;
-  /** The last call at each index. */
-  const calls = new Map<number, OpenCall>();
-  let last = -1;
+  let said: { key: string; kind: string; field: string | null; text: string } | null = null;
+  /** Records of thoughts that no block has yet. */
+  let details: readonly Fields[] = [];
+  let signature: string | null = null;
   let ending: Ending | null = null;
   let count = 0;
   const nextKey = (): string => `b${count++}`;
 
   function closeSaid(): void {
     if (said === null) return;
-    if (said.kind === 'thinking')
-      sink.seal(said.key, sealReasoning('chat', model, { field: said.field, text: said.text }));
-    sink.close(said.key);
+    const { key, kind, field, text } = said;
     said = null;
+    if (kind === 'thinking') sink.seal(key, sealThought(model, { field, text, details: takeDetails() }));
+    sink.close(key);
   }
 
-  /** Closes the calls whose arguments are whole; pieces of the others may still come. */
-  function closeWholeCalls(): void {
-    for (const call of calls.values()) {
-      if (call.isClosed || parseJson(call.text) === undefined) continue;
-      call.isClosed = true;
-      sink.close(call.key);
-    }
+  function takeDetails(): readonly Fields[] {
+    const taken = details;
+    details = [];
+    return taken;
   }
 
-  function say(kind: 'text' | 'thinking' | 'refusal', text: string, field = 'reasoning_content'): void {
+  /** Thoughts without a text of their own. */
+  function tellRecord(seal: string): void {
+    const key = nextKey();
+    sink.open(key, { kind: 'thinking' });
+    sink.seal(key, seal);
+    sink.close(key);
+  }
+
+  /** Records that are told with a call, or after all that was said. */
+  function tellRecords(): void {
+    closeSaid();
+    if (details.length > 0) tellRecord(sealThought(model, { field: null, text: '', details: takeDetails() }));
+    if (signature !== null) tellRecord(sealReasoning('chat', model, { signature }));
+    signature = null;
+  }
+
+  const calls = createCallPieces(sink, {
+    nextKey,
+    isTool: names.isKnown,
+    onCall: closeSaid,
+    beforeCall: tellRecords,
+  });
+
+  function say(kind: 'text' | 'thinking' | 'refusal', text: string, field: string | null = null): void {
     if (text === '') return;
     if (said?.kind !== kind) {
       closeSaid();
-      closeWholeCalls();
+      calls.settle();
       said = { key: nextKey(), kind, field, text: '' };
       sink.open(said.key, { kind });
     }
@@ -70,68 +72,40 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     sink.append(said.key, text);
   }
 
-  /** The signature of a call becomes a record of thoughts before it. */
-  function readSignature(piece: Fields): void {
-    const record = readCallSignature(piece);
-    if (record === null) return;
-    const key = nextKey();
-    sink.open(key, { kind: 'thinking' });
-    sink.seal(key, sealReasoning('chat', model, record));
-    sink.close(key);
-  }
-
-  function readCall(piece: Fields): void {
-    const { name, arguments: input } = asFields(piece.function ?? piece.custom);
-    const index = numberOrNull(piece.index) ?? (textOrNull(piece.id) === null ? last : last + 1);
-    const known = calls.get(index);
-    const id = textOrNull(piece.id);
-    // Some servers give each of several whole calls the same index.
-    const isOther = known !== undefined && id !== null && id !== known.id && textOrNull(name) !== null;
-    let call = known;
-    if (call === undefined || isOther) {
-      if (textOrNull(name) === null) return;
-      closeSaid();
-      closeWholeCalls();
-      readSignature(piece);
-      call = { key: nextKey(), id: id ?? makeId('call_'), text: '', isClosed: false };
-      const isCustom = isJsonObject(piece.custom);
-      sink.open(call.key, {
-        kind: 'call',
-        id: call.id,
-        name: asText(name),
-        namespace: null,
-        takesText: isCustom,
-      });
-      calls.set(index, call);
-      last = Math.max(last, index);
-    }
-    const given = isJsonObject(piece.custom) ? piece.custom.input : input;
-    const text = isJsonObject(given) ? JSON.stringify(given) : asText(given);
-    call.text += text;
-    sink.append(call.key, text);
-  }
-
   function readChoice(choice: Fields): void {
     const delta = asFields(choice.delta ?? choice.message);
     const thought = readThought(delta);
-    if (thought !== null) say('thinking', thought.text, thought.field);
+    if (thought !== null) {
+      details = joinDetails(details, thought.details);
+      say('thinking', thought.text, thought.field);
+    }
     if (typeof delta.content === 'string') say('text', delta.content);
     else for (const { kind, text } of readTexts(delta.content)) say(kind, text);
     if (typeof delta.refusal === 'string') say('refusal', delta.refusal);
-    for (const piece of asFieldsList(delta.tool_calls)) readCall(piece);
+    for (const piece of asFieldsList(delta.tool_calls)) {
+      signature = readCallSignature(piece)?.signature ?? signature;
+      calls.read(piece);
+    }
+    if (isJsonObject(delta.function_call)) calls.read({ function: delta.function_call });
     const reason = textOrNull(choice.finish_reason);
     if (reason === null) return;
-    ending = readEnding(reason);
+    ending = readEnding(choice, exchange);
     if (ending === null)
       sink.fail({ ...cutFault(), message: `the provider broke off its answer: ${reason}` });
+  }
+
+  function finish(): void {
+    calls.settle();
+    tellRecords();
+    const isCut = ending === null && (count === 0 || !calls.areWhole());
+    if (isCut || calls.areNameless()) sink.fail(cutFault());
+    else sink.finish(ending ?? { reason: 'stop', stopSequence: null });
   }
 
   return {
     read(data, event) {
       if (data === undefined) {
-        closeSaid();
-        if (ending === null && count === 0) sink.fail(cutFault());
-        else sink.finish(ending ?? { reason: 'stop', stopSequence: null });
+        finish();
         return;
       }
       const chunk = asFields(data);
@@ -144,10 +118,14 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
         sink.fail(readFault(null, chunk));
         return;
       }
-      const usage = readChatUsage(chunk.usage);
+      const usage = readUsage('chat', findChatUsage(chunk));
       if (usage !== null) sink.setUsage(usage);
       sink.start(textOrNull(chunk.id), textOrNull(chunk.model));
       for (const choice of asFieldsList(chunk.choices)) if ((choice.index ?? 0) === 0) readChoice(choice);
+    },
+    // Not every service that speaks this protocol says [DONE].
+    end() {
+      if (ending !== null) finish();
     },
   };
 }

@@ -12,16 +12,17 @@ import type {
 } from '../conversation.ts';
 import { asText, dropUnset } from '../fields.ts';
 import { formatMediaUrl, isAudio, isImage, refuseMedia } from '../media.ts';
-import { isOpenAiReasoner } from '../model-traits.ts';
-import { describeTextTool, NO_ARGUMENTS, offeredTools } from '../offer-tools.ts';
-import { describeSchema } from '../openai/answer-format.ts';
+import { demandsThoughts, isMistral, isNewOpenAi, isOpenAiReasoner, thinkingOff } from '../model-traits.ts';
+import { describeTextTool, offeredTools } from '../offer-tools.ts';
 import { relatedVerbosity, writeRelated } from '../openai/related-fields.ts';
 import { writeEffort, writeSampling } from '../openai/sampling.ts';
-import { orderTurns } from '../order-turns.ts';
+import { describeParameters, describeSchema } from '../openai/schemas.ts';
+import { orderTurns, startWithUser } from '../order-turns.ts';
 import { describeResult, joinTexts } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
 import { writeCallSignature } from './answer.ts';
 import { isKnownField } from './read-request.ts';
+import { writeThoughts } from './thoughts.ts';
 
 type Message = Record<string, unknown>;
 
@@ -94,16 +95,22 @@ function writeCalls(parts: readonly Part[], exchange: Exchange): Message[] {
   });
 }
 
-/** What the model thought in the field that it was read from; servers want it again while its calls are being answered. */
-function writeThoughts(parts: readonly Part[], { model }: Exchange): Message {
-  const records = parts.flatMap((part) =>
-    part.kind === 'thinking' ? openReasoning(part.seal, 'chat', model) : [],
+/** What stands for thoughts that are not known, where a server demands some. */
+const NO_THOUGHTS = { reasoning_content: '(not recorded)' };
+
+/** What the model thought in the fields that it was read from. */
+function writeTurnThoughts(parts: readonly Part[], isDemanded: boolean, { model }: Exchange): Message {
+  const thoughts = writeThoughts(
+    parts.flatMap((part) => (part.kind === 'thinking' ? openReasoning(part.seal, 'chat', model) : [])),
   );
-  const field = asText(records.find((record) => 'field' in record)?.field);
-  return field === '' ? {} : { [field]: records.map(({ text }) => asText(text)).join('') };
+  return isDemanded && Object.keys(thoughts).length === 0 ? NO_THOUGHTS : thoughts;
 }
 
-function writeAssistant({ parts }: Turn, isCurrent: boolean, exchange: Exchange): Message[] {
+function writeAssistant(
+  { parts }: Turn,
+  { withThoughts, demandsThoughts: isDemanding }: { withThoughts: boolean; demandsThoughts: boolean },
+  exchange: Exchange,
+): Message[] {
   const calls = writeCalls(parts, exchange);
   const text = joinTexts(parts);
   if (calls.length === 0 && text === '') return [];
@@ -111,18 +118,54 @@ function writeAssistant({ parts }: Turn, isCurrent: boolean, exchange: Exchange)
     {
       role: 'assistant',
       content: text === '' ? null : text,
-      ...(isCurrent ? writeThoughts(parts, exchange) : {}),
+      ...(withThoughts ? writeTurnThoughts(parts, isDemanding && calls.length > 0, exchange) : {}),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
 }
 
+/** Whether the user says something in a turn, beside results of calls. */
+const isSaid = ({ role, parts }: Turn): boolean =>
+  role === 'user' && parts.some(({ kind }) => kind !== 'result');
+
+/**
+ * The answers whose thoughts go back: those since the user's last words, and those of every round that called tools, as servers
+ * demand it. Other rounds are over.
+ */
+function listThoughtful(turns: readonly Turn[]): ReadonlySet<Turn> {
+  const thoughtful = new Set<Turn>();
+  let round: Turn[] = [];
+  const closeRound = (isLast: boolean): void => {
+    const hasCalls = round.some(({ parts }) => parts.some(({ kind }) => kind === 'call'));
+    if (isLast || hasCalls) for (const turn of round) thoughtful.add(turn);
+    round = [];
+  };
+  for (const turn of turns)
+    if (turn.role === 'assistant') round.push(turn);
+    else if (isSaid(turn)) closeRound(false);
+  closeRound(true);
+  return thoughtful;
+}
+
+/** Mistral wants an answer between results and what the user says, and to be told of an answer that it is to go on with. */
+function fitMistral(messages: readonly Message[]): Message[] {
+  const fitted = messages.flatMap((message, index) =>
+    message.role === 'user' && messages[index - 1]?.role === 'tool'
+      ? [{ role: 'assistant', content: 'Done.' }, message]
+      : [message],
+  );
+  const last = fitted.at(-1);
+  return last?.role === 'assistant' ? [...fitted.slice(0, -1), { ...last, prefix: true }] : fitted;
+}
+
 function writeTool(tool: ToolDefinition, { names }: Exchange): Message {
+  const { parameters, strict } = describeParameters(tool);
   const definition = {
     name: names.toProvider(tool),
     description: tool.takesText ? describeTextTool(tool) : tool.description,
-    parameters: tool.takesText ? TEXT_SCHEMA : (tool.schema ?? NO_ARGUMENTS),
-    strict: tool.isStrict === true ? true : null,
+    parameters: tool.takesText ? TEXT_SCHEMA : parameters,
+    // Servers other than OpenAI's may not know it.
+    strict: strict ? true : null,
   };
   return { type: 'function', function: dropUnset(definition) };
 }
@@ -154,29 +197,34 @@ function writeHints(conversation: Conversation, exchange: Exchange): Message {
     verbosity: relatedVerbosity(conversation),
   };
   if (isOpenAiReasoner(exchange.model)) return related;
+  const hints = isNewOpenAi(exchange.model) ? [] : HINTS;
   return Object.fromEntries(
-    Object.entries(related).filter(([field]) => field !== 'verbosity' && !HINTS.includes(field)),
+    Object.entries(related).filter(([field]) => field !== 'verbosity' && !hints.includes(field)),
   );
 }
 
 /** Writes the body of `POST /v1/chat/completions`. */
 export function writeRequest(conversation: Conversation, exchange: Exchange): Message {
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
-  const { system, turns } = orderTurns(conversation, { keepsSystem: false });
-  const isReasoner = isOpenAiReasoner(exchange.model);
-  const lastSaid = turns.findLastIndex(
-    ({ role, parts }) => role === 'user' && parts.some(({ kind }) => kind !== 'result'),
+  const { model } = exchange;
+  const ordered = orderTurns(conversation, exchange, { keepsSystem: false });
+  const { system, turns } = isMistral(model) ? startWithUser(ordered) : ordered;
+  const isOff = conversation.effort === 'none';
+  const thoughtful = listThoughtful(turns);
+  const isDemanding = !isOff && demandsThoughts(model);
+  const said = turns.flatMap((turn) =>
+    turn.role === 'assistant'
+      ? writeAssistant(turn, { withThoughts: thoughtful.has(turn), demandsThoughts: isDemanding }, exchange)
+      : writeUser(turn, exchange),
   );
-  const messages = turns.flatMap((turn, index) =>
-    turn.role === 'assistant' ? writeAssistant(turn, index > lastSaid, exchange) : writeUser(turn, exchange),
-  );
+  const messages = isMistral(model) ? fitMistral(said) : said;
   return dropUnset({
-    model: exchange.model,
+    model,
     messages: system.length === 0 ? messages : [{ role: 'system', content: joinTexts(system) }, ...messages],
     tools: tools.length === 0 ? null : tools,
     tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
-    [isReasoner ? 'max_completion_tokens' : 'max_tokens']: conversation.maxTokens,
+    [isNewOpenAi(model) ? 'max_completion_tokens' : 'max_tokens']: conversation.maxTokens,
     ...writeSampling(conversation, exchange),
     stop: conversation.stop.length === 0 ? null : conversation.stop,
     seed: conversation.seed,
@@ -184,6 +232,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Me
     frequency_penalty: conversation.frequencyPenalty,
     response_format: writeFormat(conversation.format),
     reasoning_effort: writeEffort(conversation, exchange),
+    ...(isOff ? thinkingOff(model) : {}),
     ...writeHints(conversation, exchange),
     stream: conversation.isStream ? true : null,
     stream_options: conversation.isStream ? { include_usage: true } : null,

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
@@ -6,7 +7,7 @@ import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { joinSeals, sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
-import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
+import { writeGeminiUsage } from '../write-usage.ts';
 
 type Item = Record<string, unknown>;
 
@@ -69,8 +70,10 @@ function readPart(part: Fields, model: string): Answer['parts'] {
     return seal === null ? [call] : [{ kind: 'thinking', text: '', seal }, call];
   }
   const text = asText(part.text);
-  if (text === '') return [];
-  return [part.thought === true ? { kind: 'thinking', text, seal: null } : { kind: 'text', text }];
+  const seal = sealPart(part, model);
+  if (part.thought === true) return [{ kind: 'thinking', text, seal }];
+  const said: Answer['parts'] = text === '' ? [] : [{ kind: 'text', text }];
+  return seal === null ? said : [{ kind: 'thinking', text: '', seal }, ...said];
 }
 
 /** Reads the answer of `generateContent`. */
@@ -89,7 +92,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     model: textOrNull(body.modelVersion),
     parts: asFieldsList(asFields(candidate?.content).parts).flatMap((part) => readPart(part, model)),
     ending,
-    usage: readGeminiUsage(body.usageMetadata),
+    usage: readUsage('gemini', body.usageMetadata),
   };
 }
 
@@ -106,7 +109,7 @@ export function callPart(
 
 function writeParts({ parts, ending }: Answer): Item[] {
   let seals: string[] = [];
-  return parts.flatMap((part): Item[] => {
+  const written = parts.flatMap((part): Item[] => {
     if (part.kind === 'thinking') {
       if (part.seal !== null) seals.push(part.seal);
       return part.text === '' ? [] : [{ text: part.text, thought: true }];
@@ -119,7 +122,12 @@ function writeParts({ parts, ending }: Answer): Item[] {
     if (ending.reason === 'length') return [];
     throw refuseAnswer(`the arguments of the call of ${part.name} are no JSON object`);
   });
+  return [...written, ...sealedPart(seals)];
 }
+
+/** A part of nothing but the records that no call has taken, as Google's own answers end with one. */
+export const sealedPart = (seals: readonly string[]): Item[] =>
+  seals.length === 0 ? [] : [{ text: '', thoughtSignature: joinSeals(seals) }];
 
 /** Writes the answer of `generateContent`. */
 export function writeAnswer(answer: Answer, exchange: Exchange): Item {

@@ -18,7 +18,7 @@ import {
   numberOrNull,
   textOrNull,
 } from '../fields.ts';
-import { guessMediaType } from '../media.ts';
+import { guessMediaType, makeMedia } from '../media.ts';
 import { effortOfBudget, readEffort } from '../model-traits.ts';
 import { isReasoningSeal } from '../reasoning.ts';
 import { refuseField, refuseIfSet } from '../refusal.ts';
@@ -28,6 +28,17 @@ const toSnake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => 
 
 /** A field by its name, which may be written in either way. */
 const field = (fields: Fields, name: string): unknown => fields[name] ?? fields[toSnake(name)];
+
+/** What tools that Google runs itself did, which is left out of a conversation; and what is said beside a part. */
+const HOSTED_PARTS = new Set([
+  'executable_code',
+  'code_execution_result',
+  'tool_call',
+  'tool_response',
+  'thought',
+  'thought_signature',
+  'part_metadata',
+]);
 
 /** Files that Google keeps, which nobody else can fetch. */
 const STORED = /^(?:gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
@@ -59,7 +70,7 @@ function readMedia(part: Fields, at: string): Part | null {
   if (isJsonObject(inline)) {
     const mediaType = asText(field(inline, 'mimeType'));
     const name = textOrNull(field(inline, 'displayName'));
-    return { kind: 'media', mediaType, source: { data: asText(inline.data) }, name, detail: null };
+    return makeMedia(mediaType, { data: asText(inline.data) }, { name });
   }
   const file = field(part, 'fileData');
   if (!isJsonObject(file)) return null;
@@ -67,7 +78,7 @@ function readMedia(part: Fields, at: string): Part | null {
   if (STORED.test(url))
     throw refuseField(`${at}.fileData`, 'a stored file is known to its own provider only');
   const mediaType = textOrNull(field(file, 'mimeType')) ?? guessMediaType(url, 'application/octet-stream');
-  return { kind: 'media', mediaType, source: { url }, name: null, detail: null };
+  return makeMedia(mediaType, { url });
 }
 
 function readResult(response: Fields, at: string, ids: CallIds): Part {
@@ -88,20 +99,23 @@ function readResult(response: Fields, at: string, ids: CallIds): Part {
 }
 
 function readPart(part: Fields, at: string, ids: CallIds): Part[] {
+  const seal = asText(field(part, 'thoughtSignature'));
+  // Only a record that we sealed can be of use to another provider.
+  const thoughts: Part[] = isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }] : [];
   const call = field(part, 'functionCall');
   if (isJsonObject(call)) {
-    const seal = asText(field(part, 'thoughtSignature'));
     const base = { id: ids.forCall(call), name: asText(call.name), namespace: null, takesText: false };
-    const read: Part = { kind: 'call', ...base, input: asFields(call.args) };
-    // Only a record that we sealed can be of use to another provider.
-    return isReasoningSeal(seal) ? [{ kind: 'thinking', text: '', seal }, read] : [read];
+    return [...thoughts, { kind: 'call', ...base, input: asFields(call.args) }];
   }
   const response = field(part, 'functionResponse');
   if (isJsonObject(response)) return [readResult(response, at, ids)];
   const media = readMedia(part, at);
   if (media !== null) return [media];
-  if (part.thought === true) return [];
-  return typeof part.text === 'string' ? [{ kind: 'text', text: part.text.toWellFormed() }] : [];
+  if (part.thought === true) return thoughts;
+  if (typeof part.text === 'string') return [...thoughts, { kind: 'text', text: part.text.toWellFormed() }];
+  const strange = Object.keys(part).find((name) => !HOSTED_PARTS.has(toSnake(name)));
+  if (strange !== undefined) throw refuseField(`${at}.${strange}`, 'this part cannot be translated');
+  return thoughts;
 }
 
 function readTurns(body: Fields): Turn[] {

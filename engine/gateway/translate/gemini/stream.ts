@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../base/json-object.ts';
 import { type Fault, writeFault } from '../../protocols/fault.ts';
+import { readUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import type {
   Block,
@@ -12,8 +13,8 @@ import type {
 } from '../conversation.ts';
 import { cutFault, readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
-import { readGeminiUsage, writeGeminiUsage } from '../usage.ts';
-import { callPart, isBlocked, readCall, readEnding, sealPart, writeReason } from './answer.ts';
+import { writeGeminiUsage } from '../write-usage.ts';
+import { callPart, isBlocked, readCall, readEnding, sealedPart, sealPart, writeReason } from './answer.ts';
 
 /** Reads chunks, each of which is an answer with the next parts. There is no event for the end: a reason for it has to have come. */
 export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
@@ -38,17 +39,17 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   }
 
   function readPart(part: Fields): void {
-    if (!isJsonObject(part.functionCall)) {
-      say(part.thought === true ? 'thinking' : 'text', asText(part.text));
-      return;
-    }
-    closeSaid();
     const seal = sealPart(part, model);
+    if (seal !== null || isJsonObject(part.functionCall)) closeSaid();
     if (seal !== null) {
       const key = nextKey();
       sink.open(key, { kind: 'thinking' });
       sink.seal(key, seal);
       sink.close(key);
+    }
+    if (!isJsonObject(part.functionCall)) {
+      say(part.thought === true ? 'thinking' : 'text', asText(part.text));
+      return;
     }
     const { id, name, namespace, takesText, input } = readCall(part.functionCall);
     const key = nextKey();
@@ -72,7 +73,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
         sink.fail(readFault(null, chunk));
         return;
       }
-      const usage = readGeminiUsage(chunk.usageMetadata);
+      const usage = readUsage('gemini', chunk.usageMetadata);
       if (usage !== null) sink.setUsage(usage);
       sink.start(textOrNull(chunk.responseId), textOrNull(chunk.modelVersion));
       if (isBlocked(chunk)) ending = { reason: 'filter', stopSequence: null };
@@ -93,8 +94,8 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
   let head = { modelVersion: '', responseId: '' };
   let kind: Block['kind'] = 'text';
   let seals: string[] = [];
-  /** A call whose arguments are no JSON object: cut short by the limit, or broken. */
-  let broken: string | null = null;
+  /** The name of a call whose arguments are JSON, but no object. */
+  let strange: string | null = null;
 
   const say = (part: object, more: object = {}, rest: object = {}): void =>
     emit({
@@ -120,15 +121,15 @@ export function writeStream(emit: EmitEvent, exchange: Exchange): StreamWriter {
       if (block.kind !== 'call') return;
       const part = callPart({ ...block, input: text }, seals);
       seals = [];
-      if (part === null) broken = block.name;
+      if (part === null) strange = block.name;
       else say(part);
     },
     finish(ending, usage) {
-      if (broken !== null && ending.reason !== 'length')
-        fail({ ...cutFault(), message: `the arguments of the call of ${broken} are no JSON object` });
+      if (strange !== null && ending.reason !== 'length')
+        fail({ ...cutFault(), message: `the arguments of the call of ${strange} are no JSON object` });
       else
         say(
-          { text: '' },
+          sealedPart(seals)[0] ?? { text: '' },
           { finishReason: writeReason(ending) },
           usage === null ? {} : { usageMetadata: writeGeminiUsage(usage) },
         );

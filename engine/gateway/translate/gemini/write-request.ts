@@ -9,12 +9,11 @@ import type {
   Turn,
 } from '../conversation.ts';
 import { asText, dropUnset } from '../fields.ts';
-import { BUDGETS, hasThinkingBudget, needsThoughtSignature } from '../model-traits.ts';
+import { BUDGETS, hasThinkingBudget, leastThinking, needsThoughtSignature } from '../model-traits.ts';
 import { describeTextTool, offeredTools } from '../offer-tools.ts';
-import { orderTurns, withUserTurn } from '../order-turns.ts';
+import { orderTurns, startWithUser } from '../order-turns.ts';
 import { joinTexts } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
-import { FIELD_NAMES, refuseField } from '../refusal.ts';
 import { NO_SIGNATURE } from './signature.ts';
 
 type Item = Record<string, unknown>;
@@ -24,21 +23,16 @@ const writeMedia = ({ source, mediaType }: MediaPart): Item =>
     ? { fileData: { fileUri: source.url, ...(mediaType.endsWith('*') ? {} : { mimeType: mediaType }) } }
     : { inlineData: { mimeType: mediaType, data: source.data } };
 
-function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>, exchange: Exchange): Item {
+function writeResult(result: ResultPart, calls: ReadonlyMap<string, string>): Item {
   const { callId, name, content, isError } = result;
   const called = calls.get(callId) ?? name;
-  if (called === null)
-    throw refuseField(
-      FIELD_NAMES[exchange.from].callId,
-      `there is no call ${JSON.stringify(callId)} for this result`,
-    );
   const text = joinTexts(content);
   return {
     functionResponse: { id: callId, name: called, response: isError ? { error: text } : { output: text } },
   };
 }
 
-function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>, exchange: Exchange): Item[] {
+function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>): Item[] {
   const results = parts.filter((part) => part.kind === 'result');
   // Media in a response itself is known to newer models only; beside it, to all.
   const media = results.flatMap(({ content }) => content.filter((part) => part.kind === 'media'));
@@ -46,36 +40,41 @@ function writeUser(parts: readonly Part[], calls: ReadonlyMap<string, string>, e
     if (part.kind === 'media') return [writeMedia(part)];
     return part.kind === 'text' && part.text !== '' ? [{ text: part.text }] : [];
   });
-  return [
-    ...results.map((result) => writeResult(result, calls, exchange)),
-    ...media.map(writeMedia),
-    ...others,
-  ];
+  return [...results.map((result) => writeResult(result, calls)), ...media.map(writeMedia), ...others];
 }
 
-/** The first call of a turn carries its signature, which newer models demand. */
+/** A signature goes back with the text or the call that it came with; newer models demand one of the first call of a turn. */
 function writeModel(parts: readonly Part[], { model, names }: Exchange): Item[] {
   let signature = '';
   let hasCalls = false;
-  return parts.flatMap((part): Item[] => {
+  const sign = (part: Item, otherwise = ''): Item => {
+    const thoughtSignature = signature || otherwise;
+    signature = '';
+    return thoughtSignature === '' ? part : { ...part, thoughtSignature };
+  };
+  const written = parts.flatMap((part): Item[] => {
     if (part.kind === 'thinking') {
       for (const record of openReasoning(part.seal, 'gemini', model))
         signature = asText(record.signature) || signature;
       return [];
     }
-    if (part.kind === 'text' || part.kind === 'refusal') return part.text === '' ? [] : [{ text: part.text }];
+    if (part.kind === 'text' || part.kind === 'refusal')
+      return part.text === '' ? [] : [sign({ text: part.text })];
     if (part.kind !== 'call') return [];
     const needed = !hasCalls && needsThoughtSignature(model) ? NO_SIGNATURE : '';
-    const thoughtSignature = signature || needed;
     hasCalls = true;
-    signature = '';
-    const functionCall = { id: part.id, name: names.toProvider(part), args: readArguments(part) };
-    return [{ functionCall, ...(thoughtSignature === '' ? {} : { thoughtSignature }) }];
+    return [
+      sign(
+        { functionCall: { id: part.id, name: names.toProvider(part), args: readArguments(part) } },
+        needed,
+      ),
+    ];
   });
+  return signature === '' ? written : [...written, sign({ text: '' })];
 }
 
 function writeTurn({ role, parts }: Turn, calls: ReadonlyMap<string, string>, exchange: Exchange): Item[] {
-  const written = role === 'assistant' ? writeModel(parts, exchange) : writeUser(parts, calls, exchange);
+  const written = role === 'assistant' ? writeModel(parts, exchange) : writeUser(parts, calls);
   return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }];
 }
 
@@ -97,7 +96,8 @@ function writeToolChoice({ toolChoice }: Conversation, { names }: Exchange): Ite
 }
 
 function writeThinking({ effort }: Conversation, { model }: Exchange): Item | null {
-  if (effort === null || effort === 'none') return null;
+  if (effort === null) return null;
+  if (effort === 'none') return leastThinking(model);
   if (hasThinkingBudget(model)) return { includeThoughts: true, thinkingBudget: BUDGETS[effort] };
   if (!needsThoughtSignature(model)) return null;
   // The levels that all of these models know.
@@ -127,7 +127,7 @@ function writeConfig(conversation: Conversation, exchange: Exchange): Item {
 /** Writes the body of `generateContent`; the model is in the path of the request. */
 export function writeRequest(conversation: Conversation, exchange: Exchange): Item {
   const declarations = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
-  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: false }));
+  const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));
   const calls = new Map(
     turns.flatMap(({ parts }) =>
       parts.flatMap((part) =>

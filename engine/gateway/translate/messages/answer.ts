@@ -1,13 +1,14 @@
 import { isJsonObject } from '../../../base/json-object.ts';
+import { readUsage } from '../../protocols/usage.ts';
 import { adaptId, makeId } from '../answer-ids.ts';
+import { fitToolUseId } from '../call-ids.ts';
 import { parseArguments } from '../call-input.ts';
 import type { Answer, Ending, Exchange } from '../conversation.ts';
 import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, lookUp, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
-import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
-import { fitToolUseId } from './tool-use-id.ts';
+import { writeMessagesUsage } from '../write-usage.ts';
 
 type Block = Record<string, unknown>;
 
@@ -91,7 +92,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     model: textOrNull(body.model),
     parts,
     ending: readEnding(body),
-    usage: readMessagesUsage(body.usage),
+    usage: readUsage('messages', body.usage),
   };
 }
 

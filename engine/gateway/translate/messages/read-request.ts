@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../conversation.ts';
 import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
-import { guessMediaType } from '../media.ts';
+import { guessMediaType, makeMedia } from '../media.ts';
 import { effortOfBudget, readEffort } from '../model-traits.ts';
 import { isReasoningSeal } from '../reasoning.ts';
 import { refuseField, refuseIfSet } from '../refusal.ts';
@@ -25,14 +25,6 @@ const HOSTED_BLOCK = /^(?:server_tool_use|mcp_tool_(?:use|result)|\w+_tool_resul
 /** A line for Anthropic's books in the system prompt of Claude Code. It differs in each request, so a prompt cache would never hit. */
 const BOOKKEEPING = 'x-anthropic-billing-header:';
 
-const media = (mediaType: string, source: MediaPart['source'], name: string | null = null): MediaPart => ({
-  kind: 'media',
-  mediaType,
-  source,
-  name,
-  detail: null,
-});
-
 const textPart = (text: string): TextPart => ({ kind: 'text', text: text.toWellFormed() });
 
 function readSource(block: Fields, otherwise: string, field: string): (TextPart | MediaPart)[] {
@@ -40,10 +32,10 @@ function readSource(block: Fields, otherwise: string, field: string): (TextPart 
   const name = textOrNull(block.title);
   switch (source.type) {
     case 'base64':
-      return [media(asText(source.media_type) || otherwise, { data: asText(source.data) }, name)];
+      return [makeMedia(asText(source.media_type) || otherwise, { data: asText(source.data) }, { name })];
     case 'url': {
       const url = asText(source.url);
-      return [media(guessMediaType(url, otherwise), { url }, name)];
+      return [makeMedia(guessMediaType(url, otherwise), { url }, { name })];
     }
     case 'text':
       return [textPart([name ?? '', asText(source.data)].filter((text) => text !== '').join('\n'))];
@@ -163,9 +155,13 @@ function readToolChoice({ type, name }: Fields): ToolChoice | null {
   }
 }
 
-function readThinking({ type, budget_tokens: budget }: Fields): Conversation['effort'] {
+/** A model that is not to think makes no other effort either. */
+function readThinking(
+  { type, budget_tokens: budget }: Fields,
+  effort: Conversation['effort'],
+): Conversation['effort'] {
   if (type === 'disabled') return 'none';
-  return type === 'enabled' ? effortOfBudget(numberOrNull(budget) ?? -1) : null;
+  return effort ?? (type === 'enabled' ? effortOfBudget(numberOrNull(budget) ?? -1) : null);
 }
 
 /** Reads the body of `POST /v1/messages`. Marks of a cache are left out: other protocols keep one by themselves. */
@@ -198,7 +194,7 @@ export function readRequest(body: Fields): Conversation {
     format: isJsonObject(format.schema)
       ? { kind: 'schema', name: null, description: null, schema: format.schema, isStrict: true }
       : null,
-    effort: readEffort(output.effort) ?? readThinking(asFields(body.thinking)),
+    effort: readThinking(asFields(body.thinking), readEffort(output.effort)),
     isStream: body.stream === true,
   };
 }

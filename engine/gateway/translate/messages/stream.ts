@@ -1,10 +1,10 @@
-import { isJsonObject } from '../../../base/json-object.ts';
 import { writeFault } from '../../protocols/fault.ts';
+import { createMessagesUsage } from '../../protocols/usage.ts';
 import { makeId } from '../answer-ids.ts';
 import type { Block, BlockSink, EmitEvent, Exchange, StreamReader, StreamWriter } from '../conversation.ts';
 import { readFault } from '../faults.ts';
-import { asCount, asFields, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
-import { readMessagesUsage, writeMessagesUsage } from '../usage.ts';
+import { asFields, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
+import { writeMessagesUsage } from '../write-usage.ts';
 import {
   callBlock,
   describeEnding,
@@ -33,14 +33,11 @@ function kindOf(type: unknown): Block['kind'] | null {
 /** Reads the events up to `message_stop`. */
 export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   const blocks = new Map<number, Said>();
-  const counts: Record<string, unknown> = {};
+  const countUsage = createMessagesUsage();
   let last: Fields = {};
 
-  /** Counts are of the whole answer so far; servers put a 0 where they have no number. */
   function addUsage(usage: unknown): void {
-    for (const [name, count] of Object.entries(asFields(usage)))
-      if (isJsonObject(count) || asCount(count) > 0 || counts[name] === undefined) counts[name] = count;
-    const read = readMessagesUsage(counts);
+    const read = countUsage(usage);
     if (read !== null) sink.setUsage(read);
   }
 

@@ -8,20 +8,21 @@ import type {
   ToolDefinition,
   Turn,
 } from '../conversation.ts';
-import { dropUnset } from '../fields.ts';
+import { dropUnset, type Fields } from '../fields.ts';
 import { isImage, refuseMedia } from '../media.ts';
 import {
   acceptsSampling,
   BUDGETS,
+  continuesAnswers,
   hasAdaptiveThinking,
   isClaude,
   knowsHighestEffort,
 } from '../model-traits.ts';
 import { describeTextTool, offeredTools } from '../offer-tools.ts';
-import { orderTurns, withUserTurn } from '../order-turns.ts';
+import { NO_CONTENT, orderTurns, startWithUser } from '../order-turns.ts';
 import { openReasoning } from '../reasoning.ts';
 import { FIELD_NAMES, refuseField } from '../refusal.ts';
-import { fitToolUseId } from './tool-use-id.ts';
+import { fitAnthropicSchema, fitToolSchema, isClosable } from '../schemas.ts';
 
 type Block = Record<string, unknown>;
 
@@ -60,7 +61,7 @@ function writeResult({ callId, content, isError }: ResultPart, exchange: Exchang
   const isText = content.length === 1 && first?.kind === 'text';
   return {
     type: 'tool_result',
-    tool_use_id: fitToolUseId(callId),
+    tool_use_id: callId,
     ...(content.length === 0 ? {} : { content: isText ? first.text : writeContent(content, exchange) }),
     ...(isError ? { is_error: true } : {}),
   };
@@ -77,7 +78,7 @@ function writeAssistantPart(part: Part, isThinking: boolean, { model, names }: E
       return [
         {
           type: 'tool_use',
-          id: fitToolUseId(part.id),
+          id: part.id,
           name: names.toProvider(part),
           input: readArguments(part),
         },
@@ -95,16 +96,27 @@ function writeTurn({ role, parts }: Turn, isThinking: boolean, exchange: Exchang
           ...parts.filter((part) => part.kind === 'result').map((result) => writeResult(result, exchange)),
           ...writeContent(parts, exchange),
         ];
-  return content.length === 0 ? [] : [{ role, content }];
+  if (content.length > 0) return [{ role, content }];
+  // An answer of nothing is left out; a conversation that the user ended has to end with the user.
+  return role === 'assistant' ? [] : [{ role, content: writeText(NO_CONTENT.text) }];
+}
+
+/** The last answer, which the model goes on with: the protocol refuses one that ends with space. */
+function trimLast(messages: Block[]): Block[] {
+  const last = messages.at(-1);
+  const block = (last?.content as Block[] | undefined)?.at(-1);
+  if (last?.role === 'assistant' && typeof block?.text === 'string') block.text = block.text.trimEnd();
+  return messages;
 }
 
 function writeTool(tool: ToolDefinition, { names }: Exchange): Block {
-  const schema = tool.takesText ? TEXT_SCHEMA : { type: 'object', ...tool.schema };
+  const schema = tool.takesText ? TEXT_SCHEMA : fitToolSchema(tool.schema);
+  const isStrict = tool.isStrict === true && isClosable(schema);
   return dropUnset({
     name: names.toProvider(tool),
     description: tool.takesText ? describeTextTool(tool) : tool.description,
-    input_schema: schema,
-    strict: tool.isStrict === true ? true : null,
+    input_schema: isStrict ? fitAnthropicSchema(schema) : schema,
+    strict: isStrict ? true : null,
   });
 }
 
@@ -119,13 +131,14 @@ function writeToolChoice({ toolChoice, tools, isParallel }: Conversation, { name
 }
 
 /**
- * Whether thinking can be asked for. It cannot with a forced call, nor in the middle of calls whose thoughts are missing: the protocol
- * wants the last answer of the model to begin with them.
+ * Whether thinking can be asked for. It cannot with a forced call, nor where the model goes on with an answer, nor in the middle of
+ * calls whose thoughts are missing: the protocol wants the last answer of the model to begin with them.
  */
 function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model }: Exchange): boolean {
   if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool') return false;
   const last = turns.at(-1);
-  if (last?.role !== 'user' || last.parts[0]?.kind !== 'result') return true;
+  if (last?.role === 'assistant') return false;
+  if (last?.parts[0]?.kind !== 'result') return true;
   const parts = turns.at(-2)?.parts ?? [];
   return parts.some(
     (part) => part.kind === 'thinking' && openReasoning(part.seal, 'messages', model).length > 0,
@@ -133,7 +146,9 @@ function canThink({ toolChoice }: Conversation, turns: readonly Turn[], { model 
 }
 
 function writeThinking({ effort }: Conversation, maxTokens: number, { model }: Exchange): Block {
-  if (effort === null || effort === 'none') return {};
+  if (effort === null) return {};
+  // Anthropic's models do not think unless they are asked to; others behind this protocol do.
+  if (effort === 'none') return isClaude(model) ? {} : { thinking: { type: 'disabled' } };
   if (hasAdaptiveThinking(model)) {
     const most = effort === 'xhigh' && !knowsHighestEffort(model) ? 'high' : effort;
     const word = most === 'minimal' ? 'low' : most;
@@ -165,22 +180,28 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): Bl
       'the messages protocol has no stop sequence of space alone',
     );
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
-  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: false }));
+  const { system, turns } = startWithUser(orderTurns(conversation, exchange, { keepsSystem: false }));
+  if (turns.at(-1)?.role === 'assistant' && !continuesAnswers(exchange.model))
+    turns.push({ role: 'user', parts: [{ kind: 'text', text: 'Continue.' }] });
   const texts = system.flatMap(({ text }) => writeText(text));
   if (format?.kind === 'json') texts.push({ type: 'text', text: JSON_ONLY });
-  const maxTokens = conversation.maxTokens ?? DEFAULT_MAX_TOKENS;
+  const { mostOutput } = exchange;
+  const maxTokens = conversation.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, mostOutput ?? DEFAULT_MAX_TOKENS);
   const mayThink = canThink(conversation, turns, exchange);
   const { output_config: effort, ...thinking } = mayThink
     ? writeThinking(conversation, maxTokens, exchange)
     : {};
-  const isThinking = 'thinking' in thinking;
-  const schema = format?.kind === 'schema' ? { format: { type: 'json_schema', schema: format.schema } } : {};
+  const isThinking = 'thinking' in thinking && conversation.effort !== 'none';
+  const schema =
+    format?.kind === 'schema'
+      ? { format: { type: 'json_schema', schema: fitAnthropicSchema(format.schema as Fields) } }
+      : {};
   const output = { ...(effort as object | undefined), ...schema };
   return dropUnset({
     model: exchange.model,
     max_tokens: maxTokens,
     system: texts.length === 0 ? null : texts,
-    messages: turns.flatMap((turn) => writeTurn(turn, mayThink, exchange)),
+    messages: trimLast(turns.flatMap((turn) => writeTurn(turn, mayThink, exchange))),
     tools: tools.length === 0 ? null : tools,
     tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
     ...thinking,

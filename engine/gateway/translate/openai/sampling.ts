@@ -1,17 +1,17 @@
 import type { Conversation, Effort, Exchange } from '../conversation.ts';
-import { isOpenAiReasoner } from '../model-traits.ts';
+import { isNewOpenAi, isOpenAiReasoner } from '../model-traits.ts';
 
 const isForeign = (from: Exchange['from']): boolean => from === 'messages' || from === 'gemini';
 
 /**
- * Temperature and top_p as both protocols of OpenAI have them. Its reasoning models refuse them, and programs for other protocols
+ * Temperature and top_p as both protocols of OpenAI have them. Its newer models refuse them, and programs for other protocols
  * set them whatever the model, so those of others are left out there.
  */
 export function writeSampling(
   { temperature, topP }: Conversation,
   { from, model }: Exchange,
 ): { temperature: number | null; top_p: number | null } {
-  if (isForeign(from) && isOpenAiReasoner(model)) return { temperature: null, top_p: null };
+  if (isForeign(from) && isNewOpenAi(model)) return { temperature: null, top_p: null };
   return { temperature, top_p: topP };
 }
 

@@ -1,12 +1,13 @@
 import type { Fault } from '../../protocols/fault.ts';
+import { readUsage, type Usage } from '../../protocols/usage.ts';
 import { adaptId, makeId, nowSec } from '../answer-ids.ts';
 import { formatArguments } from '../call-input.ts';
-import type { Answer, CallPart, Ending, Exchange, Usage } from '../conversation.ts';
+import type { Answer, CallPart, Ending, Exchange } from '../conversation.ts';
 import { readFault, responsesCode } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
 import { sealReasoning } from '../reasoning.ts';
 import { refuseAnswer } from '../refusal.ts';
-import { readResponsesUsage, writeResponsesUsage } from '../usage.ts';
+import { writeResponsesUsage } from '../write-usage.ts';
 
 type Item = Record<string, unknown>;
 
@@ -76,7 +77,7 @@ export function readAnswer(body: Fields, { model }: Exchange): Answer {
     model: textOrNull(body.model),
     parts: asFieldsList(body.output).flatMap((item) => readItem(item, model)),
     ending: readEnding(body),
-    usage: readResponsesUsage(body.usage),
+    usage: readUsage('responses', body.usage),
   };
 }
 

@@ -12,8 +12,8 @@ import {
 import { asFields, asFieldsList, asList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
 import { readMediaUrl } from '../media.ts';
 import { readEffort } from '../model-traits.ts';
-import { readAnswerFormat } from '../openai/answer-format.ts';
 import { readRelated } from '../openai/related-fields.ts';
+import { readAnswerFormat } from '../openai/schemas.ts';
 import { isReasoningSeal } from '../reasoning.ts';
 import { refuseField, refuseIfSet } from '../refusal.ts';
 

@@ -1,7 +1,7 @@
+import { readUsage } from '../../protocols/usage.ts';
 import type { BlockSink, Exchange, StreamReader } from '../conversation.ts';
 import { readFault } from '../faults.ts';
 import { asFields, asFieldsList, asText, type Fields, numberOrNull, textOrNull } from '../fields.ts';
-import { readResponsesUsage } from '../usage.ts';
 import { isCallItem, readCallItem, readEnding, sealItem, thoughtsOf } from './answer.ts';
 
 /** A block and what was said of it; events that end one repeat all of it. */
@@ -15,6 +15,30 @@ interface Said {
 export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   const blocks = new Map<string, Said>();
   const doneItems = new Set<number>();
+  /** The item at each number, by its id. */
+  const ids = new Map<number, string>();
+  /** The number of the last item at each index: some servers give several items the same index, or none. */
+  const numbers = new Map<number, number>();
+  let taken = 0;
+
+  const current = (index: unknown): number => {
+    const given = numberOrNull(index) ?? 0;
+    return numbers.get(given) ?? given;
+  };
+
+  /** The number of an item: its index, unless another item had that before. Ids of items may change, those of calls do not. */
+  function numberItem(index: unknown, item: Fields): number {
+    const id = textOrNull(item.call_id) ?? textOrNull(item.id) ?? '';
+    let number = current(index);
+    const known = ids.get(number);
+    if (known !== undefined && known !== id && (isCallItem(item) || doneItems.has(number))) {
+      taken += 1;
+      number = -taken;
+      numbers.set(numberOrNull(index) ?? 0, number);
+    }
+    ids.set(number, id);
+    return number;
+  }
 
   function append(said: Said, text: string): void {
     said.text += text;
@@ -82,8 +106,11 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
   }
 
   function finish(response: Fields): void {
-    for (const [index, item] of asFieldsList(response.output).entries()) finishItem(index, item);
-    const usage = readResponsesUsage(response.usage);
+    for (const [index, item] of asFieldsList(response.output).entries()) {
+      const told = [...ids].find(([, id]) => id !== '' && id === item.call_id);
+      if (isCallItem(item) || numbers.size === 0) finishItem(told?.[0] ?? index, item);
+    }
+    const usage = readUsage('responses', response.usage);
     if (usage !== null) sink.setUsage(usage);
     sink.finish(readEnding(response));
   }
@@ -92,15 +119,18 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
     read(data, name) {
       const event = asFields(data);
       const response = asFields(event.response);
-      const index = numberOrNull(event.output_index) ?? 0;
+      const index = current(event.output_index);
       switch (asText(event.type) || name) {
         case 'response.created':
         case 'response.in_progress':
           sink.start(textOrNull(response.id), textOrNull(response.model));
           return;
-        case 'response.output_item.added':
-          if (isCallItem(asFields(event.item))) openCall(index, asFields(event.item));
+        case 'response.output_item.added': {
+          const item = asFields(event.item);
+          const number = numberItem(event.output_index, item);
+          if (isCallItem(item)) openCall(number, item);
           return;
+        }
         case 'response.output_text.delta':
           append(openPlain(contentKey(index, event.content_index), 'text'), asText(event.delta));
           return;
@@ -130,7 +160,7 @@ export function readStream(sink: BlockSink, { model }: Exchange): StreamReader {
           return;
         }
         case 'response.output_item.done':
-          finishItem(index, asFields(event.item));
+          finishItem(numberItem(event.output_index, asFields(event.item)), asFields(event.item));
           return;
         case 'response.completed':
           finish(response);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { formatArguments } from '../call-input.ts';
 import type {
   AnswerFormat,
@@ -14,10 +13,10 @@ import type {
 import { asText, dropUnset } from '../fields.ts';
 import { formatMediaUrl, isAudio, isImage, refuseMedia } from '../media.ts';
 import { isOpenAiReasoner } from '../model-traits.ts';
-import { NO_ARGUMENTS, offeredTools } from '../offer-tools.ts';
-import { describeSchema } from '../openai/answer-format.ts';
+import { offeredTools } from '../offer-tools.ts';
 import { relatedVerbosity, writeRelated } from '../openai/related-fields.ts';
 import { writeEffort, writeSampling } from '../openai/sampling.ts';
+import { describeParameters, describeSchema } from '../openai/schemas.ts';
 import { orderTurns, withUserTurn } from '../order-turns.ts';
 import { describeResult, joinTexts, markError } from '../part-texts.ts';
 import { openReasoning } from '../reasoning.ts';
@@ -26,11 +25,8 @@ import { isKnownField } from './read-request.ts';
 
 type Item = Record<string, unknown>;
 
-const LONGEST_CALL_ID = 64;
-
-/** An id of a call that the protocol accepts; the same for the call and for its result. */
-const fitCallId = (id: string): string =>
-  id.length <= LONGEST_CALL_ID ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
+/** What the protocol demands. */
+const LEAST_OUTPUT = 16;
 
 function writeMedia(part: MediaPart, exchange: Exchange): Item {
   if (isImage(part))
@@ -56,13 +52,13 @@ function writeResult(result: ResultPart, isCustom: boolean, exchange: Exchange):
     : content;
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
-    call_id: fitCallId(callId),
+    call_id: callId,
     output: hasMedia ? writeContent(parts, exchange) : describeResult(result),
   };
 }
 
 function writeCall(call: CallPart, { names }: Exchange): Item {
-  const head = { call_id: fitCallId(call.id), name: names.toProvider(call) };
+  const head = { call_id: call.id, name: names.toProvider(call) };
   return call.takesText
     ? { type: 'custom_tool_call', ...head, input: asText(call.input) }
     : { type: 'function_call', ...head, arguments: formatArguments(call) };
@@ -106,7 +102,6 @@ function writeTurn({ role, parts }: Turn, customCalls: ReadonlySet<string>, exch
   ];
 }
 
-/** The protocol takes a missing `strict` for true, which no other does. */
 function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
   const head = {
     name: names.toProvider(tool),
@@ -117,8 +112,7 @@ function writeTool(tool: ToolDefinition, { names }: Exchange): Item {
   return {
     type: 'function',
     ...head,
-    parameters: tool.schema ?? NO_ARGUMENTS,
-    strict: tool.isStrict ?? false,
+    ...describeParameters(tool),
   };
 }
 
@@ -148,7 +142,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): It
   if (conversation.stop.length > 0)
     throw refuseField(FIELD_NAMES[exchange.from].stop, 'the responses protocol has no stop sequences');
   const tools = offeredTools(conversation).map((tool) => writeTool(tool, exchange));
-  const { system, turns } = withUserTurn(orderTurns(conversation, { keepsSystem: true }));
+  const { system, turns } = withUserTurn(orderTurns(conversation, exchange, { keepsSystem: true }));
   const isReasoner = isOpenAiReasoner(exchange.model);
   const effort = writeEffort(conversation, exchange);
   const customCalls = new Set(
@@ -163,7 +157,7 @@ export function writeRequest(conversation: Conversation, exchange: Exchange): It
     tools: tools.length === 0 ? null : tools,
     tool_choice: tools.length === 0 ? null : writeToolChoice(conversation, exchange),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
-    max_output_tokens: conversation.maxTokens,
+    max_output_tokens: conversation.maxTokens && Math.max(LEAST_OUTPUT, conversation.maxTokens),
     ...writeSampling(conversation, exchange),
     text: writeText(conversation),
     reasoning: effort === null ? null : { effort, summary: 'auto' },

@@ -20,6 +20,7 @@ const makePart = (more: Partial<UsagePart>): UsagePart => ({
   output: 0,
   cache_read: 0,
   cache_write: 0,
+  cache_write_hour: 0,
   estimated: 0,
   spent: 0,
   ...more,
@@ -41,6 +42,15 @@ test('what is read from and written to a prompt cache has prices of its own', ()
     }),
   ];
   assert.equal(sumAllUsage(parts, price()).cost_usd, 3 + 1.5 + 0.6 + 1.5);
+});
+
+test('what is written to a cache for an hour costs twice the input price, whoever’s price that is', () => {
+  const hour = { cache_write: 1_000_000, cache_write_hour: 600_000 };
+  const claude = [spend({ model: 'claude-sonnet-4-5', ...hour })];
+  assert.equal(sumAllUsage(claude, price()).cost_usd, 0.4 * 3.75 + 0.6 * 6);
+  const own = price({ prices: { mine: { input: 1, output: 2, cache_write: 5 } } });
+  assert.equal(sumAllUsage([spend({ model: 'mine', ...hour })], own).cost_usd, 0.4 * 5 + 0.6 * 2);
+  assert.equal(sumAllUsage([spend({ model: 'gpt-5', ...hour })], price()).cost_usd, 0.4 * 1.25 + 0.6 * 2.5);
 });
 
 test('a model without a known price has none, and is told beside the sum of the others', () => {

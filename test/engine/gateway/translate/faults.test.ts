@@ -122,6 +122,59 @@ describe('errors', () => {
     assert.equal(other.error.message, 'bad tool');
   });
 
+  test('a prompt that is too long is recognised as each server words it', () => {
+    const words = [
+      'the request exceeds the available context size. try increasing the context size or enable context shift',
+      'request (30010 tokens) exceeds the available context size (8192 tokens), try increasing it',
+      "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+      'The decoder prompt (length 5000) is longer than the maximum model length of 4096.',
+      'The prompt (total length 25938) is too long to fit into the model (context length 4096).',
+      "The input (345516 tokens) is longer than the model's context length (262144 tokens).",
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+      'Invalid request: Your request exceeded model token limit: 262144 (requested: 268000)',
+      'Prompt exceeds max length',
+      'Range of input length should be [1, 98304]',
+      '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]',
+      'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097',
+      'Input is too long for requested model.',
+      'input length and `max_tokens` exceed context limit: 186433 + 20000 > 200000',
+      'too many tokens: total number of tokens in the prompt cannot exceed 4081',
+      'prompt token count of 130000 exceeds the limit of 128000',
+      'invalid params, context window exceeds limit (2013)',
+      'Prompt too long: 32799 tokens exceeds max context window of 32768 tokens',
+    ];
+    for (const message of words)
+      for (const body of [{ error: { message, type: 'x' } }, { detail: message }, message]) {
+        const claude: Json = createTranslation('messages', 'chat').error(400, body);
+        assert.match(claude.error.message, /prompt is too long/i);
+        const codex: Json = createTranslation('responses', 'chat').error(422, body);
+        assert.equal(codex.error.code, 'context_length_exceeded', message);
+      }
+    for (const [field, word] of [
+      ['type', 'exceed_context_size_error'],
+      ['code', '1261'],
+      ['code', 'model_max_prompt_tokens_exceeded'],
+    ] as const) {
+      const claude: Json = createTranslation('messages', 'chat').error(400, {
+        error: { message: 'no', [field]: word },
+      });
+      assert.match(claude.error.message, /^prompt is too long: /);
+    }
+    for (const message of [
+      'max_tokens is too large: 50000. This model supports at most 16384 completion tokens',
+      "Invalid 'tools[0].function.description': string too long",
+      'The image is too large: 6 MB',
+      'unknown field context_management',
+    ]) {
+      const claude: Json = createTranslation('messages', 'chat').error(400, { error: { message } });
+      assert.equal(claude.error.message, message);
+    }
+    const busy: Json = createTranslation('messages', 'chat').error(429, {
+      error: { message: 'too many tokens: total' },
+    });
+    assert.equal(busy.error.message, 'too many tokens: total');
+  });
+
   test('a failed stream has the status of its own words', () => {
     const failed = (from: Protocol, to: Protocol, data: Json): Json => {
       const [event] = createTranslation(from, to)

@@ -135,7 +135,7 @@ describe('Gemini CLI', () => {
     });
     assert.deepEqual(exchange('gemini', 'messages', body).sent.output_config.format, {
       type: 'json_schema',
-      schema: expected,
+      schema: { ...expected, additionalProperties: false },
     });
   });
 

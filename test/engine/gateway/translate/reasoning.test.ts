@@ -130,6 +130,194 @@ describe('the reasoning of a model comes back to it', () => {
       assert.ok(!('reasoning_content' in exchange(from, 'chat', again, 'qwen').sent.messages[1]));
     });
 
+  const deep = (content: string | null, calls: Json[] = []): Json => ({
+    choices: [
+      {
+        message: {
+          content,
+          reasoning_content: `for ${content}`,
+          ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        },
+        finish_reason: calls.length === 0 ? 'stop' : 'tool_calls',
+      },
+    ],
+  });
+  const f = (id: string): Json => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+
+  test('after the next question too where a round has called tools', () => {
+    const content = (answer: Json): Json =>
+      exchange('messages', 'chat', {}, 'deepseek').answer(answer).content;
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'r' }] };
+    const body = {
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'one' },
+        { role: 'assistant', content: content(deep(null, [f('c')])) },
+        result,
+        { role: 'assistant', content: content(deep('done')) },
+        { role: 'user', content: 'two' },
+        { role: 'assistant', content: content(deep('plain')) },
+        { role: 'user', content: 'three' },
+      ],
+    };
+    const { messages } = exchange('messages', 'chat', body, 'deepseek').sent;
+    assert.deepEqual(
+      messages.filter(({ role }: Json) => role === 'assistant').map((each: Json) => each.reasoning_content),
+      ['for null', 'for done', undefined],
+    );
+  });
+
+  test('a call without its thoughts has some for models that demand them, unless they are not to think', () => {
+    const body = {
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'r' }] },
+        { role: 'assistant', content: 'a' },
+        { role: 'user', content: 'r' },
+      ],
+    };
+    const thoughts = (model: string, more: Json = {}): string[] =>
+      exchange('messages', 'chat', { ...body, ...more }, model).sent.messages.map(
+        (each: Json) => each.reasoning_content,
+      );
+    for (const model of ['deepseek-v4-pro', 'moonshotai/kimi-k2.5']) {
+      assert.ok(thoughts(model)[1], model);
+      assert.equal(thoughts(model)[3], undefined);
+      assert.equal(thoughts(model, { thinking: { type: 'disabled' } })[1], undefined);
+    }
+    assert.equal(thoughts('qwen3-max')[1], undefined);
+  });
+
+  test('the details that a router keeps, as they were, in a stream and whole', () => {
+    const encrypted = {
+      type: 'reasoning.encrypted',
+      data: 'AbC=',
+      id: 'tool_1',
+      format: 'google-gemini-v1',
+      index: 1,
+    };
+    const pieces = [
+      { type: 'reasoning.text', text: 'let me ', format: 'anthropic-claude-v1', index: 0 },
+      { type: 'reasoning.text', text: 'see', index: 0 },
+      { type: 'reasoning.text', signature: 'EqQB', index: 0 },
+      encrypted,
+    ];
+    const whole = {
+      type: 'reasoning.text',
+      text: 'let me see',
+      format: 'anthropic-claude-v1',
+      index: 0,
+      signature: 'EqQB',
+    };
+    const chunk = (delta: Json, reason: string | null = null): Json => ({
+      choices: [{ index: 0, delta, finish_reason: reason }],
+    });
+    for (const from of ['messages', 'responses', 'gemini'] as const) {
+      const model = 'google/gemini-3-pro-preview';
+      const answer = exchange(from, 'chat', {}, model).answer({
+        choices: [
+          {
+            message: {
+              content: null,
+              reasoning: 'let me see',
+              reasoning_details: [whole, encrypted],
+              tool_calls: [f('c')],
+            },
+            finish_reason: 'tool_calls',
+          },
+        ],
+      });
+      const again = exchange(from, 'chat', REPLAYS[from]!(answer), model).sent.messages[1];
+      assert.deepEqual(again.reasoning_details, [whole, encrypted], from);
+      const other = exchange(from, 'chat', REPLAYS[from]!(answer), 'google/gemini-3-flash').sent.messages[1];
+      assert.ok(!('reasoning_details' in other));
+    }
+    const events = parseEvents(
+      exchange('responses', 'chat', {}, 'm').stream([
+        ...pieces
+          .slice(0, 3)
+          .map((detail) => chunk({ reasoning: (detail as Json).text ?? '', reasoning_details: [detail] })),
+        chunk({ reasoning_details: [encrypted], tool_calls: [{ ...f('c'), index: 0 }] }),
+        chunk({}, 'tool_calls'),
+        '[DONE]',
+      ]),
+    );
+    const { sent } = exchange('responses', 'chat', REPLAYS.responses!(events.at(-1).response), 'm');
+    assert.deepEqual(sent.messages[1].reasoning_details, [whole, encrypted]);
+    assert.equal(sent.messages[1].reasoning, 'let me see');
+  });
+
+  test('the signature of a text of Gemini, in a stream and whole', () => {
+    const parts = [
+      { text: 'so', thought: true },
+      { text: 'fine', thoughtSignature: 'c2ln' },
+    ];
+    const said = {
+      candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+      modelVersion: 'g',
+    };
+    const late = {
+      candidates: [
+        {
+          content: { role: 'model', parts: [{ text: 'fine' }, { text: '', thoughtSignature: 'c2ln' }] },
+          finishReason: 'STOP',
+        },
+      ],
+    };
+    for (const answered of [said, late]) {
+      const { content } = exchange('messages', 'gemini', {}, 'gemini-3-pro').answer(answered);
+      const { output } = parseEvents(
+        exchange('responses', 'gemini', {}, 'gemini-3-pro').stream([answered]),
+      ).at(-1).response;
+      const asked = [
+        exchange(
+          'messages',
+          'gemini',
+          {
+            max_tokens: 9,
+            messages: [
+              { role: 'user', content: 'q' },
+              { role: 'assistant', content },
+              { role: 'user', content: 'r' },
+            ],
+          },
+          'gemini-3-pro',
+        ),
+        exchange(
+          'responses',
+          'gemini',
+          { input: [{ role: 'user', content: 'q' }, ...output, { role: 'user', content: 'r' }] },
+          'gemini-3-pro',
+        ),
+      ];
+      for (const { sent } of asked) {
+        const signed = sent.contents[1].parts.filter((each: Json) => each.thoughtSignature === 'c2ln');
+        assert.equal(signed.length, 1, JSON.stringify(sent.contents[1]));
+        assert.ok(JSON.stringify(sent.contents[1]).includes('fine'));
+      }
+    }
+    const sealed = exchange('gemini', 'messages', {}, CLAUDE).answer({
+      content: [thinking, { type: 'text', text: 'a' }],
+      stop_reason: 'end_turn',
+    });
+    const contents = [
+      { role: 'user', parts: [{ text: 'q' }] },
+      sealed.candidates[0].content,
+      { role: 'user', parts: [{ text: 'r' }] },
+    ];
+    const body = {
+      contents,
+      generationConfig: { thinkingConfig: { thinkingBudget: 16000 }, maxOutputTokens: 32000 },
+    };
+    const back = exchange('gemini', 'messages', body, CLAUDE).sent.messages[1].content;
+    assert.deepEqual(
+      back.find(({ type }: Json) => type === 'thinking'),
+      thinking,
+    );
+  });
+
   test('but not after the next question', () => {
     const message = { reasoning: 'so', content: 'a' };
     const { content } = exchange('messages', 'chat', {}, 'deepseek').answer({

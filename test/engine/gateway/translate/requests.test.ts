@@ -132,10 +132,19 @@ describe('requests', () => {
   test('tools without arguments and strict ones', () => {
     const bare = { type: 'function', function: { name: 'g', strict: true } };
     assert.deepEqual(sentTo('messages', { tools: [bare] }).tools, [
-      { name: 'g', input_schema: { type: 'object' }, strict: true },
+      {
+        name: 'g',
+        input_schema: { type: 'object', properties: {}, additionalProperties: false },
+        strict: true,
+      },
     ]);
     assert.deepEqual(sentTo('responses', { tools: [bare] }).tools, [
-      { type: 'function', name: 'g', parameters: { type: 'object', properties: {} }, strict: true },
+      {
+        type: 'function',
+        name: 'g',
+        parameters: { type: 'object', properties: {}, additionalProperties: false },
+        strict: true,
+      },
     ]);
     assert.equal(sentTo('responses', { tools: [tool] }).tools[0].strict, false);
     assert.deepEqual(sentTo('gemini', { tools: [bare] }).tools, [{ functionDeclarations: [{ name: 'g' }] }]);

@@ -75,7 +75,7 @@ describe('streams of servers of chat', () => {
   test('the next call is told as it comes once the one before it is whole', () => {
     const stream = exchange('messages', 'chat').translation.stream();
     const told = (event: Json): string[] => stream.push(toEvent(event)).map(({ event: name }) => name!);
-    told(call(0, 'a', 'f', '{}'));
+    told(call(0, 'a', 'f', '{"x":1}'));
     assert.deepEqual(told(call(1, 'b', 'g', '{"y"')), [
       'content_block_stop',
       'content_block_start',
@@ -140,6 +140,24 @@ describe('streams of servers of chat', () => {
     assert.equal(reasonOf('length', call(0, 'a', 'f', '{}')), 'max_tokens');
     assert.equal(reasonOf('content_filter', chunk({ content: 'a' })), 'refusal');
     assert.equal(reasonOf('stop', chunk({ refusal: 'no' })), 'refusal');
+  });
+
+  test('the text that ended an answer is said where the caller asked for it', () => {
+    const body = { max_tokens: 9, messages: [], stop_sequences: ['END'] };
+    for (const more of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
+      const { choices } = chunk({}, 'stop');
+      const last = { choices: [{ ...choices[0], ...more }] };
+      const told = parseEvents(
+        exchange('messages', 'chat', body).stream([chunk({ content: 'a' }), last, '[DONE]']),
+      );
+      assert.deepEqual(
+        [told.at(-2).delta.stop_reason, told.at(-2).delta.stop_sequence],
+        ['stop_sequence', 'END'],
+      );
+      const whole = { choices: [{ message: { content: 'a' }, finish_reason: 'stop', ...more }] };
+      assert.equal(exchange('messages', 'chat', body).answer(whole).stop_sequence, 'END');
+      assert.equal(exchange('messages', 'chat').answer(whole).stop_reason, 'end_turn');
+    }
   });
 
   test('an end without an answer, or one that the server broke off, is an error', () => {

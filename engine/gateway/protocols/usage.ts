@@ -1,0 +1,155 @@
+/** Reads what a call has used, in every protocol: the books and the translations know the same numbers. */
+import { isJsonObject } from '../../base/json-object.ts';
+import type { Protocol } from '../protocol.ts';
+import { readCount, type TokenUsage } from '../tokens.ts';
+
+/** Tokens of one answer. Parts are contained in their whole: nothing is counted twice. */
+export interface Usage {
+  /** All tokens of the prompt, those of a cache included. */
+  input: number;
+  /** Of `input`, what was read from a cache. */
+  cacheRead: number;
+  /** Of `input`, what was written to a cache. */
+  cacheWrite: number;
+  /** Of `cacheWrite`, what is kept for an hour. */
+  cacheWriteHour: number;
+  /** All tokens that were generated, those of reasoning included. */
+  output: number;
+  /** Of `output`, what was thought. */
+  reasoning: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const asFields = (value: unknown): Fields => (isJsonObject(value) ? value : {});
+
+/** The first of several fields that has a count; services differ in where they have it. */
+const pickCount = (...values: unknown[]): number => values.map(readCount).find((count) => count > 0) ?? 0;
+
+/** Some services count what was thought beside the answer; others say so in the total alone, as some do of what a cache had. */
+function countParts(read: Usage, total: number): Usage {
+  const { input, output, reasoning, cacheRead, cacheWrite } = read;
+  const beside = total - input - output;
+  if (total === 0 && reasoning > output) return { ...read, output: output + reasoning };
+  if (beside <= 0) return read;
+  return beside === cacheRead || beside === cacheRead + cacheWrite
+    ? { ...read, input: input + beside }
+    : { ...read, output: output + beside };
+}
+
+const readHour = (creation: unknown): number => readCount(asFields(creation).ephemeral_1h_input_tokens);
+
+function readChat(usage: Fields): Usage {
+  const prompt = asFields(usage.prompt_tokens_details);
+  const read: Usage = {
+    input: readCount(usage.prompt_tokens),
+    cacheRead: pickCount(
+      prompt.cached_tokens,
+      usage.prompt_cache_hit_tokens,
+      usage.cached_tokens,
+      usage.cache_read_input_tokens,
+      usage.num_cached_tokens,
+    ),
+    cacheWrite: pickCount(
+      prompt.cache_write_tokens,
+      prompt.cache_creation_input_tokens,
+      prompt.cache_creation_tokens,
+      usage.cache_write_tokens,
+      usage.cache_creation_input_tokens,
+    ),
+    cacheWriteHour: readHour(prompt.cache_creation) || readHour(usage.cache_creation),
+    output: readCount(usage.completion_tokens),
+    reasoning: readCount(asFields(usage.completion_tokens_details).reasoning_tokens),
+  };
+  return countParts(read, readCount(usage.total_tokens));
+}
+
+function readResponses(usage: Fields): Usage {
+  const details = asFields(usage.input_tokens_details);
+  const read: Usage = {
+    input: readCount(usage.input_tokens),
+    cacheRead: pickCount(details.cached_tokens, usage.cached_tokens),
+    cacheWrite: pickCount(details.cache_write_tokens, details.cache_creation_tokens),
+    cacheWriteHour: 0,
+    output: readCount(usage.output_tokens),
+    reasoning: readCount(asFields(usage.output_tokens_details).reasoning_tokens),
+  };
+  return countParts(read, readCount(usage.total_tokens));
+}
+
+/** `input_tokens` are those outside of the cache. */
+function readMessages(usage: Fields): Usage {
+  const cacheRead = readCount(usage.cache_read_input_tokens);
+  const creation = asFields(usage.cache_creation);
+  const cacheWriteHour = readHour(creation);
+  const told = readCount(creation.ephemeral_5m_input_tokens) + cacheWriteHour;
+  const cacheWrite = Math.max(readCount(usage.cache_creation_input_tokens), told);
+  return {
+    input: readCount(usage.input_tokens) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour,
+    output: readCount(usage.output_tokens),
+    reasoning: readCount(asFields(usage.output_tokens_details).thinking_tokens),
+  };
+}
+
+/** The candidates do not contain the thoughts, nor the prompt what Google's own tools read. */
+function readGemini(usage: Fields): Usage {
+  const reasoning = readCount(usage.thoughtsTokenCount);
+  return {
+    input: readCount(usage.promptTokenCount) + readCount(usage.toolUsePromptTokenCount),
+    cacheRead: readCount(usage.cachedContentTokenCount),
+    cacheWrite: 0,
+    cacheWriteHour: 0,
+    output: readCount(usage.candidatesTokenCount) + reasoning,
+    reasoning,
+  };
+}
+
+const READERS: Readonly<Record<Protocol, (usage: Fields) => Usage>> = {
+  chat: readChat,
+  responses: readResponses,
+  messages: readMessages,
+  gemini: readGemini,
+};
+
+/** Reads the numbers of a protocol; null for none. */
+export function readUsage(protocol: Protocol, usage: unknown): Usage | null {
+  if (!isJsonObject(usage) || Object.keys(usage).length === 0) return null;
+  const read = READERS[protocol](usage);
+  const cacheRead = Math.min(read.cacheRead, read.input);
+  const cacheWrite = Math.min(read.cacheWrite, read.input - cacheRead);
+  return { ...read, cacheRead, cacheWrite, cacheWriteHour: Math.min(read.cacheWriteHour, cacheWrite) };
+}
+
+/** Where a chunk or an answer of chat has its numbers: services of the protocol do not agree. */
+export function findChatUsage({ usage, x_groq: beside, choices }: Fields): unknown {
+  if (isJsonObject(usage)) return usage;
+  if (isJsonObject(beside)) return beside.usage;
+  const last: unknown = Array.isArray(choices) ? choices.at(-1) : undefined;
+  return isJsonObject(last) ? last.usage : undefined;
+}
+
+/**
+ * Creates what puts the numbers of a message together: its start has the input, its end the output. A zero goes over no earlier
+ * number, since services have it where they have none.
+ */
+export function createMessagesUsage(): (usage: unknown) => Usage | null {
+  const counts: Record<string, unknown> = {};
+  return (usage) => {
+    for (const [name, count] of Object.entries(asFields(usage)))
+      if (isJsonObject(count) || readCount(count) > 0 || counts[name] === undefined) counts[name] = count;
+    return readUsage('messages', counts);
+  };
+}
+
+/** The same tokens as the books have them: what belongs to a cache is apart from the input. */
+export const toTokenUsage = (usage: Usage | null): TokenUsage | null =>
+  usage && {
+    input: usage.input - usage.cacheRead - usage.cacheWrite,
+    output: usage.output,
+    cacheRead: usage.cacheRead,
+    cacheWrite: usage.cacheWrite,
+    cacheWriteHour: usage.cacheWriteHour,
+  };

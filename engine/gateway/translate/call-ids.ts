@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { makeId } from './answer-ids.ts';
+import type { Exchange } from './conversation.ts';
+import { isMistral } from './model-traits.ts';
+
+const hash = (id: string): string => createHash('sha256').update(id).digest('hex');
+
+/** The id of a call as messages accept it. */
+export const fitToolUseId = (id: string): string =>
+  /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hash(id).slice(0, 24)}`;
+
+const LONGEST = { chat: 40, responses: 64 } as const;
+
+function fitCallId(id: string, { to, model }: Pick<Exchange, 'to' | 'model'>): string {
+  if (to === 'messages') return fitToolUseId(id);
+  if (isMistral(model)) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9);
+  if (to === 'gemini' || id.length <= LONGEST[to]) return id;
+  return `call_${hash(id).slice(0, 32)}`;
+}
+
+/**
+ * Creates what names the calls of a conversation for its provider: each call gets an id that the provider accepts and that no call
+ * before it has. It depends on what was said before alone, so that a prompt cache finds the same bytes in every turn.
+ */
+export function createProviderIds(exchange: Pick<Exchange, 'to' | 'model'>): (id: string) => string {
+  const used = new Set<string>();
+  return (given) => {
+    const id = given || 'call';
+    let fitted = fitCallId(id, exchange);
+    for (let count = 2; used.has(fitted); count += 1) fitted = fitCallId(`${id}_${count}`, exchange);
+    used.add(fitted);
+    return fitted;
+  };
+}
+
+/** Creates what names the calls of an answer for its caller: an id that a call of the conversation has already is replaced. */
+export function createCallerIds({ from, callIds }: Exchange): (id: string) => string {
+  const used = new Set(callIds);
+  return (given) => {
+    const id = used.has(given) ? makeId(from === 'messages' ? 'toolu_' : 'call_') : given;
+    used.add(id);
+    return id;
+  };
+}

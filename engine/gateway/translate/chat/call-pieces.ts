@@ -1,0 +1,146 @@
+import { isJsonObject } from '../../../base/json-object.ts';
+import { makeId } from '../answer-ids.ts';
+import type { BlockSink } from '../conversation.ts';
+import { asFields, asText, type Fields, numberOrNull, parseJson, textOrNull } from '../fields.ts';
+
+/** A call that a stream tells piece by piece. */
+interface OpenCall {
+  /** Null until the call is told: its name is known to be whole when its arguments start. */
+  key: string | null;
+  id: string | null;
+  name: string;
+  text: string;
+  isCustom: boolean;
+  isClosed: boolean;
+}
+
+/** Puts the calls of a stream together. */
+export interface CallPieces {
+  read(piece: Fields): void;
+  /** Tells all calls so far, and closes those whose arguments are whole; pieces of the others may still come. */
+  settle(): void;
+  /** Whether the stream may end here without a word for its end: the arguments of every call are whole. */
+  areWhole(): boolean;
+  /** Whether there are arguments of a call that never got a name. */
+  areNameless(): boolean;
+}
+
+const isBlank = (text: string): boolean => text.trim() === '';
+const isWhole = ({ text }: OpenCall): boolean => !isBlank(text) && parseJson(text) !== undefined;
+
+/** Some servers begin every call with empty arguments, and send the real ones after that. */
+const isUnsaid = ({ text }: OpenCall): boolean => isBlank(text) || text === '{}';
+
+/**
+ * Creates what reads the pieces of calls. Servers number calls by an index, by an id, or not at all; they repeat names, or cut them.
+ * @param isTool - whether the request had a tool of that name
+ * @param onCall - runs when a call begins
+ * @param beforeCall - runs before it is told
+ */
+export function createCallPieces(
+  sink: Pick<BlockSink, 'open' | 'append' | 'close'>,
+  {
+    nextKey,
+    isTool,
+    onCall,
+    beforeCall,
+  }: { nextKey(): string; isTool(name: string): boolean; onCall(): void; beforeCall(): void },
+): CallPieces {
+  const calls: OpenCall[] = [];
+  /** The last call at each index. */
+  const atIndex = new Map<number, OpenCall>();
+
+  function find(index: number | null, id: string | null, name: string): OpenCall | undefined {
+    if (index !== null) return atIndex.get(index);
+    const known = id === null ? undefined : calls.findLast((each) => each.id === id);
+    return known ?? (id === null || name === '' ? calls.at(-1) : undefined);
+  }
+
+  /** Whether a piece at the place of a call begins another one. */
+  function beginsOther(call: OpenCall, id: string | null, name: string, text: string): boolean {
+    if (name === '') return false;
+    if (id !== null && call.id !== null && id !== call.id) return true;
+    if (isWhole(call)) {
+      const goesOn = call.text === '{}' && id !== null && id === call.id;
+      return !goesOn && (name !== call.name || !isBlank(text));
+    }
+    if (!isBlank(call.text) || call.key !== null) return false;
+    // Two names in a row: a call without arguments and the next one, or two halves of one name.
+    return name !== call.name && isTool(call.name) && isTool(name) && !isTool(`${call.name}${name}`);
+  }
+
+  function addName(call: OpenCall, name: string): void {
+    if (call.key !== null || name === '') return;
+    const joined = `${call.name}${name}`;
+    const isRepeated = name === call.name || isTool(call.name);
+    call.name = isRepeated && !isTool(joined) ? call.name : joined;
+  }
+
+  function tell(call: OpenCall): void {
+    // Those before it have all of their names by now.
+    for (const each of calls.slice(0, calls.indexOf(call) + 1)) {
+      if (each.key !== null || each.name === '') continue;
+      beforeCall();
+      closeWhole();
+      each.key = nextKey();
+      sink.open(each.key, {
+        kind: 'call',
+        id: each.id ?? makeId('call_'),
+        name: each.name,
+        namespace: null,
+        takesText: each.isCustom,
+      });
+      sink.append(each.key, each.text);
+    }
+  }
+
+  function closeWhole(): void {
+    for (const call of calls) {
+      if (call.key === null || call.isClosed || !isWhole(call)) continue;
+      call.isClosed = true;
+      sink.close(call.key);
+    }
+  }
+
+  function addText(call: OpenCall, text: string): void {
+    if (text === '' || call.isClosed) return;
+    // Some servers repeat all of the arguments at their end.
+    if (text === call.text && isWhole(call)) return;
+    if (call.key === null) {
+      call.text = isUnsaid(call) && !isBlank(text) ? text : `${call.text}${text}`;
+      if (!isUnsaid(call) && call.name !== '') tell(call);
+      return;
+    }
+    call.text += text;
+    sink.append(call.key, text);
+  }
+
+  return {
+    read(piece) {
+      const custom = isJsonObject(piece.custom) ? piece.custom : null;
+      const told = asFields(piece.function ?? custom);
+      const name = asText(told.name);
+      const given = custom === null ? told.arguments : custom.input;
+      const text = isJsonObject(given) ? JSON.stringify(given) : asText(given);
+      const id = textOrNull(piece.id);
+      const index = numberOrNull(piece.index);
+      let call = find(index, id, name);
+      if (call === undefined || beginsOther(call, id, name, text)) {
+        if (name === '' && text === '') return;
+        onCall();
+        call = { key: null, id, name, text: '', isCustom: custom !== null, isClosed: false };
+        calls.push(call);
+        if (index !== null) atIndex.set(index, call);
+      } else addName(call, name);
+      call.id ??= id;
+      addText(call, text);
+    },
+    settle() {
+      const last = calls.at(-1);
+      if (last !== undefined) tell(last);
+      closeWhole();
+    },
+    areWhole: () => calls.every((call) => call.isCustom || isWhole(call)),
+    areNameless: () => calls.some(({ name, text }) => name === '' && !isBlank(text)),
+  };
+}

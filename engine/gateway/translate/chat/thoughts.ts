@@ -1,0 +1,73 @@
+/** What a model thought, where servers of chat have it, and how it goes back to them. */
+import { asFieldsList, asText, type Fields, textOrNull } from '../fields.ts';
+import { sealReasoning } from '../reasoning.ts';
+
+/** Where servers have what a model thought; the first that is there. */
+const THOUGHT_FIELDS = ['reasoning_content', 'reasoning'] as const;
+
+/** Where routers keep the records of the models behind them: texts, summaries, and what is signed or encrypted. */
+const DETAILS_FIELD = 'reasoning_details';
+
+export interface Thought {
+  /** The field that the text was in; null for one that is in the details only. */
+  field: string | null;
+  text: string;
+  details: readonly Fields[];
+}
+
+/** What a model thought, in a message or in a piece of one; null for nothing. */
+export function readThought(message: Fields): Thought | null {
+  const given = message[DETAILS_FIELD];
+  const details = given === undefined ? [] : asFieldsList(given);
+  for (const field of THOUGHT_FIELDS) {
+    const text = textOrNull(message[field]);
+    if (text !== null) return { field, text, details };
+  }
+  if (details.length === 0) return null;
+  const text = details.map((detail) => asText(detail.text) || asText(detail.summary)).join('');
+  return { field: null, text, details };
+}
+
+const isContinued = (last: Fields | undefined, next: Fields): last is Fields =>
+  last !== undefined &&
+  last.type === next.type &&
+  last.index === next.index &&
+  (last.id ?? next.id) === (next.id ?? last.id) &&
+  typeof next.data !== 'string';
+
+/** The details of one piece of a stream after those before it: a text that goes on is one text. */
+export function joinDetails(before: readonly Fields[], pieces: readonly Fields[]): readonly Fields[] {
+  const joined = [...before];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (!isContinued(last, piece)) {
+      joined.push(piece);
+      continue;
+    }
+    const next: Record<string, unknown> = { ...last };
+    for (const [name, value] of Object.entries(piece)) {
+      if ((name === 'text' || name === 'summary') && typeof last[name] === 'string')
+        next[name] = `${last[name]}${asText(value)}`;
+      else if (value !== null) next[name] = value;
+    }
+    joined[joined.length - 1] = next;
+  }
+  return joined;
+}
+
+/** The sealed record of a thought. */
+export const sealThought = (model: string, { field, text, details }: Thought): string =>
+  sealReasoning('chat', model, {
+    ...(field === null ? {} : { field, text }),
+    ...(details.length === 0 ? {} : { details }),
+  });
+
+/** The fields of a message that hold the thoughts in these records again. */
+export function writeThoughts(records: readonly Fields[]): Record<string, unknown> {
+  const field = asText(records.find((record) => 'field' in record)?.field);
+  const details = records.flatMap((record) => asFieldsList(record.details));
+  return {
+    ...(field === '' ? {} : { [field]: records.map(({ text }) => asText(text)).join('') }),
+    ...(details.length === 0 ? {} : { [DETAILS_FIELD]: details }),
+  };
+}

@@ -1,0 +1,105 @@
+/** Schemas of tools and answers, as each provider demands them. */
+import { isJsonObject } from '../../base/json-object.ts';
+import { asFieldsList, asList, type Fields } from './fields.ts';
+
+/** Fields of a JSON Schema that hold a schema, a list of them, or one by name. */
+const ONE = ['items', 'additionalProperties', 'not'];
+const MANY = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+const NAMED = ['properties', '$defs', 'definitions', 'patternProperties'];
+
+/** A schema with each schema inside of it changed, and then itself. */
+function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
+  const mapped: Record<string, unknown> = { ...schema };
+  const map = (value: unknown): unknown => (isJsonObject(value) ? mapSchema(value, change) : value);
+  for (const [key, value] of Object.entries(schema)) {
+    if (ONE.includes(key)) mapped[key] = map(value);
+    else if (MANY.includes(key) && Array.isArray(value)) mapped[key] = value.map(map);
+    else if (NAMED.includes(key) && isJsonObject(value))
+      mapped[key] = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, map(each)]));
+  }
+  return change(mapped);
+}
+
+const isObjectSchema = ({ type, properties }: Fields): boolean =>
+  type === 'object' || asList(type).includes('object') || isJsonObject(properties);
+
+function everyObject(schema: Fields, holds: (schema: Fields) => boolean): boolean {
+  let all = true;
+  mapSchema(schema, (each) => {
+    all &&= !isObjectSchema(each) || holds(each);
+    return each;
+  });
+  return all;
+}
+
+/** Whether no object of the schema may have other properties than those that it names. */
+export const isClosable = (schema: Fields): boolean =>
+  everyObject(schema, ({ additionalProperties: more }) => more === undefined || more === false);
+
+/** Whether every property is required, which a strict schema of OpenAI has to be. */
+export const isAllRequired = (schema: Fields): boolean =>
+  isClosable(schema) &&
+  everyObject(schema, ({ properties, required }) =>
+    Object.keys(isJsonObject(properties) ? properties : {}).every((name) => asList(required).includes(name)),
+  );
+
+/** The schema with `additionalProperties: false` in each object that does not name a schema for others. */
+export const closeObjects = (schema: Fields): Fields =>
+  mapSchema(schema, (each) =>
+    isObjectSchema(each) && !isJsonObject(each.additionalProperties)
+      ? { ...each, additionalProperties: false }
+      : each,
+  );
+
+/** What Anthropic's structured answers refuse. */
+const REFUSED = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+]);
+
+/** The schema as Anthropic accepts it for a strict tool or an answer: closed, and without limits of numbers and lengths. */
+export const fitAnthropicSchema = (schema: Fields): Fields =>
+  mapSchema(closeObjects(schema), (each) =>
+    Object.fromEntries(
+      Object.entries(each).filter(([key, value]) =>
+        key === 'minItems' ? Number(value) <= 1 : !REFUSED.has(key) || isJsonObject(value),
+      ),
+    ),
+  );
+
+/** The schema of a tool without arguments. */
+const NO_ARGUMENTS: Fields = { type: 'object', properties: {} };
+
+/** One object in the place of several that a schema allows or demands together; no provider accepts those for a tool. */
+function mergeObjects(schema: Fields): Fields {
+  const { anyOf, oneOf, allOf, ...rest } = schema;
+  const choices = [...asFieldsList(anyOf), ...asFieldsList(oneOf)];
+  const parts = asFieldsList(allOf);
+  if (choices.length + parts.length === 0) return schema;
+  const requiredIn = ({ required }: Fields): unknown[] => [...asList(required)];
+  const common = choices
+    .map(requiredIn)
+    .reduce<unknown[] | null>(
+      (before, names) => (before === null ? names : before.filter((name) => names.includes(name))),
+      null,
+    );
+  const required = new Set([...requiredIn(schema), ...parts.flatMap(requiredIn), ...(common ?? [])]);
+  const properties = Object.assign(
+    {},
+    ...[...choices, ...parts, schema].map((each) => (isJsonObject(each.properties) ? each.properties : {})),
+  );
+  return { ...rest, type: 'object', properties, ...(required.size === 0 ? {} : { required: [...required] }) };
+}
+
+/** The schema of a tool's arguments: one object with properties, if only none. */
+export const fitToolSchema = (schema: object | null): Fields => ({
+  ...NO_ARGUMENTS,
+  ...mergeObjects((schema ?? {}) as Fields),
+});

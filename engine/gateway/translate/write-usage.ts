@@ -1,0 +1,38 @@
+/** Writes the numbers of tokens in each protocol. They differ in what a whole contains, see `Usage`. */
+import type { Usage } from '../protocols/usage.ts';
+import { dropUnset, type Fields } from './fields.ts';
+
+export const writeChatUsage = (usage: Usage): Fields => ({
+  prompt_tokens: usage.input,
+  completion_tokens: usage.output,
+  total_tokens: usage.input + usage.output,
+  prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+  completion_tokens_details: { reasoning_tokens: usage.reasoning },
+});
+
+export const writeResponsesUsage = (usage: Usage): Fields => ({
+  input_tokens: usage.input,
+  input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+  output_tokens: usage.output,
+  output_tokens_details: { reasoning_tokens: usage.reasoning },
+  total_tokens: usage.input + usage.output,
+});
+
+/** `null` is an answer whose provider counted nothing: the protocol has no way to say so but zeros. */
+export const writeMessagesUsage = (usage: Usage | null): Fields => ({
+  input_tokens: usage === null ? 0 : Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite),
+  cache_creation_input_tokens: usage?.cacheWrite ?? 0,
+  cache_read_input_tokens: usage?.cacheRead ?? 0,
+  output_tokens: usage?.output ?? 0,
+  output_tokens_details: { thinking_tokens: usage?.reasoning ?? 0 },
+  server_tool_use: null,
+});
+
+export const writeGeminiUsage = (usage: Usage): Fields =>
+  dropUnset({
+    promptTokenCount: usage.input,
+    candidatesTokenCount: Math.max(0, usage.output - usage.reasoning),
+    totalTokenCount: usage.input + usage.output,
+    cachedContentTokenCount: usage.cacheRead || null,
+    thoughtsTokenCount: usage.reasoning || null,
+  });
