@@ -97,12 +97,28 @@ function createChatMeter(): Meter {
   };
 }
 
+/** Whether a chunk has more than the role of the one who answers. */
+function hasChatContent(event: Buffer): boolean {
+  if (IS_DONE.test(event.toString('latin1'))) return true;
+  const choices = parseEventData(event)?.choices;
+  return (Array.isArray(choices) ? choices : [])
+    .filter(isJsonObject)
+    .some(({ delta, text, finish_reason }) => {
+      const { role: _, ...said } = isJsonObject(delta) ? delta : {};
+      return [finish_reason, text, ...Object.values(said)].some(isFilled);
+    });
+}
+
+const isFilled = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== '';
+
 /** OpenAI's chat completions, which most services speak. */
 export const chat: ProtocolFace = {
   name: 'chat',
   formatStreamError: (fault) => ({ event: null, data: JSON.stringify(writeFault('chat', fault)) }),
   keepAlive: null,
   createMeter: createChatMeter,
+  hasContent: hasChatContent,
   outputLimits: ['max_completion_tokens', 'max_tokens'],
   formatAnswer: ({ model, text, usage }) => ({
     id: 'chatcmpl-svc',

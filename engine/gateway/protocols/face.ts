@@ -33,6 +33,8 @@ export interface ProtocolFace {
   /** Keeps a stream alive while its upstream thinks; null when the protocol has no event for that. */
   keepAlive: SseEvent | null;
   createMeter(): Meter;
+  /** Whether an event of a stream has a part of the answer, or its end; not what only says that the stream began. */
+  hasContent(event: Buffer): boolean;
   /** The members of a request that say how much may be answered. */
   outputLimits: readonly string[];
   formatAnswer(answer: PlainAnswer): object;

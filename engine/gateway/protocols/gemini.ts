@@ -44,12 +44,22 @@ function createGeminiMeter(): Meter {
   };
 }
 
+function hasGeminiContent(event: Buffer): boolean {
+  const data = parseEventData(event);
+  const candidates = Array.isArray(data?.candidates) ? data.candidates.filter(isJsonObject) : [];
+  const hasParts = candidates.some(
+    ({ content }) => isJsonObject(content) && Array.isArray(content.parts) && content.parts.length > 0,
+  );
+  return hasParts || saysReason(data);
+}
+
 /** Google's generateContent. */
 export const gemini: ProtocolFace = {
   name: 'gemini',
   formatStreamError: (fault) => ({ event: null, data: JSON.stringify(writeFault('gemini', fault)) }),
   keepAlive: null,
   createMeter: createGeminiMeter,
+  hasContent: hasGeminiContent,
   outputLimits: [],
   formatAnswer: (answer) => buildContent(answer),
   formatStream: (answer) => [{ event: null, data: JSON.stringify(buildContent(answer)) }],

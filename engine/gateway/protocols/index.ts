@@ -6,7 +6,7 @@ import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 
 export { isUsageOnly } from './chat.ts';
-export type { Meter, ProtocolFace } from './face.ts';
+export { type Meter, type ProtocolFace, parseEventData } from './face.ts';
 export { type Fault, writeFault } from './fault.ts';
 
 export const FACES: Readonly<Record<Protocol, ProtocolFace>> = { chat, responses, messages, gemini };

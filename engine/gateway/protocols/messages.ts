@@ -34,6 +34,16 @@ function createMessagesMeter(): Meter {
   };
 }
 
+const IS_BEGINNING: readonly unknown[] = ['message_start', 'ping', 'error'];
+
+function hasMessagesContent(event: Buffer): boolean {
+  const data = parseEventData(event);
+  if (data === null || IS_BEGINNING.includes(data.type)) return false;
+  const block = isJsonObject(data.content_block) ? data.content_block : {};
+  // A block of text begins empty.
+  return data.type !== 'content_block_start' || (block.text !== '' && block.thinking !== '');
+}
+
 /** Anthropic's messages, the protocol of claude. */
 export const messages: ProtocolFace = {
   name: 'messages',
@@ -41,6 +51,7 @@ export const messages: ProtocolFace = {
   // Its clients count a comment as silence.
   keepAlive: { event: 'ping', data: '{"type":"ping"}' },
   createMeter: createMessagesMeter,
+  hasContent: hasMessagesContent,
   outputLimits: ['max_tokens'],
   formatAnswer: (answer) => ({
     ...buildMessage(answer),

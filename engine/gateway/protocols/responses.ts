@@ -32,6 +32,14 @@ function createResponsesMeter(): Meter {
   };
 }
 
+const IS_BEGINNING =
+  /^(?:response\.(?:created|queued|in_progress|failed|output_item\.added|content_part\.added|reasoning_summary_part\.added)|error|keepalive|ping)$/;
+
+function hasResponsesContent(event: Buffer): boolean {
+  const data = parseEventData(event);
+  return data !== null && !IS_BEGINNING.test(String(data.type));
+}
+
 /** OpenAI's responses, the only protocol that codex speaks. */
 export const responses: ProtocolFace = {
   name: 'responses',
@@ -41,6 +49,7 @@ export const responses: ProtocolFace = {
   }),
   keepAlive: null,
   createMeter: createResponsesMeter,
+  hasContent: hasResponsesContent,
   outputLimits: ['max_output_tokens'],
   formatAnswer: (answer) => buildResponse(answer, 'completed'),
   formatStream(answer) {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { SseEvent } from '../protocol.ts';
-import { FACES, isUsageOnly, type Meter } from '../protocols/index.ts';
+import { FACES, isUsageOnly, type Meter, parseEventData } from '../protocols/index.ts';
 import type { TokenUsage } from '../tokens.ts';
 import { readFault, type Translation } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
@@ -50,6 +50,8 @@ export interface AttemptTools {
 
 const PROGRESS_MS = 250;
 const MOST_ERROR_BYTES = 1024 * 1024;
+/** How much of a stream's start is held back; the first event of some repeats the request's instructions. */
+const MOST_HELD_BYTES = 256 * 1024;
 
 /** Some servers do not say that they stream; what turns out to be none is a stream that was cut. */
 const MAY_BE_EVENTS = /^(?:text\/event-stream|text\/plain|application\/octet-stream|$)/;
@@ -95,6 +97,10 @@ export function tryUpstream(
     let size = 0;
     let pinging: NodeJS.Timeout | null = null;
     let slow: NodeJS.Timeout | null = null;
+    /** The start of the stream, held back until it has content; null once the client has it. */
+    let held: (Buffer | SseEvent)[] | null = [];
+    let heldBytes = 0;
+    let holding: NodeJS.Timeout | null = null;
     /** It is over as soon as the client has taken what is left. */
     let exchange: Exchange | null = null;
 
@@ -103,6 +109,7 @@ export function tryUpstream(
       isOver = true;
       if (pinging !== null) clearInterval(pinging);
       if (slow !== null) clearTimeout(slow);
+      if (holding !== null) clearTimeout(holding);
       call.client.onGone = null;
       tools.held.give(size);
       response.off('drain', onDrain);
@@ -139,6 +146,7 @@ export function tryUpstream(
         isFault: true,
         mayRepeat: false,
         retryAfterMs: null,
+        said: '',
         ...more,
       });
     };
@@ -189,17 +197,43 @@ export function tryUpstream(
       else write(pieces.join(''));
     }
 
+    /** Gives the client what was held back. */
+    function release(): void {
+      const out = held ?? [];
+      held = null;
+      send(out);
+    }
+
     function passEvents(found: readonly Buffer[]): void {
       const out: (Buffer | SseEvent)[] = [];
       for (const event of found) {
         events += 1;
         meter.readEvent(event);
+        if (held !== null) {
+          // Nobody has seen any of it: as good as an error before the stream.
+          if (meter.hasFailed()) {
+            endFailedStart(event);
+            return;
+          }
+          heldBytes += event.length;
+          if (FACES[protocol].hasContent(event) || heldBytes > MOST_HELD_BYTES) release();
+        }
         if (translated !== null) {
           const parsed = parseEvent(event);
           if (parsed !== null) out.push(...translated.push(parsed));
         } else if (!stripsUsage || !isUsageOnly(event)) out.push(event);
       }
-      send(out);
+      if (held === null) send(out);
+      else {
+        held.push(...out);
+        holding ??= setTimeout(release, tools.keepAliveMs);
+      }
+    }
+
+    function endFailedStart(event: Buffer): void {
+      const parsed = parseEventData(event) ?? {};
+      status = readFault(null, parsed).status;
+      endError(Buffer.from(JSON.stringify(parsed)));
     }
 
     function tellProgress(): void {
@@ -218,6 +252,7 @@ export function tryUpstream(
       const { keepAlive } = face;
       if (!isEventStream || keepAlive === null) return;
       pinging = setInterval(() => {
+        release();
         send([keepAlive]);
       }, tools.keepAliveMs);
     }
@@ -251,6 +286,7 @@ export function tryUpstream(
           `the answer of ${provider.name} could not be translated: ${(error as Error).message}`,
         );
       }
+      if (isOver) return;
       if (splitter.pending() > tools.mostBytes) return endBadly(`an event of ${provider.name} is too large`);
       tellProgress();
     }
@@ -282,6 +318,7 @@ export function tryUpstream(
     function endStream() {
       if (!meter.isComplete() && !meter.hasFailed())
         return endBadly(`${provider.name} ended its answer before the end`);
+      release();
       try {
         send(translated?.end() ?? []);
       } catch {

@@ -50,6 +50,8 @@ export interface Forwarded {
 /** What is asked of an upstream, and what has to be undone in its answer. */
 interface Prepared {
   request: Omit<UpstreamRequest, 'limits'>;
+  /** The client did not ask for the usage of a stream: svc does. */
+  asksForUsage: boolean;
   stripsUsage: boolean;
   translator: Translation | null;
 }
@@ -69,6 +71,8 @@ export async function forwardCall(
   let last: Extract<Attempted, { kind: 'failed' }> | null = null;
   let queue = [...candidates];
   let wasted = 0;
+  /** This attempt repeats the one before, without the wish to be told of usage. */
+  let isWithoutUsage = false;
   for (let tries = 0; tries < limits.attempts && queue.length > 0; tries += 1) {
     const [candidate, ...rest] = queue as [Candidate, ...Candidate[]];
     queue = rest;
@@ -77,7 +81,10 @@ export async function forwardCall(
     row.model = model;
     let prepared: Prepared;
     try {
-      prepared = prepareRequest(call, candidate, findLimits(routing, provider, model));
+      prepared = prepareRequest(call, candidate, {
+        limits: findLimits(routing, provider, model),
+        mayAskForUsage: !isWithoutUsage && !routing.healthOf(provider.name).refusesUsageOption,
+      });
     } catch (error) {
       sendFailure(response, face, { status: 400, ...describeRefusal(error) });
       return { status: 400, outcome: 'failed' };
@@ -120,11 +127,18 @@ export async function forwardCall(
       setUsage(row, { ...seen, input: seen.input + wasted }, !isExact || wasted > 0);
       row.bytes_out = bytes;
       row.first_byte_ms = firstByteAt === null ? null : firstByteAt - call.startedAt;
+      if (isWithoutUsage && outcome === 'ok') routing.healthOf(provider.name).refusesUsageOption = true;
       if (outcome === 'ok') routing.recordSuccess(provider.name);
       else if (fault !== null) routing.recordFault(provider.name, fault);
       closeWhenStuck(call, limits.slowClientMs);
       return { status, outcome, type: attempted.type };
     }
+    if (!isWithoutUsage && prepared.asksForUsage && mayRefuseUsageOption(attempted)) {
+      isWithoutUsage = true;
+      queue = [candidate, ...queue];
+      continue;
+    }
+    isWithoutUsage = false;
     last = attempted;
     if (attempted.isFault)
       routing.recordFault(provider.name, attempted.failure.message, attempted.retryAfterMs);
@@ -144,6 +158,12 @@ export async function forwardCall(
   setUsage(row, { ...NO_USAGE, input: wasted }, wasted > 0);
   if (call.client.isGone) return { status: 499, outcome: 'client_gone' };
   return relayFailure(call, last);
+}
+
+/** Whether the option that svc adds may be why a request was refused: the error names it, or does not say what is wrong. */
+function mayRefuseUsageOption({ failure, said }: Extract<Attempted, { kind: 'failed' }>): boolean {
+  if (failure.status === 422) return true;
+  return failure.status === 400 && /stream_options|include_usage/.test(said);
 }
 
 function describeRefusal(error: unknown): { code: string; message: string } {
@@ -237,7 +257,11 @@ function limitOutput({ context, output }: ModelLimits, prompt: number): number |
   return room === null || output === null ? (room ?? output) : Math.min(room, output);
 }
 
-function prepareRequest(call: Call, { provider, model, protocol }: Candidate, limits: ModelLimits): Prepared {
+function prepareRequest(
+  call: Call,
+  { provider, model, protocol }: Candidate,
+  { limits, mayAskForUsage }: { limits: ModelLimits; mayAskForUsage: boolean },
+): Prepared {
   const { route } = call;
   const isSame = route.protocol === protocol;
   const path = pathFor(protocol, call, model, provider.baseUrl);
@@ -250,8 +274,9 @@ function prepareRequest(call: Call, { provider, model, protocol }: Candidate, li
       };
   const headers = { ...sent, 'accept-encoding': 'identity', ...keyHeaders(protocol, provider.key) };
   if (isSame) {
-    const { body, stripsUsage } = editBody(call, model);
-    return { request: { method: 'POST', path, headers, body }, stripsUsage, translator: null };
+    const { body, asksForUsage } = editBody(call, model, mayAskForUsage);
+    const request = { method: 'POST', path, headers, body } as const;
+    return { request, asksForUsage, stripsUsage: asksForUsage, translator: null };
   }
   if (route.kind !== 'generate') throw new Error(`${provider.name} does not speak the protocol of this call`);
   const translator = createTranslation(route.protocol, protocol);
@@ -260,8 +285,14 @@ function prepareRequest(call: Call, { provider, model, protocol }: Candidate, li
   // Gemini says in the path that the answer is a stream.
   const from = route.protocol === 'gemini' ? { ...asked, stream: call.isStream } : asked;
   const mostOutput = limitOutput(limits, call.promptTokens);
-  const body = texts.write(translator.request(from, model, mostOutput));
-  return { request: { method: 'POST', path, headers, body }, stripsUsage: false, translator };
+  const { stream_options: wish, ...rest }: { stream_options?: unknown } = translator.request(
+    from,
+    model,
+    mostOutput,
+  );
+  const asksForUsage = wish !== undefined && mayAskForUsage;
+  const body = texts.write(asksForUsage ? { ...rest, stream_options: wish } : rest);
+  return { request: { method: 'POST', path, headers, body }, asksForUsage, stripsUsage: false, translator };
 }
 
 function keyHeaders(protocol: Protocol, key: string | null): Record<string, string> {
@@ -274,16 +305,21 @@ function keyHeaders(protocol: Protocol, key: string | null): Record<string, stri
  * The body with the model that this upstream has, the wish to be told of usage, and without the reasoning of other providers;
  * every other byte as it came.
  */
-function editBody(call: Call, model: string): { body: Buffer; stripsUsage: boolean } {
+function editBody(
+  call: Call,
+  model: string,
+  mayAskForUsage: boolean,
+): { body: Buffer; asksForUsage: boolean } {
   const { body, members, route } = call;
   const edits: JsonEdit[] = [];
   if (route.protocol !== 'gemini' && model !== call.asked) edits.push(...nameModel(call, model));
-  const wantsUsage = route.protocol === 'chat' && route.kind === 'generate' && call.isStream;
+  const wantsUsage =
+    mayAskForUsage && route.protocol === 'chat' && route.kind === 'generate' && call.isStream;
   const injected = wantsUsage ? askForUsage(body, members) : null;
   if (injected !== null) edits.push(injected);
   if (body.includes(SEAL_MARK)) edits.push(...dropSeals(call, model));
   edits.sort((one, other) => one.start - other.start);
-  return { body: edits.length === 0 ? body : replaceBytes(body, edits), stripsUsage: injected !== null };
+  return { body: edits.length === 0 ? body : replaceBytes(body, edits), asksForUsage: injected !== null };
 }
 
 function nameModel({ body, members }: Call, model: string): JsonEdit[] {

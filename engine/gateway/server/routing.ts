@@ -14,6 +14,8 @@ export interface Health {
   coolUntil: number;
   lastFailure: { at: number; what: string } | null;
   lastSuccessAt: number | null;
+  /** It refuses `stream_options`, by which others are asked for the usage of a stream. */
+  refusesUsageOption: boolean;
   /** What its list of models has; null while it is not known. */
   models: readonly ListedModel[] | null;
 }
@@ -61,6 +63,12 @@ const readChoice = (asked: string): string | undefined => {
   return whole === undefined ? undefined : choice;
 };
 
+/** What is spoken to a provider. Chat completions of OpenAI refuse tools with an effort for newer models; responses take both. */
+function chooseProtocol({ protocols }: Provider, asked: Protocol): Protocol {
+  const other = protocols.includes('responses') ? 'responses' : (protocols[0] ?? 'chat');
+  return protocols.includes(asked) ? asked : other;
+}
+
 const byOrder = (one: Provider, other: Provider): number =>
   TIERS.indexOf(one.tier) - TIERS.indexOf(other.tier) || one.priority - other.priority;
 
@@ -77,6 +85,7 @@ export function createRouting(now: () => number): Routing {
       coolUntil: 0,
       lastFailure: null,
       lastSuccessAt: null,
+      refusesUsageOption: false,
       models: null,
     };
     health.set(name, fresh);
@@ -148,8 +157,7 @@ export function createRouting(now: () => number): Routing {
   return {
     findCandidates(protocol, asked) {
       const found = choose(asked).map(({ provider, model }): Candidate => {
-        const spoken = provider.protocols.includes(protocol) ? protocol : (provider.protocols[0] ?? 'chat');
-        return { provider, model, protocol: spoken };
+        return { provider, model, protocol: chooseProtocol(provider, protocol) };
       });
       const at = now();
       const isCool = ({ provider }: Candidate): boolean => healthOf(provider.name).coolUntil > at;

@@ -7,6 +7,7 @@ import type { Provider } from '../settings.ts';
 import { readFault, type Translation } from '../translate/index.ts';
 import type { CallFailure } from './answer.ts';
 import { buildClientHeaders } from './credentials.ts';
+import { findProviderTrouble } from './provider-trouble.ts';
 import type { UpstreamHeaders } from './upstream.ts';
 
 /** What follows from an answer that did not come about. */
@@ -21,9 +22,12 @@ export interface FailureFacts {
   /** The same provider may answer the next time. */
   mayRepeat: boolean;
   retryAfterMs: number | null;
+  /** The upstream's own words, for a look at what they name; '' for none. */
+  said: string;
 }
 
 const LONGEST_QUOTE = 500;
+const LONGEST_LOOK = 16 * 1024;
 
 /** Another provider may answer: it has another account, and other models. */
 const mayDependOnProvider = (status: number): boolean =>
@@ -69,16 +73,19 @@ export function describeUpstreamError({
     ];
   }
   const secret = findSecret(provider);
+  const parsed = parseAnswer(body);
+  const trouble = findProviderTrouble(parsed, readFault(status, parsed));
   const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
   const facts = {
-    asksOthers: mayDependOnProvider(status),
-    isFault: isProviderStatus(status) || (isAccountStatus(status) && !takesClientKey),
+    asksOthers: mayDependOnProvider(status) || trouble !== null,
+    isFault:
+      isProviderStatus(status) || ((isAccountStatus(status) || trouble === 'account') && !takesClientKey),
     headers: { ...pickErrorHeaders(buildClientHeaders(headers, secret)), ...marks },
     // Who names a time is not asked before it: the client is told.
     mayRepeat: status >= 500 && status !== 529 && retryAfterMs === null,
     retryAfterMs,
+    said: body.toString('utf8', 0, LONGEST_LOOK),
   };
-  const parsed = parseAnswer(body);
   if (status === 401 && key !== null)
     return [
       { status, code: 'upstream_auth', message: `${name} refuses the key that the gateway has for it` },
