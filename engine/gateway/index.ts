@@ -12,6 +12,7 @@ import { createKeys, type Keys } from './keys/index.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
+export { isProtectedTool, readsStoredText } from './live-zone/protected-tools.ts';
 export {
   createForwardedReader,
   type ForwardedReader,

@@ -20,6 +20,7 @@ describe('what the gateway has left out of requests', () => {
     const hash = createHash('sha256').update(whole).digest('hex');
     forwarded.add({
       conversation: 's-1',
+      call: '0 c1',
       holder,
       session: 's-1',
       hash,
@@ -62,10 +63,30 @@ describe('what the gateway has left out of requests', () => {
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'expired' });
   });
 
+  test('is kept again when a conversation goes on with it after it had expired', async () => {
+    const whole = 'sixth text\n';
+    const id = forward(whole);
+    rig.clock.advance(rig.settings.idleMs + 1);
+    forwarded.sweep(rig.settings.idleMs);
+    await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });
+    const hash = createHash('sha256').update(whole).digest('hex');
+    forwarded.touch('s-1', [{ call: '0 c1', hash, readWhole: () => whole }], 't-1');
+    assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
+  });
+
+  test('is forgotten after seven days, also by a gateway that has it in memory', () => {
+    const hash = createHash('sha256').update('seventh text\n').digest('hex');
+    forward('seventh text\n');
+    assert.equal(forwarded.findKnown('s-1').tokens.get(hash)?.get('0 c1'), '"less"');
+    rig.clock.advance(7 * 86_400_000 + 1);
+    forwarded.sweep(rig.settings.idleMs);
+    assert.equal(forwarded.findKnown('s-1').tokens.get(hash), undefined);
+  });
+
   test('is counted among the savings of its session', async () => {
     const { total, savings } = await rig.person('context.stats', { session: 's-1' });
     const found = savings.find(({ tool }) => tool === 'gateway');
-    assert.deepEqual([found?.calls, found?.bytes_out], [4, 24]);
+    assert.deepEqual([found?.calls, found?.bytes_out], [6, 36]);
     assert.ok(total.bytes_in >= (found?.bytes_in ?? Number.NaN));
     const { savings: others } = await rig.person('context.stats', { session: 's-3' });
     assert.ok(others.every(({ tool }) => tool !== 'gateway'));
