@@ -132,10 +132,7 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
         if (hash === undefined) continue;
         const place = { call: nameCall(output, hash), hash };
         const token = known.get(hash)?.get(place.call);
-        if (
-          (token === undefined && (anew === null || at < live)) ||
-          staysWhole(output, messages.slice(0, at))
-        )
+        if ((token === undefined && (anew === null || at < live)) || staysWhole(output, messages, at))
           continue;
         if (token !== undefined) {
           edits.push({ start: output.start, end: output.end, bytes: token });
@@ -157,8 +154,8 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return `${before} ${callId ?? ''}`;
     }
 
-    function staysWhole(output: ToolOutput, before: readonly Range[]): boolean {
-      const calls = findToolCalls(body, before, output);
+    function staysWhole(output: ToolOutput, all: readonly Range[], at: number): boolean {
+      const calls = findToolCalls(body, all, at, output);
       const names = [...calls.map(({ name }) => name), ...(output.name === null ? [] : [output.name])];
       const isKept = (name: string): boolean =>
         settings === null ? isOwnTool(name) : isProtectedTool(name, settings.protectedTools);

@@ -33,6 +33,8 @@ const CODING_TOOLS: readonly string[] = [
   'write_file',
 ];
 
+const OWN_TOOL = new RegExp(`(?:^|_)(?:svc(?:_|$)|(?:${MANIFEST.join('|')})$)`);
+
 /** What stands between two words of a command in JSON, also as a list, within quotes and over several lines. */
 const BETWEEN_WORDS = /\\+[nrt]|[\s'",\\]+/g;
 /** `svc context get` with options, `context_retrieve` as an argument of another tool, and the id of a stored text. */
@@ -46,25 +48,21 @@ const READS_STORED = [
 export function isProtectedTool(tool: string, named: readonly string[]): boolean {
   const words = splitWords(tool);
   const list = named.length === 0 ? CODING_TOOLS : named.map(splitWords);
-  return list.includes(words) || isOwnTool(tool);
+  return list.includes(words) || OWN_TOOL.test(words);
 }
 
 /** Whether a tool is svc's own, whatever a client puts before its name. */
-export function isOwnTool(tool: string): boolean {
-  const words = splitWords(tool);
-  return /(?:^|_)svc(?:_|$)/.test(words) || MANIFEST.some((own) => endsWithWords(words, own));
-}
+export const isOwnTool = (tool: string): boolean => OWN_TOOL.test(splitWords(tool));
 
 /** Whether a tool gives a stored text back. */
-export const isRetrieval = (tool: string): boolean => endsWithWords(splitWords(tool), 'context_retrieve');
+export const isRetrieval = (tool: string): boolean => /(?:^|_)context_retrieve$/.test(splitWords(tool));
 
 /** Whether a call, as JSON, asks for a stored text: nobody may shorten that again. */
 export function readsStoredText(call: string): boolean {
+  if (!/context|c-[0-9a-f]{10}/i.test(call)) return false;
   const words = call.replace(BETWEEN_WORDS, ' ');
   return READS_STORED.some((pattern) => pattern.test(words));
 }
-
-const endsWithWords = (words: string, end: string): boolean => words === end || words.endsWith(`_${end}`);
 
 const splitWords = (name: string): string =>
   name

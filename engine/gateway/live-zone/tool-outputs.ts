@@ -65,28 +65,39 @@ export interface ToolCall {
 }
 
 /**
- * Finds the call that an output answers in the messages before it: by its id, or, where no id tells, those of the last turn
+ * Finds the call that an output of the message at an index answers: by its id, or, where no id tells, those of the last turn
  * with its name. Several where they cannot be told apart; none where no message says it.
  */
 export function findToolCalls(
   body: Buffer,
-  before: readonly Range[],
+  messages: readonly Range[],
+  at: number,
   { callId, name }: Pick<ToolOutput, 'callId' | 'name'>,
 ): ToolCall[] {
-  const backwards = before.toReversed();
+  const findLast = (
+    mayHold: (message: Range) => boolean,
+    isWanted: (call: ToolCall & { id: unknown }) => boolean,
+  ): ToolCall[] => {
+    for (let index = at - 1; index >= 0; index -= 1) {
+      const message = messages[index] as Range;
+      const calls = mayHold(message) ? listCalls(readJsonValue(body, message)).filter(isWanted) : [];
+      if (calls.length > 0) return calls;
+    }
+    return [];
+  };
   const named = callId === null ? null : Buffer.from(JSON.stringify(callId));
-  for (const message of named === null ? [] : backwards) {
-    if (!body.subarray(message.start, message.end).includes(named as Buffer)) continue;
-    const calls = listCalls(readJsonValue(body, message)).filter((call) => call.id === callId);
-    if (calls.length > 0) return calls;
-  }
-  if (name === null) return [];
-  for (const message of backwards) {
-    if (!isModelMessage(body, message)) continue;
-    const calls = listCalls(readJsonValue(body, message)).filter((call) => call.name === name);
-    if (calls.length > 0) return calls;
-  }
-  return [];
+  const called =
+    named === null
+      ? []
+      : findLast(
+          ({ start, end }) => body.subarray(start, end).includes(named),
+          ({ id }) => id === callId,
+        );
+  if (called.length > 0 || name === null) return called;
+  return findLast(
+    (message) => isModelMessage(body, message),
+    (call) => call.name === name,
+  );
 }
 
 /** A call is an object with a name and an input, or with both in its function. */

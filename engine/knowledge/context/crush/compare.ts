@@ -27,14 +27,15 @@ const MOST_ODD = 8;
  */
 export function compareItems(items: readonly Item[]): Comparison {
   const odd = new Set<Item>();
-  for (const at of listVarying(items)) {
+  const differing = listVarying(items);
+  for (const at of differing) {
     for (const item of findRare(items, at, countValues(items, at))) odd.add(item);
     if (isNumeric(items, at)) for (const item of findFar(items, at)) odd.add(item);
   }
   const others = odd.size === 0 ? items : items.filter((item) => !odd.has(item));
   const example = others[0];
   if (example === undefined) return { odd, values: '' };
-  const varying = listVarying(others).filter(
+  const varying = (odd.size === 0 ? differing : listVarying(others)).filter(
     (at) => !isThread(example, at) && others.some(({ tokens }) => !isMachineId(tokens[at] as string)),
   );
   const durations = varying.filter((at) => isDuration(example, at));

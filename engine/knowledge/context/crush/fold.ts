@@ -48,8 +48,12 @@ const MOST_TOKENS = 240;
 export type FoldMode = 'all' | 'logs' | 'traces';
 
 /** Finds what repeats in the lines that no recogniser marked. */
-export function findFolds(text: CleanedLines, marks: Marks, mode: FoldMode): Fold[] {
-  const { bodies } = text;
+export function findFolds(
+  { bodies }: CleanedLines,
+  marks: Marks,
+  logged: Uint8Array,
+  mode: FoldMode,
+): Fold[] {
   const shape = createShaper();
   const taken = new Uint8Array(bodies.length);
   for (let at = 0; at < bodies.length; at += 1) {
@@ -57,7 +61,7 @@ export function findFolds(text: CleanedLines, marks: Marks, mode: FoldMode): Fol
     if (marks[at] !== null || body === '' || body.length > LONGEST_LINE) taken[at] = 1;
   }
   const folds = foldUnits(bodies, taken, shape, mode);
-  if (mode !== 'traces') foldLines(text, taken, shape, mode, folds);
+  if (mode !== 'traces') foldLines(bodies, logged, taken, shape, mode, folds);
   foldSteps(bodies, taken, shape, folds);
   foldRuns(bodies, taken, mode, folds);
   return folds;
@@ -164,7 +168,8 @@ const toItem = (at: number, { tokens, masked }: Pick<Shape, 'tokens' | 'masked'>
 
 /** Lines of a log that say the same but for times, durations and numbers, or also for one word. */
 function foldLines(
-  { lines, bodies }: CleanedLines,
+  bodies: readonly string[],
+  logged: Uint8Array,
   taken: Uint8Array,
   shape: Shaper,
   mode: FoldMode,
@@ -173,8 +178,8 @@ function foldLines(
   const groups = new Map<string, Item[]>();
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as string;
-    if (taken[at] === 1 || SPEAKS_FOR_ITSELF.test(body) || FRAME.test(body)) continue;
-    if (mode === 'all' || isLogLine(body) || isLogLine(lines[at] as string)) addLine(groups, at, shape(body));
+    if (taken[at] === 1 || (mode !== 'all' && logged[at] !== 1)) continue;
+    if (!SPEAKS_FOR_ITSELF.test(body) && !FRAME.test(body)) addLine(groups, at, shape(body));
   }
   const rest: Item[][] = [];
   for (const items of groups.values()) {
@@ -289,14 +294,18 @@ function foldGroup(items: Item[], taken: Uint8Array, folds: Fold[]): void {
   for (const { start } of items) taken[start] = 1;
 }
 
-/** How much of a text is a log: lines that begin with a time or a level. */
-export const shareOfLogLines = ({ lines, bodies }: CleanedLines): number => {
+/** Which lines a log has written, and how much of the text they are. */
+export function findLogLines({ lines, bodies }: CleanedLines): { logged: Uint8Array; share: number } {
+  const logged = new Uint8Array(bodies.length);
   let filled = 0;
-  let logged = 0;
-  for (const [at, body] of bodies.entries()) {
+  let count = 0;
+  for (let at = 0; at < bodies.length; at += 1) {
+    const body = bodies[at] as string;
     if (body === '') continue;
     filled += 1;
-    if (isLogLine(body) || isLogLine(lines[at] as string)) logged += 1;
+    if (!isLogLine(body) && (body === lines[at] || !isLogLine(lines[at] as string))) continue;
+    logged[at] = 1;
+    count += 1;
   }
-  return logged / Math.max(1, filled);
-};
+  return { logged, share: count / Math.max(1, filled) };
+}

@@ -1,7 +1,7 @@
 import { cleanTerminalText, needsCleaning } from './clean.ts';
 import { createOutlierTest, type Item } from './compare.ts';
 import { findContent } from './content.ts';
-import { type Fold, findFolds, shareOfLogLines } from './fold.ts';
+import { type Fold, findFolds, findLogLines } from './fold.ts';
 import { isJson } from './json.ts';
 import { RECOGNISERS } from './kinds/index.ts';
 import { type CleanedLines, readBodies } from './lines.ts';
@@ -121,10 +121,10 @@ function crushLines(
   const marks: Marks = new Array(lines.length).fill(null);
   const kinds = new Map<string, number>();
   for (const recogniser of applied) if (!recogniser.isLate) markLines(recogniser, text, marks, kinds);
-  const logShare = shareOfLogLines(text);
+  const { logged, share: logShare } = findLogLines(text);
   const isLog = logShare > 0.3 || applied.some(({ isLate }) => isLate !== true);
   const mode = isForced ? 'all' : isLog ? 'logs' : 'traces';
-  const repeats = findFolds(text, marks, mode);
+  const repeats = findFolds(text, marks, logged, mode);
   const folded = listDropped(repeats, lines.length);
   for (const recogniser of applied) if (recogniser.isLate) markLines(recogniser, text, marks, kinds);
   for (const at of folded.keys()) if (folded[at] === 1) marks[at] = null;
