@@ -24,7 +24,8 @@ const crushText = defineCommand({
       type: 'string',
       value: 'KIND',
       choices: KINDS,
-      about: 'take it for this instead of looking: log folds whatever repeats, text leaves it as it is',
+      about:
+        'take it for this instead of looking: log folds whatever repeats, json and text leave it as it is',
     },
     whole: {
       type: 'string',

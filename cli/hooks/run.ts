@@ -13,6 +13,9 @@ const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 /** More than a patch by hand has; the engine takes no more. */
 const MAX_PATHS = 1000;
 
+/** Characters of what a tool was called with; the engine takes no more. */
+const MOST_CALL = 65_536;
+
 const EVENTS: readonly string[] = [
   'pre-write',
   'post-tool',
@@ -58,7 +61,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   // The engine finds out who calls while the agent's words are read.
   const opening = openForOneCall({ cwd: process.cwd(), env: process.env });
   opening.catch(() => undefined);
-  const { tool, cwd, paths, writes, sent, planned } = readCall(await readInput(), process.cwd());
+  const { tool, cwd, paths, writes, sent, planned, given } = readCall(await readInput(), process.cwd());
   const concerned = event === 'pre-write' && !writes ? [] : paths.slice(0, MAX_PATHS);
   if (carry === undefined && concerned.length === 0) return null;
   const engine = await opening;
@@ -77,7 +80,7 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
   const { deny, context } = look;
   if (deny !== null && event === 'pre-write') return shape.deny([deny, ...context].join('\n\n'));
   if (carry === undefined) return null;
-  const shorter = output === null || !look.wants_output ? null : await shortenOutput(engine, output);
+  const shorter = output === null || !look.wants_output ? null : await shortenOutput(engine, output, given);
   if (shorter?.note) context.push(shorter.note);
   const said = context.length === 0 ? null : carry(context.join('\n\n'), sent);
   if (output === null || shorter === null || shorter.text === null) return said;
@@ -88,12 +91,14 @@ async function answerHook(words: readonly string[]): Promise<object | string | n
 async function shortenOutput(
   engine: { send(operation: string, input: object): Promise<unknown> },
   { text, exitCode, isReplaceable }: ToolOutput,
+  given: unknown,
 ): Promise<Shortened | null> {
   try {
     return (await engine.send('context.shorten', {
       text,
       is_replaceable: isReplaceable,
       ...(exitCode === null ? {} : { exit_code: exitCode }),
+      tool_call: (JSON.stringify(given) ?? '').slice(0, MOST_CALL),
     })) as Shortened;
   } catch {
     return null;

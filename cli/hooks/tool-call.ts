@@ -10,6 +10,8 @@ export interface ToolCall {
   paths: string[];
   /** Whether it is one that changes them. */
   writes: boolean;
+  /** What the tool was called with. */
+  given: unknown;
   /** All that the agent has sent. */
   sent: Fields;
   /** What it is about to make of them, as far as it says so. */
@@ -49,6 +51,7 @@ export function readCall(text: string, here: string): ToolCall {
       tool === null ||
       (WRITES.test(splitToolName(tool)) && asFields(inner)?.command !== 'view') ||
       appliesPatch(inner),
+    given,
     sent,
     planned: planWrites(inner)
       .filter(({ path }) => isName(path))

@@ -15,6 +15,7 @@ import { formatDay, startOfDay } from './named-sums.ts';
 import { createGatewayProcess, type GatewayProcess } from './process.ts';
 
 export { listProviderVariables } from './build-settings.ts';
+export { isProtectedTool, readsStoredText } from './live-zone/protected-tools.ts';
 export {
   createForwardedReader,
   type ForwardedReader,

@@ -21,14 +21,18 @@ export function parseJsonBody(body: Buffer): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    throw bodyInvalidError(
-      'the body is not JSON',
-      text === '' ? 'send {} where nothing is to be said' : undefined,
-    );
+    throw bodyInvalidError('the body is not JSON', explainNotJson(text));
   }
   if (!isJsonObject(value)) throw fieldsInvalidError([{ field: '(body)', problem: 'must be an object' }]);
   checkWholeText(value);
   return value;
+}
+
+/** Says how to send JSON instead of nothing, and of a form, as many programs send it unless they are told otherwise. */
+function explainNotJson(text: string): string | undefined {
+  if (text === '') return 'send {} where nothing is to be said';
+  const isForm = /^[\w.~%+*[\]-]{1,100}=/.test(text);
+  return isForm ? 'it is a form: set the content type to application/json' : undefined;
 }
 
 /**
@@ -50,7 +54,11 @@ export function parseFormBody(body: Buffer): Map<string, string> {
   const text = decodeUtf8(body);
   const fields = new Map<string, string>();
   // URLSearchParams accepts anything, and a JSON body would become one odd field name.
-  if (/^\s*[[{]/.test(text)) throw bodyInvalidError('the body is not form-encoded');
+  if (/^\s*[[{]/.test(text))
+    throw bodyInvalidError(
+      'the body is not form-encoded',
+      'it is JSON: set the content type to application/x-www-form-urlencoded',
+    );
   try {
     for (const pair of text.split('&')) {
       if (pair === '') continue;

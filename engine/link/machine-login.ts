@@ -55,14 +55,19 @@ export function checkServerUrl(text: string): URL {
 interface Answer {
   status: number;
   body: Record<string, unknown>;
+  /** What the server or a proxy before it asks to wait; null where it does not say. */
+  retryAfterMs: number | null;
 }
+
+/** Whether a server, or a proxy before it, answers for now only; whatever its body says. */
+const isBusy = ({ status }: Answer): boolean => status === 408 || status === 429 || status >= 500;
 
 /** One request. Throws `server_unreachable`. */
 async function askServer(
   url: URL,
   { form, token, signal }: { form?: Record<string, string>; token?: string; signal?: AbortSignal },
 ): Promise<Answer> {
-  const { status, text } = await sendToServer(
+  const { status, text, retryAfterMs } = await sendToServer(
     url,
     {
       headers: {
@@ -78,6 +83,7 @@ async function askServer(
   return {
     status,
     body: typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {},
+    retryAfterMs,
   };
 }
 
@@ -108,6 +114,11 @@ const tokenAnswer = z.looseObject({
 const notOurs = (server: URL): SvcError =>
   new SvcError('server_unreachable', `${server.origin} does not answer as a server of svc does`);
 
+const busyError = (server: URL, { status }: Answer): SvcError =>
+  new SvcError('server_unreachable', `${server.origin} answered with status ${status}`, {
+    hint: `wait a moment, then svc login ${server.origin} starts anew`,
+  });
+
 /**
  * Logs this machine in: tells `show` what a person has to do, and waits until it was done. Throws `login_refused`,
  * `server_unreachable`, `conflict` where it was logged in meanwhile, `storage_failed` where a login cannot be kept.
@@ -128,7 +139,8 @@ export async function logIn(
     },
   });
   const started = deviceAnswer.safeParse(asked.body);
-  if (asked.status !== 200 || !started.success) throw refusedError(server, asked) ?? notOurs(server);
+  if (asked.status !== 200 || !started.success)
+    throw refusedError(server, asked) ?? (isBusy(asked) ? busyError(server, asked) : notOurs(server));
   const { user_code, verification_uri, verification_uri_complete, expires_in } = started.data;
   show({
     url: verification_uri,
@@ -147,24 +159,29 @@ async function pollForToken(
 ): Promise<z.output<typeof tokenAnswer>> {
   const endsAt = performance.now() + expires_in * 1000;
   let intervalS = Math.max(SHORTEST_INTERVAL_S, interval);
+  let askedPauseMs = 0;
   for (let failures = 0; ; ) {
-    const pause = failures > 0 ? backoffMs(failures, RETRY) : intervalS * 1000 * POLL_FACTOR;
+    const usualPause = failures > 0 ? backoffMs(failures, RETRY) : intervalS * 1000 * POLL_FACTOR;
+    const pause = Math.max(usualPause, askedPauseMs);
     const left = endsAt - performance.now();
     const isLast = left <= pause;
     await delay(Math.max(0, Math.min(pause, left)), undefined, { signal });
+    askedPauseMs = 0;
     let answer: Answer;
     try {
       answer = await askServer(new URL('/oauth/token', server), {
         signal,
         form: { client_id: CLIENT_ID, grant_type: GRANT, device_code },
       });
-      // A proxy in front of a server that is down.
-      if (answer.status >= 500) throw notOurs(server);
+      if (isBusy(answer)) {
+        askedPauseMs = Math.max(answer.retryAfterMs ?? 0, intervalS * 1000 * POLL_FACTOR);
+        throw busyError(server, answer);
+      }
       failures = 0;
     } catch (error) {
       signal.throwIfAborted();
       failures += 1;
-      if (failures > 30 || isLast) throw error;
+      if (isLast) throw error;
       continue;
     }
     const { error } = answer.body;

@@ -26,6 +26,8 @@ export type Occurrence =
       title: string;
       /** The issue's body, or the first line of a comment. */
       text: string;
+      /** The lines below the first one of a comment; '' for none. */
+      below: string;
     };
 
 const ignoreOccurrence = (reason: string): Occurrence => ({ kind: 'ignored', reason });
@@ -71,6 +73,7 @@ function readIssue(payload: JsonObject, body: Buffer): Occurrence {
     url: asText(issue.html_url),
     title,
     text: asText(issue.body) ?? '',
+    below: '',
   };
 }
 
@@ -90,6 +93,7 @@ function readComment(payload: JsonObject, body: Buffer): Occurrence {
     url: asText(comment.html_url),
     title: asText(issue.title) ?? '',
     text: line,
+    below: written.slice(line.length).replaceAll('\r\n', '\n').trim(),
   };
 }
 

@@ -48,6 +48,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** As the gateway saves it before the request goes on. */
 const newForward = (whole: string) => ({
   conversation: 's-1',
+  call: '0 c1',
   holder: 't-1',
   session: 's-1',
   hash: sha256(whole),
@@ -139,7 +140,7 @@ test('kill -9 of a gateway: whatever it has put into a request is there afterwar
     for (;;) {
       const whole = randomBytes(8000).toString('hex');
       const hash = createHash('sha256').update(whole).digest('hex');
-      forwarded.add({ conversation: 's-1', holder: 't-1', session: 's-1', hash, bytes: 9, token: '"less"',
+      forwarded.add({ conversation: 's-1', holder: 't-1', session: 's-1', hash, bytes: 9, token: '"less"', call: '0 c1',
         text: { whole, hash, kind: 'log' }, bytesIn: whole.length, bytesOut: 4 });
       process.stdout.write(hash + '\\n');
       await new Promise(setImmediate);
@@ -161,7 +162,7 @@ test('kill -9 of a gateway: whatever it has put into a request is there afterwar
       const reader = createForwardedReader(folder);
       const tokens = again.findKnown('s-1').tokens;
       for (const hash of hashes) {
-        assert.equal(tokens.get(hash), '"less"');
+        assert.equal(tokens.get(hash)?.get('0 c1'), '"less"');
         assert.equal(sha256(reader.find(hash)?.text ?? ''), hash);
       }
       told += hashes.length;

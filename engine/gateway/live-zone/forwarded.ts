@@ -5,29 +5,44 @@ import { SvcError } from '../../base/errors.ts';
 import { openPrivate } from '../../base/private-files.ts';
 import { FORWARDED_MIGRATIONS, forwardedPath } from './schema.ts';
 
+/** An output of a conversation: the call that it answers, and the hash of the string as it came. */
+export interface Place {
+  call: string;
+  hash: string;
+}
+
 /** Something that is forwarded in the place of an output for the first time. */
-export interface NewForward {
+export interface NewForward extends Place {
   /** Whose conversation it is, and whose the text. */
   conversation: string;
   holder: string;
   /** Null for a person. */
   session: string | null;
-  /** Of the string as it came. */
-  hash: string;
-  /** How long that is, bytes. */
+  /** The length of the string as it came, bytes. */
   bytes: number;
   /** The string in its place. */
   token: string;
   /** The whole output and its hash; null where nothing of it is to be stored. */
-  text: { whole: string; hash: string; kind: string } | null;
+  text: KeptText | null;
   bytesIn: number;
   bytesOut: number;
 }
 
+/** An output that is forwarded again, and how its whole text is read. */
+export interface Again extends Place {
+  readWhole(): string;
+}
+
+interface KeptText {
+  whole: string;
+  hash: string;
+  kind: string;
+}
+
 /** What is forwarded in the place of strings of a conversation. */
 export interface KnownForwards {
-  /** By the hash of the string that comes. */
-  tokens: ReadonlyMap<string, string>;
+  /** By the hash of the string that comes, and the call that it answers. */
+  tokens: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Of the strings that come, bytes; infinite where there are none. */
   shortest: number;
 }
@@ -37,8 +52,8 @@ export interface ForwardedTexts {
   findKnown(conversation: string): KnownForwards;
   /** Saves it to the disk, all or nothing; it counts from then on. */
   add(forward: NewForward): void;
-  /** It was forwarded again: it stays as long as the conversation goes on. */
-  touch(conversation: string, hashes: readonly string[]): void;
+  /** Notes that outputs were forwarded again: they stay as long as the conversation goes on, and a text that is gone is kept again. */
+  touch(conversation: string, again: readonly Again[], holder: string): void;
   /** Gives up what nobody has forwarded for a long time. */
   sweep(idleMs: number): void;
   close(): void;
@@ -51,6 +66,11 @@ const MOST_CONVERSATIONS = 64;
 const TOUCH_MS = 60_000;
 /** Of all whole outputs, compressed. */
 const MOST_BYTES = 256 * 1024 * 1024;
+
+interface Conversation {
+  tokens: Map<string, Map<string, string>>;
+  shortest: number;
+}
 
 /** Opens the database below a data folder. Throws `storage_newer`. */
 export function openForwarded(data: string, now: () => number): ForwardedTexts {
@@ -66,19 +86,19 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
   db.pragma('cache_size = -1000');
   migrate(db, path);
 
-  const selectOf = db.prepare<[string], { hash: string; token: string; bytes: number }>(
-    'SELECT hash, token, bytes FROM forwarded WHERE conversation = ?',
+  const selectOf = db.prepare<[string], { call: string; hash: string; token: string; bytes: number }>(
+    'SELECT call, hash, token, bytes FROM forwarded WHERE conversation = ?',
   );
   const put =
-    db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, hash, bytes, token, text_hash, used_at)
-    VALUES (?, ?, ?, ?, ?, ?)`);
-  const keep = db.prepare(`INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at)
+    db.prepare(`INSERT OR IGNORE INTO forwarded (conversation, call, hash, bytes, token, text_hash, kind, used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const keepText = db.prepare(`INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`);
   const save = db.prepare(`INSERT INTO saving (session, calls, bytes_in, bytes_out, last_at)
     VALUES (?, 1, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET calls = calls + 1,
     bytes_in = bytes_in + excluded.bytes_in, bytes_out = bytes_out + excluded.bytes_out, last_at = excluded.last_at`);
-  const touchForward = db.prepare(
-    'UPDATE forwarded SET used_at = ? WHERE conversation = ? AND hash = ? RETURNING text_hash',
+  const touchForward = db.prepare<unknown[], { text_hash: string; kind: string }>(
+    'UPDATE forwarded SET used_at = ? WHERE conversation = ? AND call = ? AND hash = ? RETURNING text_hash, kind',
   );
   const touchText = db.prepare('UPDATE kept_text SET used_at = ? WHERE hash = ?');
   const dropForwards = db.prepare('DELETE FROM forwarded WHERE used_at < ?');
@@ -90,10 +110,10 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     'DELETE FROM kept_text WHERE number IN (SELECT number FROM kept_text ORDER BY used_at LIMIT 16)',
   );
 
-  const conversations = new Map<string, { tokens: Map<string, string>; shortest: number }>();
+  const conversations = new Map<string, Conversation>();
   const touchedAt = new Map<string, number>();
 
-  function load(conversation: string): { tokens: Map<string, string>; shortest: number } {
+  function load(conversation: string): Conversation {
     const known = conversations.get(conversation);
     // Set anew, so that the one not heard of for longest is the first.
     conversations.delete(conversation);
@@ -107,44 +127,53 @@ export function openForwarded(data: string, now: () => number): ForwardedTexts {
     return found;
   }
 
-  function readConversation(conversation: string): { tokens: Map<string, string>; shortest: number } {
-    const rows = selectOf.all(conversation);
-    return {
-      tokens: new Map(rows.map(({ hash, token }) => [hash, token])),
-      shortest: Math.min(Number.POSITIVE_INFINITY, ...rows.map(({ bytes }) => bytes)),
-    };
+  function readConversation(conversation: string): Conversation {
+    const found: Conversation = { tokens: new Map(), shortest: Number.POSITIVE_INFINITY };
+    for (const row of selectOf.all(conversation)) remember(found, row);
+    return found;
   }
 
-  const addAll = db.transaction((forward: NewForward, compressed: Buffer | null) => {
-    const at = now();
-    const { conversation, hash, bytes, token, text, session, holder, bytesIn, bytesOut } = forward;
-    if (text !== null && compressed !== null)
-      keep.run(text.hash, compressed, Buffer.byteLength(text.whole), text.kind, holder, at);
-    put.run(conversation, hash, bytes, token, text?.hash ?? '', at);
-    save.run(session ?? '', bytesIn, bytesOut, at);
+  function remember(
+    known: Conversation,
+    { call, hash, token, bytes }: Place & { token: string; bytes: number },
+  ): void {
+    const calls = known.tokens.get(hash);
+    if (calls === undefined) known.tokens.set(hash, new Map([[call, token]]));
+    else calls.set(call, token);
+    known.shortest = Math.min(known.shortest, bytes);
+  }
+
+  const keep = ({ hash, whole, kind }: KeptText, holder: string): void =>
+    void keepText.run(hash, zstdCompressSync(whole), Buffer.byteLength(whole), kind, holder, now());
+  const addAll = db.transaction((forward: NewForward) => {
+    const { conversation, call, hash, bytes, token, text, session, holder, bytesIn, bytesOut } = forward;
+    if (text !== null) keep(text, holder);
+    put.run(conversation, call, hash, bytes, token, text?.hash ?? '', text?.kind ?? '', now());
+    save.run(session ?? '', bytesIn, bytesOut, now());
   });
-  const touchAll = db.transaction((conversation: string, hashes: readonly string[]) => {
-    for (const hash of hashes) {
-      const row = touchForward.get(now(), conversation, hash) as { text_hash: string } | undefined;
-      if (row !== undefined && row.text_hash !== '') touchText.run(now(), row.text_hash);
+  const touchAll = db.transaction((conversation: string, again: readonly Again[], holder: string) => {
+    for (const { call, hash, readWhole } of again) {
+      const row = touchForward.get(now(), conversation, call, hash);
+      if (row === undefined || row.text_hash === '') continue;
+      if (touchText.run(now(), row.text_hash).changes === 0)
+        keep({ hash: row.text_hash, whole: readWhole(), kind: row.kind }, holder);
     }
   });
 
   return {
     findKnown: load,
     add(forward) {
-      addAll.immediate(forward, forward.text === null ? null : zstdCompressSync(forward.text.whole));
-      const known = load(forward.conversation);
-      known.tokens.set(forward.hash, forward.token);
-      known.shortest = Math.min(known.shortest, forward.bytes);
+      addAll.immediate(forward);
+      remember(load(forward.conversation), forward);
     },
-    touch(conversation, hashes) {
+    touch(conversation, again, holder) {
       if (now() - (touchedAt.get(conversation) ?? 0) < TOUCH_MS) return;
+      touchAll.immediate(conversation, again, holder);
       touchedAt.set(conversation, now());
-      touchAll.immediate(conversation, hashes);
     },
     sweep(idleMs) {
-      dropForwards.run(now() - REMEMBERED_MS);
+      // What is forgotten must not go on from memory, since its text is gone as well.
+      if (dropForwards.run(now() - REMEMBERED_MS).changes > 0) conversations.clear();
       if (idleMs > 0) dropTexts.run(now() - idleMs);
       for (let room = sumTexts.get()?.bytes ?? 0; room > MOST_BYTES; room = sumTexts.get()?.bytes ?? 0)
         if (dropOldest.run().changes === 0) return;

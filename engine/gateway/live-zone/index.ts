@@ -3,16 +3,20 @@ import { existsSync } from 'node:fs';
 import { formatId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { Call } from '../server/call.ts';
-import { type JsonEdit, listLongStrings } from '../server/json-members.ts';
+import { type JsonEdit, listLongStrings, readJsonValue } from '../server/json-members.ts';
 import type { LiveZoneSettings } from '../settings.ts';
-import { type ForwardedTexts, openForwarded } from './forwarded.ts';
+import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
+import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
 import { forwardedPath } from './schema.ts';
 import {
-  findToolName,
+  findToolCalls,
   findToolOutputs,
+  isInstruction,
   isModelMessage,
   listMessages,
+  listOfferedTools,
   type Range,
+  readTexts,
   type ToolOutput,
 } from './tool-outputs.ts';
 
@@ -22,13 +26,9 @@ export type ShortenOutput = (
   wish: { id: string; crushes: boolean; stores: boolean; idleMs: number },
 ) => { text: string; kind: string } | null;
 
-/** Whether the outputs of a tool are left as they are. */
-export type IsProtected = (tool: string, named: readonly string[]) => boolean;
-
 /** The part of svc that knows what programs print, loaded when it is first needed. */
 export interface OutputShortener {
   shortenOutput: ShortenOutput;
-  isProtectedTool: IsProtected;
 }
 
 export interface LiveZoneDeps {
@@ -43,9 +43,13 @@ export interface LiveZone {
   /** Resolves when it can do so; until then it leaves requests as they are. */
   configure(settings: LiveZoneSettings | null): Promise<void>;
   /** What is to be replaced in a request; every other byte stays. */
-  edit(call: Pick<Call, 'body' | 'members' | 'route' | 'holder'>): JsonEdit[];
+  edit(call: EditedCall): JsonEdit[];
   close(): void;
 }
+
+type EditedCall = Pick<Call, 'body' | 'members' | 'route' | 'holder'> & {
+  row: Pick<Call['row'], 'client_session'>;
+};
 
 /** The list of messages of each protocol, and what stands in each that a tool has answered, as it is written in JSON. */
 const SHAPES = {
@@ -83,47 +87,84 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
   }
 
   function listEdits(
-    { body, members, route, holder }: Pick<Call, 'body' | 'members' | 'route' | 'holder'>,
+    call: EditedCall,
     forwarded: ForwardedTexts,
     /** Null where nothing is newly shortened; what was goes on as it is. */
     anew: { wish: LiveZoneSettings; by: OutputShortener } | null,
   ): JsonEdit[] {
+    const { body, members, route, holder } = call;
     const shape = SHAPES[route.protocol];
     const list = members.findLast(({ key }) => key === shape.list);
     if (list === undefined || !body.subarray(list.start, list.end).includes(shape.tool)) return [];
-    const conversation = holder.kind === 'run' ? formatId('s', holder.sessionId) : `person ${holder.name}`;
+    // A program of a person has what svc offers to it, and perhaps nothing. Tools stand before all messages in what a provider
+    // caches, so that a turn without them begins with other bytes anyway.
+    if (holder.kind === 'person' && !offersRetrieval(body, members)) return [];
+    const conversation = nameConversation(call, list);
     const { tokens: known, shortest } = forwarded.findKnown(conversation);
     const longBytes = anew?.wish.longBytes ?? Number.POSITIVE_INFINITY;
     // What was shortened once may be shorter than what is long now.
     const long = listLongStrings(body.subarray(0, list.end), list.start, Math.min(longBytes, shortest) - 1);
     if (long.length === 0) return [];
-    const hashes = new Map(
-      long.map(({ start, end }) => [start, digest('sha256', body.subarray(start, end))]),
-    );
+    const hashes = new Map<number, string>();
+    const counts = new Map<string, number>();
+    for (const { start, end } of long) {
+      const hash = digest('sha256', body.subarray(start, end));
+      hashes.set(start, hash);
+      counts.set(hash, (counts.get(hash) ?? 0) + 1);
+    }
     const messages = listMessages(body, list);
     const live = findLiveZone(messages);
+    const textHolder = holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair';
     const edits: JsonEdit[] = [];
-    const again: string[] = [];
+    const again: Again[] = [];
+    const answered = new Map<string, number>();
+    /** Of equal outputs each is counted, also those that stay whole. */
+    const isConcerned = ({ start }: Range): boolean => {
+      const hash = hashes.get(start) ?? '';
+      return known.has(hash) || (counts.get(hash) ?? 0) > 1;
+    };
     for (const [at, message] of messages.entries()) {
       const inside = long.filter(({ start }) => start > message.start && start < message.end);
-      const isKnown = ({ start }: Range): boolean => known.has(hashes.get(start) ?? '');
       // Whatever is the same elsewhere, such as a file that was written, is no output of a tool.
-      if (inside.length === 0 || (at < live && !inside.some(isKnown))) continue;
+      if (inside.length === 0 || (at < live && !inside.some(isConcerned))) continue;
       for (const output of findToolOutputs(route.protocol, body, message)) {
         const hash = hashes.get(output.start);
         if (hash === undefined) continue;
-        const token = known.get(hash);
+        const place = { call: nameCall(output, hash), hash };
+        const token = known.get(hash)?.get(place.call);
+        if ((token === undefined && (anew === null || at < live)) || staysWhole(output, messages, at))
+          continue;
         if (token !== undefined) {
           edits.push({ start: output.start, end: output.end, bytes: token });
-          again.push(hash);
-        } else if (anew !== null && at >= live) {
-          const made = shorten(anew, output, hash, messages.slice(0, at));
+          again.push({ ...place, readWhole: () => readString(output) });
+        } else if (anew !== null) {
+          const made = shorten(anew, output, place);
           if (made !== null) edits.push({ start: output.start, end: output.end, bytes: made });
         }
       }
     }
-    if (again.length > 0) forwarded.touch(conversation, again);
+    if (again.length > 0) forwarded.touch(conversation, again, textHolder);
     return edits.sort((one, other) => one.start - other.start);
+
+    /** The id of the call that it answers, which some clients give again, after the number of equal outputs before it. */
+    function nameCall({ callId }: ToolOutput, hash: string): string {
+      const key = `${hash} ${callId ?? ''}`;
+      const before = answered.get(key) ?? 0;
+      answered.set(key, before + 1);
+      return `${before} ${callId ?? ''}`;
+    }
+
+    function staysWhole(output: ToolOutput, all: readonly Range[], at: number): boolean {
+      const calls = findToolCalls(body, all, at, output);
+      const names = [...calls.map(({ name }) => name), ...(output.name === null ? [] : [output.name])];
+      const isKept = (name: string): boolean =>
+        settings === null ? isOwnTool(name) : isProtectedTool(name, settings.protectedTools);
+      return calls.length === 0 || names.some(isKept) || calls.some(({ text }) => readsStoredText(text));
+    }
+
+    function readString({ start, end }: Range): string {
+      return JSON.parse(body.toString('utf8', start, end)) as string;
+    }
 
     /** From which message on outputs are newly shortened. */
     function findLiveZone(all: readonly Range[]): number {
@@ -134,24 +175,21 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     function shorten(
       { wish, by }: NonNullable<typeof anew>,
       output: ToolOutput,
-      hash: string,
-      before: readonly Range[],
+      place: { call: string; hash: string },
     ): string | null {
       const bytes = output.end - output.start;
       if (bytes < longBytes || bytes > MOST_BYTES) return null;
-      const tool = output.name ?? (output.callId === null ? null : findToolName(body, before, output.callId));
-      if (tool === null || by.isProtectedTool(tool, wish.protectedTools)) return null;
-      const whole: unknown = JSON.parse(body.toString('utf8', output.start, output.end));
-      if (typeof whole !== 'string' || Buffer.byteLength(whole) < longBytes) return null;
+      const whole = readString(output);
+      if (Buffer.byteLength(whole) < longBytes) return null;
       const textHash = digest('sha256', whole);
       const made = by.shortenOutput(whole, { ...wish, id: nameForwarded(textHash) });
       if (made === null) return null;
       const token = JSON.stringify(made.text);
       forwarded.add({
         conversation,
-        holder: holder.kind === 'run' ? formatId('t', holder.taskId) : 'chair',
+        holder: textHolder,
         session: holder.kind === 'run' ? conversation : null,
-        hash,
+        ...place,
         bytes,
         token,
         text: wish.stores ? { whole, hash: textHash, kind: made.kind } : null,
@@ -174,7 +212,10 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       }
     },
     edit(call) {
-      const anew = settings === null || shortener === null ? null : { wish: settings, by: shortener };
+      // What a person's program cannot read back stays.
+      const isLost = call.holder.kind === 'person' && settings?.stores === false;
+      const anew =
+        settings === null || shortener === null || isLost ? null : { wish: settings, by: shortener };
       if (anew === null && texts === null && !hasForwarded) return [];
       try {
         return listEdits(call, open(), anew);
@@ -193,3 +234,24 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
 
 /** Longer than ids of the engine, which knows of no text before it has looked here: two outputs never have the same. */
 const nameForwarded = (hash: string): string => `c-${hash.slice(0, 16)}`;
+
+/** Whether a request offers a tool that gives a stored text back, perhaps one that is loaded when it is looked for. */
+function offersRetrieval(body: Buffer, members: EditedCall['members']): boolean {
+  if (!body.includes('etrieve')) return false;
+  const tools = members.findLast(({ key }) => key === 'tools');
+  const offered = tools === undefined ? [] : listOfferedTools(readJsonValue(body, tools));
+  return offered.some(isRetrieval) || (offered.includes(TOOL_SEARCH) && body.includes(DEFERRED_RETRIEVAL));
+}
+
+/** Claude lists the names of tools that it loads later. */
+const TOOL_SEARCH = 'ToolSearch';
+const DEFERRED_RETRIEVAL = '__context_retrieve';
+
+/** A session; of a person the conversation as its program names it, or by how it begins. */
+function nameConversation({ body, holder, row }: EditedCall, list: Range): string {
+  if (holder.kind === 'run') return formatId('s', holder.sessionId);
+  if (row.client_session !== null) return `person ${holder.name} ${row.client_session}`;
+  const first = listMessages(body, list).find((message) => !isInstruction(body, message));
+  const texts = first === undefined ? [] : readTexts(body, first);
+  return `person ${holder.name} ${digest('sha256', JSON.stringify(texts))}`;
+}

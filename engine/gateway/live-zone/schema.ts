@@ -46,4 +46,27 @@ CREATE TABLE saving (
 -- Of the string that came, with its quotes: shorter ones are not looked for.
 ALTER TABLE forwarded ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 `,
+  `
+-- An output is known by the call that it answers: the same text elsewhere is another output. Earlier rows do not tell the
+-- call, so that their conversations go on with the whole.
+DROP TABLE forwarded;
+CREATE TABLE forwarded (
+  -- A session; a person and one conversation of theirs.
+  conversation TEXT NOT NULL,
+  -- The id of the call, after the number of equal outputs that answered one of this id before.
+  call TEXT NOT NULL,
+  -- Of the string as it came, with its quotes.
+  hash TEXT NOT NULL,
+  -- Its length: shorter ones are not looked for.
+  bytes INTEGER NOT NULL,
+  -- The string that was forwarded, with its quotes.
+  token TEXT NOT NULL,
+  -- Of the text that was kept, and its kind; empty where none was.
+  text_hash TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  used_at INTEGER NOT NULL,
+  PRIMARY KEY (conversation, call, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX forwarded_used ON forwarded (used_at);
+`,
 ];

@@ -15,6 +15,12 @@ export interface ToolOutput extends Range {
 /** The elements of a list of messages in their order. */
 export const listMessages = (body: Buffer, list: Range): Range[] => listJsonElements(body, list);
 
+/** Whether a message is an instruction that stands before a conversation. */
+export function isInstruction(body: Buffer, message: Range): boolean {
+  const role = readMembers(body, message).text('role');
+  return role === 'system' || role === 'developer';
+}
+
 /** Whether a message is the model's own. */
 export function isModelMessage(body: Buffer, message: Range): boolean {
   const { text } = readMembers(body, message);
@@ -52,30 +58,96 @@ export function findToolOutputs(protocol: Protocol, body: Buffer, message: Range
   }
 }
 
-/** The name of the tool that was called under an id; null where no message before says it. */
-export function findToolName(body: Buffer, messages: readonly Range[], callId: string): string | null {
-  const named = Buffer.from(JSON.stringify(callId));
-  for (const message of messages.toReversed()) {
-    if (!body.subarray(message.start, message.end).includes(named)) continue;
-    const name = findCallName(readJsonValue(body, message), callId);
-    if (name !== null) return name;
-  }
-  return null;
+/** A call of a tool: its name, and all of it as JSON. */
+export interface ToolCall {
+  name: string;
+  text: string;
 }
 
-/** A call is an object with the id, and with the name beside it or in its function. */
-function findCallName(value: unknown, callId: string): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { id, call_id: called, name, namespace, function: inner } = value as Record<string, unknown>;
-  if (id === callId || called === callId) {
-    const own = typeof name === 'string' ? name : (inner as { name?: unknown } | undefined)?.name;
-    if (typeof own === 'string') return typeof namespace === 'string' ? `${namespace}__${own}` : own;
+/**
+ * Finds the call that an output of the message at an index answers: by its id, or, where no id tells, those of the last turn
+ * with its name. Several where they cannot be told apart; none where no message says it.
+ */
+export function findToolCalls(
+  body: Buffer,
+  messages: readonly Range[],
+  at: number,
+  { callId, name }: Pick<ToolOutput, 'callId' | 'name'>,
+): ToolCall[] {
+  const findLast = (
+    mayHold: (message: Range) => boolean,
+    isWanted: (call: ToolCall & { id: unknown }) => boolean,
+  ): ToolCall[] => {
+    for (let index = at - 1; index >= 0; index -= 1) {
+      const message = messages[index] as Range;
+      const calls = mayHold(message) ? listCalls(readJsonValue(body, message)).filter(isWanted) : [];
+      if (calls.length > 0) return calls;
+    }
+    return [];
+  };
+  const named = callId === null ? null : Buffer.from(JSON.stringify(callId));
+  const called =
+    named === null
+      ? []
+      : findLast(
+          ({ start, end }) => body.subarray(start, end).includes(named),
+          ({ id }) => id === callId,
+        );
+  if (called.length > 0 || name === null) return called;
+  return findLast(
+    (message) => isModelMessage(body, message),
+    (call) => call.name === name,
+  );
+}
+
+/** A call is an object with a name and an input, or with both in its function. */
+function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const fields = value as Record<string, unknown>;
+  const inner = typeof fields.function === 'object' && fields.function !== null ? fields.function : fields;
+  const { name, ...rest } = inner as Record<string, unknown>;
+  if (typeof name === 'string' && (key === 'functionCall' || INPUTS.some((each) => each in rest))) {
+    const { namespace } = fields;
+    return [
+      {
+        id: fields.call_id ?? fields.id,
+        name: typeof namespace === 'string' ? `${namespace}__${name}` : name,
+        text: JSON.stringify(value),
+      },
+    ];
   }
-  for (const each of Object.values(value)) {
-    const found = findCallName(each, callId);
-    if (found !== null) return found;
-  }
-  return null;
+  return Object.entries(fields).flatMap(([inside, each]) => listCalls(each, inside));
+}
+
+const INPUTS = ['input', 'arguments', 'args'];
+
+/** The names of all tools that a request offers, however its protocol nests them. */
+export function listOfferedTools(tools: unknown): string[] {
+  if (typeof tools !== 'object' || tools === null) return [];
+  if (Array.isArray(tools)) return tools.flatMap(listOfferedTools);
+  const {
+    name,
+    function: inner,
+    tools: nested,
+    functionDeclarations,
+    function_declarations,
+  } = tools as Record<string, unknown>;
+  return [
+    ...(typeof name === 'string' ? [name] : []),
+    ...[inner, nested, functionDeclarations, function_declarations].flatMap(listOfferedTools),
+  ];
+}
+
+/** The texts of a message, however its parts are written. */
+export function readTexts(body: Buffer, message: Range): string[] {
+  const collect = (value: unknown, key: string): string[] => {
+    if (typeof value === 'string') return key === 'text' || key === 'content' ? [value] : [];
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).flatMap(([inner, each]) =>
+      collect(each, Array.isArray(value) ? key : inner),
+    );
+  };
+  return collect(readJsonValue(body, message), '');
 }
 
 const QUOTE = 0x22;

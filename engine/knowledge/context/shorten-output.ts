@@ -2,8 +2,6 @@ import { countLines } from './chunks.ts';
 import { crush } from './crush/index.ts';
 import { composeStub, explainRetrieval, findExitCode } from './stub.ts';
 
-export { isProtectedTool } from './protected-tools.ts';
-
 // Loaded into the gateway's process, and only where it is to shorten outputs.
 
 /** Below this share of a text it is not worth another text in its place. */

@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { operation } from '../../api/operation.ts';
 import { renderWords } from '../../api/words.ts';
 import { sentence } from '../../base/sentence.ts';
+import { readsStoredText } from '../../gateway/index.ts';
 import { crushAndStore, keepPlaced, placeText } from './crush-and-store.ts';
 import type { StoredTexts } from './index.ts';
 import { longText } from './long-text.ts';
 
 /** Below this share of a text it is not worth another text in its place. */
 const WORTH = 0.1;
+
+/** Characters of a call: a command that asks for a stored text is short. */
+const MOST_CALL = 65_536;
 
 /** By which `context.stats` counts what hooks have saved. */
 const COUNTED_AS = 'post_tool_hook';
@@ -25,9 +29,13 @@ export function shortenOperations({ texts }: { texts: StoredTexts }) {
         text: longText,
         is_replaceable: z.boolean(),
         exit_code: z.int().optional(),
+        /** What the tool was called with, as JSON; a long one is cut. */
+        tool_call: z.string().max(MOST_CALL).default(''),
       }),
-      async run({ text, is_replaceable: isReplaceable, exit_code: exitCode = null }, caller, call) {
+      async run(input, caller, call) {
+        const { text, is_replaceable: isReplaceable, exit_code: exitCode = null } = input;
         const nothing = { text: null, note: null };
+        if (readsStoredText(input.tool_call)) return nothing;
         const { crushes, stores } = texts.settings();
         const { crush } = await import('./crush/index.ts');
         const { bytesIn, bytesOut, kind, omissions } = crush(text);

@@ -40,7 +40,8 @@ export function createCodehostRoute({
 
   function submitComment(work: Work, template: string, extra: string): Task {
     const named = intake.fromTemplate(template, extra === '' ? undefined : dropNul(extra));
-    const context = `A comment on ${work.ref}${work.url === null ? '' : `: ${dropNul(work.url)}`}`;
+    const origin = `A comment on ${work.ref}${work.url === null ? '' : `: ${work.url}`}`;
+    const context = dropNul([origin, work.below].filter((part) => part !== '').join('\n\n'));
     return submitWork(work, { ...named, context });
   }
 
@@ -75,7 +76,7 @@ export function createCodehostRoute({
       const body = readFormPayload(request.body, findHeader(request.headers, ['content-type']));
       const work = readEvent(name, parseJsonBody(body), body);
       if (work.kind === 'ignored') return ignoredAnswer(work.reason);
-      const command = work.kind === 'comment' ? /^\/svc[ \t]+(\S+)(.*)$/.exec(work.text) : null;
+      const command = work.kind === 'comment' ? /^\/svc[ \t]+(\S+)(.*)$/s.exec(work.text) : null;
       if (work.kind === 'comment' && command === null) return ignoredAnswer('the comment names no template');
       const found = receipts.findReceipt(work.key);
       if (found !== null) return intake.answerWithTask(tasks.get(found.taskId), 200);

@@ -173,6 +173,29 @@ describe('svc hook post-tool and a long output', () => {
     await set('context.hooks.post_tool', 'true');
   });
 
+  test('what was stored before is given back whole, whichever command reads it', async () => {
+    for (const [agent, sent] of [
+      ['claude', { ...FORMS[0]?.sent(noise.text), tool_input: { command: 'svc context get c-4f9 | cat' } }],
+      [
+        'opencode',
+        { tool_name: 'bash', tool_response: noise.text, tool_input: { command: 'cat c-0123456789ab' } },
+      ],
+      [
+        'codex',
+        {
+          ...FORMS[1]?.sent(noise.text),
+          tool_name: 'shell',
+          tool_input: { command: ['bash', '-lc', 'X=1 ./svc context --workspace . get c-4f9'] },
+        },
+      ],
+      [
+        'copilot',
+        { ...FORMS[3]?.sent(noise.text), toolArgs: JSON.stringify({ command: 'svc context get 4f9' }) },
+      ],
+    ] as const)
+      assert.equal(await hook(agent, sent), null, agent);
+  });
+
   test('without crushing it is a stub; without storing, nothing stands behind what is left', async () => {
     const sent = (text: string) => ({ tool_name: 'bash', tool_response: text });
     const opencode = (text: string) => heardOf('opencode', sent(text));

@@ -21,7 +21,7 @@ const GIVEN = {
 
 describe('a machine that logs in', () => {
   /** What is answered, by path; a list is answered one after the other, its last one for ever. */
-  let answers: Record<string, { status: number; body: unknown }[]>;
+  let answers: Record<string, { status: number; body: unknown; headers?: Record<string, string> }[]>;
   let asked: { path: string; form: URLSearchParams }[] = [];
   let home: string;
   let env: NodeJS.ProcessEnv;
@@ -33,11 +33,14 @@ describe('a machine that logs in', () => {
         const path = request.url ?? '';
         asked.push({ path, form: new URLSearchParams(Buffer.concat(parts).toString('utf8')) });
         const listed = answers[path] ?? [];
-        const { status, body } = (listed.length > 1 ? listed.shift() : listed[0]) ?? {
+        const { status, body, headers } = (listed.length > 1 ? listed.shift() : listed[0]) ?? {
           status: 404,
           body: {},
+          headers: {},
         };
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        response
+          .writeHead(status, { 'content-type': 'application/json', ...headers })
+          .end(typeof body === 'string' ? body : JSON.stringify(body));
       });
   });
   let url: URL;
@@ -104,6 +107,35 @@ describe('a machine that logs in', () => {
       answers['/oauth/token'] = [{ status: 400, body }];
       await assert.rejects(logInHere(), { code: 'login_refused', message: /ran out/ });
     }
+  });
+
+  it('polls on when a proxy answers for now, whatever the body says, and no sooner than it was asked to', async () => {
+    const polls = () => paths().filter((path) => path === '/oauth/token').length;
+    answers['/oauth/device_authorization'] = [start({ expires_in: 60, interval: 0 })];
+    answers['/oauth/token'] = [
+      { status: 429, body: '<html>too many requests</html>', headers: { 'retry-after': '1' } },
+      { status: 200, body: GIVEN },
+    ];
+    assert.equal((await logInHere()).person, 'ann');
+    assert.equal(polls(), 2);
+    asked = [];
+    answers['/oauth/device_authorization'] = [start({ expires_in: 3, interval: 0 })];
+    answers['/oauth/token'] = [{ status: 429, body: '', headers: { 'retry-after': '100' } }];
+    await assert.rejects(logInHere(), { code: 'server_unreachable', message: /status 429/ });
+    // Once, and once more when the code is about to run out.
+    assert.equal(polls(), 2);
+  });
+
+  it('says which status stood in the way when the code runs out before the server answers', async () => {
+    for (const status of [429, 408, 502, 504]) {
+      answers['/oauth/token'] = [{ status, body: { error: 'access_denied' } }];
+      await assert.rejects(logInHere(), {
+        code: 'server_unreachable',
+        message: new RegExp(`status ${status}`),
+      });
+    }
+    answers['/oauth/device_authorization'] = [{ status: 429, body: 'busy' }];
+    await assert.rejects(logInHere(), { code: 'server_unreachable', message: /status 429/ });
   });
 
   it('tells a refusal in words, whatever it is called', async () => {

@@ -99,6 +99,7 @@ test('a body that is not JSON, or not UTF-8, is 400 body_invalid', async () => {
     const answer = await rig.ask({ path: '/task', body, headers: svcHeaders(body, rig.clock.now()) });
     assert.equal(answer.status, 400, JSON.stringify(body));
     assert.equal(answer.body.code, 'body_invalid');
+    if (body === 'template=fix') assert.match(answer.body.hint, /content type to application\/json$/);
   }
 });
 

@@ -70,6 +70,10 @@ const splitLines = (text: string): string[] => {
   return lines.map((line) => line.replace(/\r+$/, ''));
 };
 
+/** A share, a count of all, a rate, a bar or a spinner; some files have returns for line ends, and are content. */
+const IS_METER =
+  /%|\d ?\/ ?\d|\d of \d|B\/s|it\/s|\beta\b|[█▏▎▍▌▋▊▉▇▆▅▄▃▂▁#=━>.]{3,}|[⠀-⣿◐◓◑◒]|^ *[-|/\\] |[-|/\\] *$|\.{2,}/iu;
+
 /** The states of one line that nothing of their kind replaced. */
 function resolveReturns(line: string): { kept: string[]; replaced: number } {
   const kept: string[] = [];
@@ -78,7 +82,7 @@ function resolveReturns(line: string): { kept: string[]; replaced: number } {
     const state = part.includes('\b') ? resolveBackspaces(part) : part;
     if (state.trim() === '') continue;
     const last = kept.at(-1);
-    if (last !== undefined && isSameProgress(last, state)) {
+    if (last !== undefined && IS_METER.test(state) && isSameProgress(last, state)) {
       kept[kept.length - 1] = state;
       replaced += 1;
     } else kept.push(state);

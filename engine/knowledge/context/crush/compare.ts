@@ -12,42 +12,45 @@ export interface Item {
 /** Which of many items alike are odd, and what the others differ in. */
 export interface Comparison {
   odd: Set<Item>;
-  /** For the marker, e.g. `status 200, 304; ms 3–41`. */
+  /** For the marker: every name with its number, then between what durations lie. */
   values: string;
 }
 
-/** Values up to this many are named one by one. */
+/** Values up to this many may have rare ones among them. */
 const FEW = 12;
-const SHORT_BYTES = 200;
-const ALL_BYTES = 1500;
 /** More odd ones than this are not odd. */
 const MOST_ODD = 8;
 
 /**
- * Compares items with equal masks token by token. Odd is a rare value among few, and a number far from the others.
- * With `tellAll` every value is told, as long as that is no flood.
+ * Compares items with equal masks token by token. Odd is a rare value among few, and a number far from the others. Times and ids
+ * that only a machine reads tell nothing, and durations are told by their range; whatever else differs is told in full.
  */
-export function compareItems(items: readonly Item[], tellAll: boolean): Comparison {
-  const varying = listVarying(items);
+export function compareItems(items: readonly Item[]): Comparison {
   const odd = new Set<Item>();
-  for (const at of varying) {
+  const differing = listVarying(items);
+  for (const at of differing) {
     for (const item of findRare(items, at, countValues(items, at))) odd.add(item);
     if (isNumeric(items, at)) for (const item of findFar(items, at)) odd.add(item);
   }
   const others = odd.size === 0 ? items : items.filter((item) => !odd.has(item));
-  const told: string[] = [];
-  for (const at of varying) {
-    const isId = items[0]?.masked[at]?.includes(ID) === true;
-    const counts = countValues(others, at);
-    if ((isId && !tellAll) || counts.size < 2) continue;
-    told.push(`${labelOf(items[0] as Item, at)}${describeValues(counts, isNumeric(items, at), tellAll)}`);
-  }
-  return { odd, values: told.join('; ') };
+  const example = others[0];
+  if (example === undefined) return { odd, values: '' };
+  const varying = (odd.size === 0 ? differing : listVarying(others)).filter(
+    (at) => !isThread(example, at) && others.some(({ tokens }) => !isMachineId(tokens[at] as string)),
+  );
+  const durations = varying.filter((at) => isDuration(example, at));
+  const names = describeNames(
+    others,
+    varying.filter((at) => !durations.includes(at) && !isStep(others, at)),
+  );
+  const ranges = durations.map((at) => describeRange(others, at));
+  return { odd, values: [...names, ...ranges].join('; ') };
 }
 
 /** The places of tokens that are not the same in all items; times differ always and tell nothing. */
 function listVarying(items: readonly Item[]): number[] {
-  const example = items[0] as Item;
+  const [example] = items;
+  if (example === undefined) return [];
   const varying: number[] = [];
   for (const [at, first] of example.tokens.entries()) {
     if (example.masked[at] === TIME) continue;
@@ -74,14 +77,54 @@ function isNumeric(items: readonly Item[], at: number): boolean {
   return !mask.includes(ID) && mask.includes('0') && items.every((item) => item.masked[at] === mask);
 }
 
-/** The word before a value, where it is the same in all. */
-function labelOf(item: Item, at: number): string {
-  for (let before = at - 1; before >= 0 && before >= at - 4; before -= 1) {
-    const word = item.masked[before] as string;
-    if (/^[\p{L}_][\p{L}_.-]*:?$/u.test(word)) return `${word} `;
-    if (!/^[=:"'([]$/.test(word)) return '';
-  }
-  return '';
+const MACHINE_ID =
+  /0x[0-9a-f]{4,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-z])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-z])/gi;
+
+/** A UUID, an address or a long hash, which changes from line to line; a short hash is a name. */
+const isMachineId = (token: string): boolean => {
+  const rest = token.replace(MACHINE_ID, '');
+  return rest !== token && !/\d/.test(rest);
+};
+
+const THREAD = /^(?:worker|thread|pool|exec|executor|proc|process|pid|fiber|goroutine)\b[-\w]*$/i;
+
+/** Which of many threads has written the line, in brackets at its beginning. */
+const isThread = ({ tokens }: Item, at: number): boolean =>
+  at < 8 && /^[[(]$/.test(tokens[at - 1] ?? '') && THREAD.test(tokens[at] as string);
+
+const WITH_UNIT = /^[(~+]?\d+(?:\.\d+)?(?:ns|us|µs|ms|s|sec|secs|m|min|h)[).,:]?$/;
+const UNIT =
+  /^(?:ns|us|µs|ms|msecs?|milli\p{L}*|s|secs?|seconds?|min|minutes?|sekunden?|secondes?|segundos?|ミリ秒|秒|毫秒|мс|сек|밀리초|초)[).,:]?$/iu;
+const TIME_KEY = /(?:^|[._])(?:took|duration|elapsed|latency|ms|time|ts)$|(?:Time|Ms)$/;
+
+/** How long something took: the number of an event among many, and no name. */
+function isDuration({ tokens }: Item, at: number): boolean {
+  const token = tokens[at] as string;
+  if (WITH_UNIT.test(token)) return true;
+  if (!/^[\d.]+$/.test(token)) return false;
+  return UNIT.test(tokens[at + 1] ?? '') || TIME_KEY.test(findKey(tokens, at));
+}
+
+/** The word that a number is the value of, as in `took=5` and `"took": 5`. */
+function findKey(tokens: readonly string[], at: number): string {
+  let before = at - 1;
+  while (before >= 0 && /^[=:"']+$/.test(tokens[before] as string)) before -= 1;
+  return before === at - 1 ? '' : (tokens[before] ?? '').replace(/:$/, '');
+}
+
+const STEP = /^\(?(\d+)\/(\d+)[).,:]?$/;
+const OF = /^(?:of|von|sur|de|di|van|из)$/;
+
+/** How far something has come, such as `7/300` and `7 of 300`, one step after the other. */
+function isStep(items: readonly Item[], at: number): boolean {
+  let before = 0;
+  return items.every(({ tokens }) => {
+    const [, short, total = tokens[at + 2]] = STEP.exec(tokens[at] as string) ?? [];
+    const step = short ?? (OF.test(tokens[at + 1] ?? '') ? tokens[at] : undefined);
+    const isNext = Number(step) > before && Number(step) <= Number(total);
+    before = Number(step);
+    return isNext;
+  });
 }
 
 function findRare(items: readonly Item[], at: number, counts: ReadonlyMap<string, number>): Item[] {
@@ -116,13 +159,56 @@ export function createOutlierTest(numbers: readonly number[]): (number: number) 
   return (number) => number > high + reach || number < low - reach;
 }
 
-function describeValues(counts: ReadonlyMap<string, number>, isAmount: boolean, tellAll: boolean): string {
-  const named = [...counts.keys()];
-  const byCount = [...counts].map(([value, count]) => (count > 1 ? `${value} ×${count}` : value)).join(', ');
-  if (counts.size <= FEW && byCount.length <= SHORT_BYTES) return byCount;
-  const all = named.join(', ');
-  if (all.length <= (tellAll ? ALL_BYTES : SHORT_BYTES / 2)) return all;
-  if (!isAmount) return `${counts.size} different`;
-  const sorted = named.map((value) => [readNumber(value), value] as const).sort(([a], [b]) => a - b);
-  return `${sorted[0]?.[1]}–${sorted.at(-1)?.[1]}`;
+/** What each item says at those places, with the word before it, in their order; the same said again is counted. */
+function describeNames(items: readonly Item[], places: readonly number[]): string[] {
+  if (places.length === 0) return [];
+  const spans = findSpans(items[0] as Item, places);
+  const counts = new Map<string, number>();
+  for (const { tokens } of items) {
+    const said = spans.map(([from, to]) => joinTokens(tokens.slice(from, to + 1))).join(' ');
+    counts.set(said, (counts.get(said) ?? 0) + 1);
+  }
+  return [[...counts].map(([said, count]) => (count > 1 ? `${said} ×${count}` : said)).join(', ')];
+}
+
+const PUNCTUATION = /^[,"'`()[\]{}=;<>|:]+$/;
+
+/** Each place with the word that names it; places with nothing but punctuation between them are one. */
+function findSpans({ tokens }: Item, places: readonly number[]): [from: number, to: number][] {
+  const spans: [number, number][] = [];
+  for (const at of places) {
+    let from = at;
+    if (!/\p{L}/u.test(tokens[at] as string)) {
+      while (from > 0 && from > at - 4 && PUNCTUATION.test(tokens[from - 1] as string)) from -= 1;
+      from = from > 0 && /\p{L}/u.test(tokens[from - 1] as string) ? from - 1 : at;
+    }
+    const last = spans.at(-1);
+    const between = last === undefined ? [] : tokens.slice(last[1] + 1, from);
+    if (last !== undefined && between.every((token) => PUNCTUATION.test(token))) last[1] = at;
+    else spans.push([from, at]);
+  }
+  return spans;
+}
+
+function joinTokens(tokens: readonly string[]): string {
+  let text = '';
+  for (const token of tokens) {
+    if (/^["'`]+$/.test(token)) continue;
+    const isJoined =
+      text === '' ||
+      token.startsWith(':') ||
+      PUNCTUATION.test(token) ||
+      PUNCTUATION.test(text.at(-1) as string);
+    text += isJoined ? token : ` ${token}`;
+  }
+  return text;
+}
+
+function describeRange(items: readonly Item[], at: number): string {
+  const sorted = [...countValues(items, at).keys()].sort((one, other) => readNumber(one) - readNumber(other));
+  const { tokens } = items[0] as Item;
+  const unit = WITH_UNIT.test(tokens[at] as string)
+    ? ''
+    : ` ${UNIT.test(tokens[at + 1] ?? '') ? tokens[at + 1] : findKey(tokens, at)}`;
+  return `${sorted[0]}–${sorted.at(-1)}${unit}`;
 }

@@ -1,7 +1,7 @@
 import { beginOf } from './lines.ts';
 
 /** What is read for its own sake and passes as it is. */
-export type ContentKind = 'diff' | 'grep' | 'paths' | 'source';
+export type ContentKind = 'diff' | 'grep' | 'paths' | 'source' | 'table';
 
 const DIFF_BEGIN = /^(?:diff --git |diff -|Index: |--- \S|commit [0-9a-f]{7,40}\b|From [0-9a-f]{40} )/;
 const COMMIT = /^commit [0-9a-f]{40}\b/;
@@ -45,6 +45,7 @@ export function findContent(lines: readonly string[], isKnownNoise: () => boolea
   // A sample is enough to tell, and the same for the same text.
   const step = Math.ceil(filled.length / 2000);
   const sample = step === 1 ? filled : filled.filter((_, at) => at % step === 0);
+  if (isTable(sample) && !isKnownNoise()) return 'table';
   const logged = share(sample, (line) => LOGGED.test(line));
   if (logged > 0.3) return null;
   if (share(sample, isGrepRow) > 0.7) return 'grep';
@@ -60,6 +61,20 @@ const isMarkdown = (lines: readonly string[]): boolean =>
   lines.filter((line) => /^#{1,5} \p{L}/u.test(line)).length >= 2 &&
   lines.some((line) => /^\s*(?:```|~~~)/.test(line));
 
+/** Without the commas of sentences. */
+const SEPARATORS = [/,(?! )/, /;(?! )/, /\t/];
+
+/** Rows with the same number of cells, below a head that is none of them where they begin with a time. */
+function isTable(lines: readonly string[]): boolean {
+  const [head = ''] = lines;
+  return SEPARATORS.some((separator) => {
+    const count = (line: string): number => line.split(separator).length;
+    const cells = count(head);
+    if (cells < 2 || LOGGED.test(head) || lines.length < 4) return false;
+    return share(lines, (line) => count(line) === cells) > 0.9;
+  });
+}
+
 function isPath(line: string): boolean {
   const path = line.replace(BEFORE_PATH, '').trim();
   return PATH_CHARACTERS.test(path) && (/[/\\]/.test(path) || /\.[\w-]{1,15}$/.test(path));
@@ -70,13 +85,3 @@ const isGrepRow = (line: string): boolean =>
 
 const isSourceLine = (line: string): boolean =>
   !FRAME.test(line) && (SOURCE_BEGIN.test(line) || SOURCE_END.test(line) || STATEMENT.test(line));
-
-const DATA_ROW =
-  /^\s*(?:[-\w"'@/.$<>]+\s*[:=](?:\s|$)|- |\[\[?[\w."' -]+\]\]?$|<[/!?a-zA-Z]|[|#>*]|\d+[.)] |\$ )|^[^\t]*\t[^\t]*\t|^(?:[^,]*,){3,}[^,]*$|;\s*$/;
-
-/** Configuration, tables, lists and prose: repeating rows are what they consist of. */
-export const isData = (lines: readonly string[]): boolean =>
-  share(
-    lines.map(beginOf).filter((line) => line.trim() !== ''),
-    (line) => DATA_ROW.test(line) && !LOGGED.test(line),
-  ) > 0.4;

@@ -2,7 +2,7 @@ import { compareItems, type Item } from './compare.ts';
 import { tellsOfFailure } from './failure.ts';
 import { type CleanedLines, endOfBlock } from './lines.ts';
 import type { Marks } from './recogniser.ts';
-import { createShaper, indentOf, type Shape } from './shape.ts';
+import { createShaper, indentOf, type Shape, TIME } from './shape.ts';
 
 /** Items that say the same; all but those kept can be left out. */
 export interface Fold {
@@ -15,8 +15,14 @@ export interface Fold {
   marksBefore?: boolean;
 }
 
+/** A line that a log has written: it begins with a time, a level or both. */
 const LOGGED =
-  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|info|warn|debug|trace)\b\]?|[IWEF]\d{4} |<\d+>|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |\d+\.\d+\.\d+\.\d+ \S+ \S+ \[|\{"|(?:ts|time|level|at)=)/;
+  /^\W?\s?(?:\d{4}[-/.]\d\d[-/.]\d\d[T_ ]+\d\d:\d\d|\d\d[-/.]\d\d[-/.]\d\d(?:\d\d)?,? \d\d:\d\d|\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE|info|warn|debug|trace)\b\]?|[IWEF]\d{4} |<\d+>|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d |\d+\.\d+\.\d+\.\d+ \S+ \S+ \[|\[ *\d+\.\d{6}\] |(?:ts|time|level|at)=)/;
+/** The same as an object of JSON: it has a level beside a time. */
+const LOGGED_LEVEL = /^\{.{0,200}?"(?:level|severity|lvl|levelname)" ?:/;
+const LOGGED_TIME = /^\{.{0,200}?"(?:time|ts|timestamp|@timestamp|asctime)" ?:/;
+const isLogLine = (line: string): boolean =>
+  LOGGED.test(line) || (line.startsWith('{') && LOGGED_LEVEL.test(line) && LOGGED_TIME.test(line));
 const FRAME =
   /^\s*(?:at \S|File ".*", line \d+|#\d+\s+\S|by 0x[\dA-F]+: |from \S+:\d+|\d+: +\S+::|\.\.\. \d+ (?:more|common)|Caused by:|Suppressed:)/;
 const PYTHON_TRACE = /^\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):$/;
@@ -25,32 +31,29 @@ const CHAINED = /^(?:During handling of|The above exception was)/;
 /** What tells of what was expected, or sums up. */
 const SPEAKS_FOR_ITSELF =
   /^\s*(?:[-+>|^~]|E\s|\(?(?:expected|received|actual|assert|want|got|left|right|diff|erwartet|erhalten|attendu|obtenu|esperado|obtenido|期待|実際|预期|实际)|(?:test (?:suites?|files|result)|tests?|snapshots?|suites|time|duration|ran|total|summary|finished|result|files|examples|assertions|coverage|ergebnis|gesamt|résultat|resumen|合計|总计)\b)/iu;
-const PLAIN_WORD = /^\p{L}{2,}[.:]?$/u;
-/** Chinese, Japanese and Korean make a word of two characters; the first two put no blank between words. */
+/** Chinese, Japanese and Korean make a word of two characters. */
 const WORD = /\p{L}{3,}|[\u3040-\u30ff\u3400-\u9fff]{2}|[\uac00-\ud7a3]{2}/u;
-const UNSPACED_WORDS = /[\u3040-\u30ff\u3400-\u9fff]{2}/g;
-const IDENTIFIER_WITH_DIGITS = /\p{L}/u;
-const AMOUNT = /^[#~+-]?\d[\d.,:]*(?:ns|us|µs|ms|s|m|h|%|[kKMGT]i?B?(?:\/s)?)?[:.]?$/;
+/** `7 of 300`, `7/300`: how far something has come. */
+const PROGRESS = /(?<![\d./])(\d{1,9})(?: of | von | sur | de |\/)(\d{1,9})(?![\d./])/;
 
 const LEAST_EQUAL = 4;
 const LEAST_LOGGED = 6;
-const LEAST_OTHER = 12;
-const LEAST_FAILING = 6;
-const LEAST_ROWS = 20;
+const LEAST_STEPS = 12;
 const LEAST_UNITS = 3;
 const LONGEST_UNIT = 400;
 const LONGEST_LINE = 4000;
-const MOST_TOKENS = 80;
+const MOST_TOKENS = 240;
 
-/**
- * How much of the text may be folded: everything that repeats; of lines that no log wrote only those that differ in
- * amounts (`rows`); only what differs in numbers, of a text that is nothing known (`numbers`); traces and equal lines.
- */
-export type FoldMode = 'all' | 'rows' | 'numbers' | 'traces';
+/** Whether lines of logs fold beside traces and equal lines; `all` takes every line for one of a log. */
+export type FoldMode = 'all' | 'logs' | 'traces';
 
 /** Finds what repeats in the lines that no recogniser marked. */
-export function findFolds(text: CleanedLines, marks: Marks, mode: FoldMode): Fold[] {
-  const { bodies } = text;
+export function findFolds(
+  { bodies }: CleanedLines,
+  marks: Marks,
+  logged: Uint8Array,
+  mode: FoldMode,
+): Fold[] {
   const shape = createShaper();
   const taken = new Uint8Array(bodies.length);
   for (let at = 0; at < bodies.length; at += 1) {
@@ -58,8 +61,9 @@ export function findFolds(text: CleanedLines, marks: Marks, mode: FoldMode): Fol
     if (marks[at] !== null || body === '' || body.length > LONGEST_LINE) taken[at] = 1;
   }
   const folds = foldUnits(bodies, taken, shape, mode);
-  if (mode !== 'traces') foldLines(bodies, taken, shape, mode, folds);
-  foldRuns(bodies, taken, folds);
+  if (mode !== 'traces') foldLines(bodies, logged, taken, shape, mode, folds);
+  foldSteps(bodies, taken, shape, folds);
+  foldRuns(bodies, taken, mode, folds);
   return folds;
 }
 
@@ -75,7 +79,7 @@ function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
       continue;
     }
     const lines = bodies.slice(at, end);
-    if (mode === 'all' || lines.some((line) => FRAME.test(line))) {
+    if (isFoldedUnit(lines, mode)) {
       const shapes = lines.map((line, index) => shape(line, index > 0 && indentOf(line) > 0));
       const key = shapes.map((each) => each.key).join('\n');
       const item = {
@@ -94,7 +98,7 @@ function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
   for (const items of groups.values()) {
     const first = items[0] as Item;
     if (items.length >= LEAST_UNITS) {
-      const { odd, values } = compareItems(items, true);
+      const { odd, values } = compareItems(items);
       folds.push({ items, kept: new Set([first, ...odd]), what: 'more blocks like the one above', values });
       for (const { start, end } of items) taken.fill(1, start, end);
     }
@@ -109,6 +113,11 @@ function foldUnits(bodies: readonly string[], taken: Uint8Array, shape: Shaper, 
   }
   return folds;
 }
+
+const isFoldedUnit = (lines: readonly string[], mode: FoldMode): boolean =>
+  mode === 'all' ||
+  (mode === 'logs' && isLogLine(lines[0] as string)) ||
+  lines.some((line) => FRAME.test(line));
 
 /** Where the unit that begins at a line ends; the line after it where there is none. */
 function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): number {
@@ -128,13 +137,15 @@ function findUnitEnd(bodies: readonly string[], taken: Uint8Array, at: number): 
   return end;
 }
 
-/** The same line again and again, directly below itself. */
-function foldRuns(bodies: readonly string[], taken: Uint8Array, folds: Fold[]): void {
+/** The same line again and again, directly below itself, in what a log or a recognised program has written. */
+function foldRuns(bodies: readonly string[], taken: Uint8Array, mode: FoldMode, folds: Fold[]): void {
   for (let at = 0; at < bodies.length; ) {
     let end = at + 1;
     while (end < bodies.length && bodies[end] === bodies[at]) end += 1;
-    const isFrameOfKept = taken[at] === 1 && FRAME.test(bodies[at] as string) && !isInFold(folds, at);
-    if (end - at >= LEAST_EQUAL && (taken[at] === 0 || isFrameOfKept) && WORD.test(bodies[at] as string)) {
+    const isFrame = FRAME.test(bodies[at] as string);
+    const isFrameOfKept = taken[at] === 1 && isFrame && !isInFold(folds, at);
+    const isFree = taken[at] === 0 && (isFrame || mode !== 'traces');
+    if (end - at >= LEAST_EQUAL && (isFree || isFrameOfKept) && WORD.test(bodies[at] as string)) {
       const items = Array.from({ length: end - at }, (_, index) =>
         toItem(at + index, { tokens: [], masked: [] }),
       );
@@ -155,126 +166,68 @@ const toItem = (at: number, { tokens, masked }: Pick<Shape, 'tokens' | 'masked'>
   masked,
 });
 
-interface LineGroup {
-  items: Item[];
-  isFailing: boolean;
-  isLogged: boolean;
-}
-
+/** Lines of a log that say the same but for times, durations and numbers, or also for one word. */
 function foldLines(
   bodies: readonly string[],
+  logged: Uint8Array,
   taken: Uint8Array,
   shape: Shaper,
   mode: FoldMode,
   folds: Fold[],
 ): void {
-  const groups = new Map<string, LineGroup>();
+  const groups = new Map<string, Item[]>();
   for (let at = 0; at < bodies.length; at += 1) {
     const body = bodies[at] as string;
-    if (taken[at] === 1 || SPEAKS_FOR_ITSELF.test(body) || FRAME.test(body)) continue;
-    const shaped = shape(body);
-    if (shaped.tokens.length > MOST_TOKENS * 3) continue;
-    const group = groups.get(shaped.key);
-    if (group !== undefined) group.items.push(toItem(at, shaped));
-    else {
-      groups.set(shaped.key, {
-        items: [toItem(at, shaped)],
-        isFailing: tellsOfFailure(body),
-        isLogged: LOGGED.test(body),
-      });
-    }
+    if (taken[at] === 1 || (mode !== 'all' && logged[at] !== 1)) continue;
+    if (!SPEAKS_FOR_ITSELF.test(body) && !FRAME.test(body)) addLine(groups, at, shape(body));
   }
-  const rest: LineGroup[] = [];
-  for (const group of groups.values()) {
-    const hasNames = mode === 'rows' || group.isFailing;
-    for (const part of hasNames && !group.isLogged ? splitByNames(group) : [group]) {
-      if (isWorthFolding(part, mode)) {
-        folds.push(toFold(part));
-        for (const { start } of part.items) taken[start] = 1;
-      } else rest.push(part);
-    }
+  const rest: Item[][] = [];
+  for (const items of groups.values()) {
+    if (items.length >= LEAST_LOGGED && hasWord(items[0] as Item)) foldGroup(items, taken, folds);
+    else rest.push(items);
   }
-  if (mode === 'all' || mode === 'rows')
-    foldByOneWord(mode === 'all' ? rest : rest.filter((group) => group.isLogged), folds, taken);
+  for (const items of joinByOneWord(
+    rest.filter(([item]) => !tellsOfFailure(bodies[item?.start ?? 0] as string)),
+  ))
+    foldGroup(items, taken, folds);
 }
 
-/** Failures fold only where they differ in amounts, times and ids: `test_07` is a name and no number. */
-function splitByNames(group: LineGroup): LineGroup[] {
-  const parts = new Map<string, LineGroup>();
-  for (const item of group.items) {
-    const names = item.tokens.filter(
-      (token, at) => token !== item.masked[at] && isNameWithNumber(token, item.masked[at] as string),
-    );
-    const key = names.join('\u0000');
-    const part = parts.get(key);
-    if (part === undefined) parts.set(key, { ...group, items: [item] });
-    else part.items.push(item);
-  }
-  return [...parts.values()];
-}
-
-const isNameWithNumber = (token: string, masked: string): boolean =>
-  !masked.startsWith('<') && IDENTIFIER_WITH_DIGITS.test(token) && !AMOUNT.test(token);
-
-function isWorthFolding({ items, isFailing, isLogged }: LineGroup, mode: FoldMode): boolean {
-  const first = items[0] as Item;
-  if (!first.tokens.some((token, at) => token === first.masked[at] && WORD.test(token))) return false;
-  if (mode === 'numbers') return items.length >= LEAST_OTHER;
-  if (mode === 'rows' && !isLogged) return !isFailing && items.length >= LEAST_ROWS;
-  if (isFailing) return items.length >= LEAST_FAILING;
-  return items.length >= (isLogged ? LEAST_LOGGED : LEAST_OTHER);
-}
-
-function toFold({ items, isFailing }: LineGroup): Fold {
-  const { odd, values } = compareItems(items, isFailing);
-  return { items, kept: new Set([items[0] as Item, ...odd]), what: 'more lines like the one above', values };
-}
-
-/** Lines that differ in one word at the same place, e.g. the name of what was done. */
-function foldByOneWord(groups: readonly LineGroup[], folds: Fold[], taken: Uint8Array): void {
-  const free = groups.filter(({ items, isFailing }) => {
-    const { masked } = items[0] as Item;
-    return !isFailing && masked.length >= 2 && masked.length <= MOST_TOKENS;
-  });
-  const buckets = new Map<number, { groups: LineGroup[]; at: number; lines: number }>();
-  const hashes = free.map(({ items }) => {
+/** Groups of lines that differ in one word at the same place, e.g. the name of what was done. */
+function joinByOneWord(groups: readonly Item[][]): Item[][] {
+  const buckets = new Map<number, { groups: Item[][]; at: number; lines: number }>();
+  for (const items of groups) {
     const { masked } = items[0] as Item;
     const each = masked.map((token, at) => Math.imul(hashText(token), 2 * at + 3) | 0);
     const whole = each.reduce((sum, hash) => (sum + hash) | 0, masked.length);
-    return masked.map((_, at) => (whole - (each[at] as number) + Math.imul(at + 1, 0x9e3779b1)) | 0);
-  });
-  for (const [index, group] of free.entries()) {
-    const { masked } = group.items[0] as Item;
     for (let at = 0; at < masked.length; at += 1) {
       if (!isReplaceable(masked[at] as string)) continue;
-      const hash = hashes[index]?.[at] as number;
+      const hash = (whole - (each[at] as number) + Math.imul(at + 1, 0x9e3779b1)) | 0;
       const bucket = buckets.get(hash);
-      if (bucket === undefined) buckets.set(hash, { groups: [group], at, lines: group.items.length });
+      if (bucket === undefined) buckets.set(hash, { groups: [items], at, lines: items.length });
       else {
-        bucket.groups.push(group);
-        bucket.lines += group.items.length;
+        bucket.groups.push(items);
+        bucket.lines += items.length;
       }
     }
   }
-  const used = new Set<LineGroup>();
+  const used = new Set<Item[]>();
+  const joined: Item[][] = [];
   const large = [...buckets.values()].filter(({ groups: those }) => those.length > 1);
-  for (const { groups: all, at } of large.sort((a, b) => b.lines - a.lines)) {
-    const unused = all.filter((group) => !used.has(group));
-    const example = unused[0]?.items[0];
-    if (example === undefined) continue;
-    const those = unused.filter(({ items }) => differsOnlyAt(items[0] as Item, example, at));
-    const isLogged = those.every((group) => group.isLogged);
-    const items = those.flatMap((group) => group.items).sort((a, b) => a.start - b.start);
-    if (those.length < 2 || items.length < (isLogged ? LEAST_LOGGED + 2 : LEAST_OTHER)) continue;
-    if (!hasEnoughWords(example, at)) continue;
+  for (const { groups: all, at } of large.sort((one, other) => other.lines - one.lines)) {
+    const unused = all.filter((items) => !used.has(items));
+    const example = unused[0]?.[0];
+    if (example === undefined || !hasEnoughWords(example, at)) continue;
+    const those = unused.filter(([item]) => item !== undefined && differsOnlyAt(item, example, at));
+    const items = those.flat().sort((one, other) => one.start - other.start);
+    if (those.length < 2 || items.length < LEAST_LOGGED + 2) continue;
     for (const group of those) used.add(group);
-    folds.push(toFold({ items, isFailing: false, isLogged }));
-    for (const { start } of items) taken[start] = 1;
+    joined.push(items);
   }
+  return joined;
 }
 
 const isReplaceable = (masked: string): boolean =>
-  /[\p{L}\p{N}]/u.test(masked) && !masked.startsWith('<t') && !PLACED.test(masked);
+  /[\p{L}\p{N}]/u.test(masked) && masked !== TIME && !PLACED.test(masked);
 /** The place of a finding is never what lines merely differ in. */
 const PLACED = /:\d/;
 
@@ -293,36 +246,66 @@ function hashText(text: string): number {
   return hash;
 }
 
-/** How much of a text is a log: lines that begin with a time or a level. */
-export const shareOfLogLines = (bodies: readonly string[]): number => {
+const hasWord = ({ tokens, masked }: Item): boolean =>
+  tokens.some((token, at) => token === masked[at] && WORD.test(token));
+
+/** Lines that say how far something has come, such as `copying record 7 of 300`, one step after the other. */
+function foldSteps(bodies: readonly string[], taken: Uint8Array, shape: Shaper, folds: Fold[]): void {
+  const groups = new Map<string, Item[]>();
+  for (let at = 0; at < bodies.length; at += 1) {
+    const body = bodies[at] as string;
+    const step = taken[at] === 1 || tellsOfFailure(body) ? null : PROGRESS.exec(body);
+    if (step === null || Number(step[1]) > Number(step[2])) continue;
+    const rest = `${body.slice(0, step.index)}\u0000${step[2]}\u0000${body.slice(step.index + step[0].length)}`;
+    const shaped = shape(body);
+    if (shaped.tokens.length > 0) addLine(groups, at, { ...shaped, key: rest });
+  }
+  for (const items of groups.values()) {
+    const steps = items.map(({ start }) => Number(PROGRESS.exec(bodies[start] as string)?.[1]));
+    const [first = 0, second = 0] = steps;
+    // A step that is missing is news; the last one may be shorter.
+    const isCounted = steps.every(
+      (step, at) =>
+        step === first + at * (second - first) || (at === steps.length - 1 && step > (steps[at - 1] ?? 0)),
+    );
+    if (items.length >= LEAST_STEPS && second > first && isCounted) {
+      const last = items.at(-1) as Item;
+      folds.push({ items, kept: new Set([last]), what: 'earlier steps', values: '', marksBefore: true });
+      for (const { start } of items) taken[start] = 1;
+    }
+  }
+}
+
+function addLine(groups: Map<string, Item[]>, at: number, shaped: Shape): void {
+  if (shaped.tokens.length > MOST_TOKENS) return;
+  const group = groups.get(shaped.key);
+  if (group === undefined) groups.set(shaped.key, [toItem(at, shaped)]);
+  else group.push(toItem(at, shaped));
+}
+
+function foldGroup(items: Item[], taken: Uint8Array, folds: Fold[]): void {
+  const { odd, values } = compareItems(items);
+  folds.push({
+    items,
+    kept: new Set([items[0] as Item, ...odd]),
+    what: 'more lines like the one above',
+    values,
+  });
+  for (const { start } of items) taken[start] = 1;
+}
+
+/** Which lines a log has written, and how much of the text they are. */
+export function findLogLines({ lines, bodies }: CleanedLines): { logged: Uint8Array; share: number } {
+  const logged = new Uint8Array(bodies.length);
   let filled = 0;
-  let logged = 0;
-  for (const body of bodies) {
+  let count = 0;
+  for (let at = 0; at < bodies.length; at += 1) {
+    const body = bodies[at] as string;
     if (body === '') continue;
     filled += 1;
-    if (LOGGED.test(body)) logged += 1;
+    if (!isLogLine(body) && (body === lines[at] || !isLogLine(lines[at] as string))) continue;
+    logged[at] = 1;
+    count += 1;
   }
-  return logged / Math.max(1, filled);
-};
-
-const countWords = (tokens: readonly string[]): number =>
-  tokens.reduce(
-    (sum, token) => sum + (token.match(UNSPACED_WORDS)?.length ?? (PLAIN_WORD.test(token) ? 1 : 0)),
-    0,
-  );
-
-/** Whether most lines are the same few but for numbers in them. */
-export function consistsOfRepeats(bodies: readonly string[]): boolean {
-  const shape = createShaper();
-  const counts = new Map<string, number>();
-  let filled = 0;
-  for (const body of bodies) {
-    if (body.trim() === '') continue;
-    filled += 1;
-    const { key, tokens } = shape(body);
-    if (countWords(tokens) >= 2) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  let repeated = 0;
-  for (const count of counts.values()) if (count >= LEAST_OTHER) repeated += count;
-  return repeated > filled / 2;
+  return { logged, share: count / Math.max(1, filled) };
 }

@@ -1,8 +1,8 @@
 import { cleanTerminalText, needsCleaning } from './clean.ts';
 import { createOutlierTest, type Item } from './compare.ts';
-import { findContent, isData } from './content.ts';
-import { consistsOfRepeats, type Fold, type FoldMode, findFolds, shareOfLogLines } from './fold.ts';
-import { crushJson } from './json.ts';
+import { findContent } from './content.ts';
+import { type Fold, findFolds, findLogLines } from './fold.ts';
+import { isJson } from './json.ts';
 import { RECOGNISERS } from './kinds/index.ts';
 import { type CleanedLines, readBodies } from './lines.ts';
 import { formatMarker, hasMarker } from './marker.ts';
@@ -26,6 +26,7 @@ export type CrushKind =
   | 'grep'
   | 'paths'
   | 'source'
+  | 'table'
   | 'crushed'
   | 'text';
 
@@ -35,13 +36,13 @@ export const CRUSH_KINDS = ['log', 'json', 'text'] as const;
 export interface CrushOptions {
   /** How the reader gets what was left out; it ends every marker. */
   whole?: string;
-  /** Takes the text for this: `text` is left as it is, `log` may fold whatever repeats. */
+  /** Takes the text for this: `text` and `json` are left as they are, of a `log` every line may repeat. */
   kind?: (typeof CRUSH_KINDS)[number];
 }
 
 /** Something left out. */
 export interface Omission {
-  /** Lines, or items of a JSON list. */
+  /** Lines. */
   count: number;
   what: string;
   /** The first line concerned, from 1, in the text before. */
@@ -73,10 +74,7 @@ export function crush(text: string, { whole = WHOLE, kind }: CrushOptions = {}):
   });
   if (kind === 'text' || text.includes('\u0000')) return finish(text, 'text');
   if (hasMarker(text)) return finish(text, 'crushed');
-  if (kind !== 'log') {
-    const json = crushJson(text, whole);
-    if (json !== null) return finish(json.text, 'json', json.omissions);
-  }
+  if (kind === 'json' || (kind !== 'log' && isJson(text))) return finish(text, 'json');
   const { lines, redrawn } = cleanTerminalText(text);
   const read = readBodies(lines);
   const applied = EVIDENCE.filter(({ evidence }) => evidence.test(read.body)).map(
@@ -123,9 +121,10 @@ function crushLines(
   const marks: Marks = new Array(lines.length).fill(null);
   const kinds = new Map<string, number>();
   for (const recogniser of applied) if (!recogniser.isLate) markLines(recogniser, text, marks, kinds);
-  const logShare = shareOfLogLines(bodies);
-  const mode = isForced ? 'all' : chooseMode(applied, bodies, logShare);
-  const repeats = findFolds(text, marks, mode);
+  const { logged, share: logShare } = findLogLines(text);
+  const isLog = logShare > 0.3 || applied.some(({ isLate }) => isLate !== true);
+  const mode = isForced ? 'all' : isLog ? 'logs' : 'traces';
+  const repeats = findFolds(text, marks, logged, mode);
   const folded = listDropped(repeats, lines.length);
   for (const recogniser of applied) if (recogniser.isLate) markLines(recogniser, text, marks, kinds);
   for (const at of folded.keys()) if (folded[at] === 1) marks[at] = null;
@@ -165,16 +164,10 @@ function markLines(
   kinds.set(recogniser.kind, (kinds.get(recogniser.kind) ?? 0) + count);
 }
 
+/** Of what is left out a marker takes less than this share. */
+const WORTH = 0.7;
 /** Longer lines are more than what the patterns describe. */
 const LONGEST_MARKED = 1000;
-
-function chooseMode(applied: readonly Recogniser[], bodies: readonly string[], logShare: number): FoldMode {
-  if (logShare > 0.3) return applied.some(({ keepsRows }) => keepsRows) ? 'rows' : 'all';
-  if (applied.some(({ isLate }) => !isLate))
-    return applied.some(({ keepsRows }) => keepsRows) ? 'rows' : 'all';
-  if (!isData(bodies) && consistsOfRepeats(bodies)) return 'numbers';
-  return 'traces';
-}
 
 /** One fold for all lines that say the same of a kind; states of progress fold run by run. */
 function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
@@ -185,7 +178,9 @@ function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
     if (noise === null || noise === undefined) continue;
     if (noise.keep === 'last-of-run' || noise.keep === 'first-of-run') {
       const items = [toItem(at)];
+      const name = nameDisplay(bodies[at] as string);
       while (isSameRun(bodies, marks, at + 1, noise)) {
+        if (marks[at + 1] !== null && nameDisplay(bodies[at + 1] as string) !== name) break;
         at += 1;
         if (marks[at] !== null) items.push(toItem(at));
       }
@@ -204,6 +199,15 @@ function foldClasses(bodies: readonly string[], marks: Marks): Fold[] {
 
 const isSameRun = (bodies: readonly string[], marks: Marks, at: number, noise: NoiseClass): boolean =>
   marks[at]?.what === noise.what || (bodies[at] === '' && marks[at + 1]?.what === noise.what);
+
+const METER = /\d+(?:\.\d+)?%|[|[][█▏▎▍▌▋▊▉#=━>.\- ]{8,}[|\]]/u;
+
+/** What a display is about: the words before its number. Another one is no later state of it. */
+const nameDisplay = (line: string): string =>
+  line
+    .slice(0, Math.max(0, line.search(METER)))
+    .trim()
+    .replace(/^\d+[KMG]?(?: [., ]+)?$/, '');
 
 const toItem = (at: number): Item => ({ start: at, end: at + 1, tokens: [], masked: [] });
 
@@ -246,7 +250,7 @@ function writeLines(
     const what = isBlock ? `lines, ${dropped.length} ${fold.what},` : fold.what;
     const marker = formatMarker({ count, what, values: fold.values }, whole);
     const bytes = dropped.reduce((sum, { start, end }) => sum + sumBytes(lines, start, end), 0);
-    if (bytes <= Buffer.byteLength(marker) + 1) continue;
+    if (bytes * WORTH <= Buffer.byteLength(marker) + 1) continue;
     for (const { start, end } of dropped) isDropped.fill(1, start, end);
     const example = fold.items[0] as Item;
     const keptLast = [...fold.kept].at(-1);

@@ -1,6 +1,6 @@
 /** What stands where lines were left out: how many, of what, and how to get them back. */
 export interface Marker {
-  /** Lines, or items of a JSON array, that are not shown. */
+  /** Lines that are not shown. */
   count: number;
   /** What they are, e.g. `passing tests`. */
   what: string;

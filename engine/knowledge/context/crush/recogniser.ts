@@ -20,8 +20,6 @@ export interface Recogniser {
   mark?(text: CleanedLines, marks: Marks): void;
   /** Marks what is left when repeats have been folded, since its lines are parts of what repeats. */
   isLate?: boolean;
-  /** Set where rows stand for themselves, so that rows alike are not folded. */
-  keepsRows?: boolean;
 }
 
 /** Which class each line belongs to; null for those that stay. */

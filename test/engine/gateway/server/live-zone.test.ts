@@ -54,7 +54,13 @@ async function startListener(): Promise<{ url: string; bodies: string[]; server:
 interface Turn {
   tool: string;
   output: string;
+  /** What the tool was called with. */
+  input?: object;
+  /** Of the call; `c` and its number where it is left out, and none of Gemini's for null. */
+  id?: string | null;
 }
+
+const idOf = ({ id }: Turn, at: number): string => id ?? `c${at}`;
 
 /** Each protocol: a conversation of tools that were called one after the other, and the output that a message carries. */
 const FORMS: Record<
@@ -73,13 +79,19 @@ const FORMS: Record<
       model: 'm',
       messages: [
         { role: 'user', content: 'Go' },
-        ...turns.flatMap(({ tool, output }, at) => [
+        ...turns.flatMap((turn, at) => [
           {
             role: 'assistant',
             content: null,
-            tool_calls: [{ id: `c${at}`, type: 'function', function: { name: tool, arguments: '{}' } }],
+            tool_calls: [
+              {
+                id: idOf(turn, at),
+                type: 'function',
+                function: { name: turn.tool, arguments: JSON.stringify(turn.input ?? {}) },
+              },
+            ],
           },
-          { role: 'tool', tool_call_id: `c${at}`, content: output },
+          { role: 'tool', tool_call_id: idOf(turn, at), content: turn.output },
         ]),
       ],
     }),
@@ -94,15 +106,18 @@ const FORMS: Record<
       max_tokens: 10,
       messages: [
         { role: 'user', content: 'Go' },
-        ...turns.flatMap(({ tool, output }, at) => [
-          { role: 'assistant', content: [{ type: 'tool_use', id: `c${at}`, name: tool, input: {} }] },
+        ...turns.flatMap((turn, at) => [
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: idOf(turn, at), name: turn.tool, input: turn.input ?? {} }],
+          },
           {
             role: 'user',
             content: [
               {
                 type: 'tool_result',
-                tool_use_id: `c${at}`,
-                content: at % 2 === 0 ? output : [{ type: 'text', text: output }],
+                tool_use_id: idOf(turn, at),
+                content: at % 2 === 0 ? turn.output : [{ type: 'text', text: turn.output }],
                 // Claude moves this to what is last.
                 ...(at === turns.length - 1 ? { cache_control: { type: 'ephemeral' } } : {}),
               },
@@ -127,9 +142,15 @@ const FORMS: Record<
       model: 'm',
       input: [
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go' }] },
-        ...turns.flatMap(({ tool, output }, at) => [
-          { type: 'function_call', call_id: `c${at}`, name: tool, arguments: '{}' },
-          { type: 'function_call_output', call_id: `c${at}`, output },
+        ...turns.flatMap((turn, at) => [
+          {
+            type: 'function_call',
+            id: `fc_${at}`,
+            call_id: idOf(turn, at),
+            name: turn.tool,
+            arguments: JSON.stringify(turn.input ?? {}),
+          },
+          { type: 'function_call_output', call_id: idOf(turn, at), output: turn.output },
         ]),
       ],
     }),
@@ -142,11 +163,19 @@ const FORMS: Record<
     body: (turns) => ({
       contents: [
         { role: 'user', parts: [{ text: 'Go' }] },
-        ...turns.flatMap(({ tool, output }, at) => [
-          { role: 'model', parts: [{ functionCall: { name: tool, args: {} } }] },
+        ...turns.flatMap(({ tool, output, input = {}, id }, at) => [
+          { role: 'model', parts: [{ functionCall: { name: tool, args: input } }] },
           {
             role: 'user',
-            parts: [{ functionResponse: { name: tool, id: `c${at}`, response: { output } } }],
+            parts: [
+              {
+                functionResponse: {
+                  name: tool,
+                  ...(id === null ? {} : { id: id ?? `c${at}` }),
+                  response: { output },
+                },
+              },
+            ],
           },
         ]),
       ],
@@ -226,6 +255,101 @@ describe('the live zone of the gateway', () => {
         sent.replace(JSON.stringify(shortened), () => whole),
         asked,
       );
+    });
+  }
+
+  /** The names that clients have for the tool that gives a text back, and what its call looks like. */
+  const RETRIEVALS: Omit<Turn, 'output'>[] = [
+    { tool: 'mcp__svc__context_retrieve' },
+    { tool: 'svc_context_retrieve' },
+    { tool: 'mcp_workshop_context_retrieve' },
+    { tool: 'workshop-ContextRetrieve' },
+    { tool: 'use_mcp_tool', input: { server_name: 'workshop', tool_name: 'context_retrieve' } },
+    { tool: 'Bash', input: { command: 'svc context get c-4f9' } },
+    {
+      tool: 'Bash',
+      input: { command: 'cd /srv && SVC_HOME=/h "/opt/my svc/svc" context get c-4f9 --json | head -400' },
+    },
+    { tool: 'Bash', input: { command: 'npx svc context \\\n  --workspace=/srv get 4f91' } },
+    { tool: 'shell', input: { command: ['bash', '-lc', "$SVC 'context' 'get' c-4f9"] } },
+    { tool: 'shell', input: { command: ['svc', 'context', 'get', 'c-4f9'] } },
+    { tool: 'Bash', input: { command: 'read_back c-0123456789abcdef > all; cat all' } },
+  ];
+
+  for (const [name, { path, body, outputs }] of Object.entries(FORMS)) {
+    const outputsOf = (text: string): string[] => outputs(JSON.parse(text) as never);
+
+    test(`${name}: an output that was shortened is whole wherever it is read back, and shortened where it was`, async () => {
+      for (const [at, retrieval] of RETRIEVALS.entries()) {
+        const what = `${name}, ${JSON.stringify(retrieval)}`;
+        // Some servers give one id again and again, and some clients leave it out.
+        for (const id of [undefined, 'call_0', ...(name === 'gemini' ? [null] : [])]) {
+          const key = await rig.issueKey({ sessionId: `s-6${at}` });
+          const turns: Turn[] = [{ ...bash(one.text), ...(id === undefined ? {} : { id }) }];
+          const [first] = outputsOf(await send(path, body(turns), key));
+          assert.ok((first ?? '').length < one.text.length, what);
+          turns.push({ ...retrieval, output: one.text, ...(id === undefined ? {} : { id }) });
+          for (const more of [[], [bash('short')]]) {
+            const sent = outputsOf(await send(path, body([...turns, ...more]), key));
+            assertSame(sent[0], first, what);
+            assertSame(sent[1], one.text, what);
+          }
+        }
+      }
+    });
+
+    test(`${name}: an equal output of another call is judged again, and each turn begins with the same bytes`, async () => {
+      for (const [at, id] of [undefined, 'call_0', null].entries()) {
+        if (id === null && name !== 'gemini') continue;
+        const key = await rig.issueKey({ sessionId: `s-7${Object.keys(FORMS).indexOf(name)}${at}` });
+        const turn: Turn = { ...bash(one.text), ...(id === undefined ? {} : { id }) };
+        // The first two came before the last turn of the model: they go on whole.
+        const turns = [turn, { ...turn, tool: 'Read' }, turn];
+        const first = outputsOf(await send(path, body(turns), key));
+        assertSame(first[0], one.text);
+        assertSame(first[1], one.text);
+        assert.ok((first[2] ?? '').length < one.text.length);
+        turns.push(turn);
+        const second = outputsOf(await send(path, body(turns), key));
+        for (const [index, text] of first.entries())
+          assertSame(second[index], text, `${name} ${id} ${index}`);
+        assert.ok((second[3] ?? '').length < one.text.length);
+        const third = outputsOf(await send(path, body([...turns, bash('short')]), key));
+        for (const [index, text] of second.entries())
+          assertSame(third[index], text, `${name} ${id} ${index}`);
+      }
+    });
+
+    test(`${name}: for a person's own key only what the request can read back is shortened`, async () => {
+      const tools = {
+        chat: [{ type: 'function', function: { name: 'svc-context_retrieve', parameters: {} } }],
+        messages: [{ name: 'mcp__svc__context_retrieve', input_schema: { type: 'object' } }],
+        responses: [{ type: 'namespace', name: 'mcp__svc', tools: [{ name: 'context_retrieve' }] }],
+        gemini: [{ functionDeclarations: [{ name: 'svc__context_retrieve' }] }],
+      }[name];
+      const other = { tools: [{ name: 'Bash' }, { name: 'context_crush', note: 'context_retrieve' }] };
+      const asked = (opening: string, more: object): string =>
+        JSON.stringify({ ...body([bash(one.text)]), ...more }).replace('"Go"', JSON.stringify(opening));
+      const key = rig.personKey;
+      const without = asked('Go', other);
+      assertSame(await send(path, without, key), without, 'without the tool');
+      const first = outputsOf(await send(path, asked('Go', { tools }), key));
+      assert.ok((first[0] ?? '').length < one.text.length);
+      // Another program of the same person, which has no such tool.
+      assertSame(await send(path, without, key), without, 'another program');
+      // Another conversation, in which it came before the model's last turn.
+      const elsewhere = JSON.stringify({ ...body([bash(one.text), bash('short')]), tools }).replace(
+        '"Go"',
+        '"Go on"',
+      );
+      assertSame(await send(path, elsewhere, key), elsewhere, 'another conversation');
+      // The same one, also when its program marks other messages.
+      const again = JSON.stringify({ ...body([bash(one.text), bash('short')]), tools });
+      assertSame(outputsOf(await send(path, again, key))[0], first[0], 'the next turn');
+      await rig.configure(settingsOf({ ...LIVE, stores: false }));
+      const unstored = asked('Stored nowhere', { tools });
+      assertSame(await send(path, unstored, key), unstored, 'without storing');
+      await rig.configure(settingsOf(LIVE));
     });
   }
 

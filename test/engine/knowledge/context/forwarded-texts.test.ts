@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import { createForwardedReader } from '../../../../engine/gateway/index.ts';
 import { openForwarded } from '../../../../engine/gateway/live-zone/forwarded.ts';
+import { FORWARDED_MIGRATIONS, forwardedPath } from '../../../../engine/gateway/live-zone/schema.ts';
+import { temporaryFolder } from '../../../support/git.ts';
 import { storedTextsRig } from './stored-texts-rig.ts';
 
 describe('what the gateway has left out of requests', () => {
@@ -20,6 +25,7 @@ describe('what the gateway has left out of requests', () => {
     const hash = createHash('sha256').update(whole).digest('hex');
     forwarded.add({
       conversation: 's-1',
+      call: '0 c1',
       holder,
       session: 's-1',
       hash,
@@ -62,10 +68,30 @@ describe('what the gateway has left out of requests', () => {
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'expired' });
   });
 
+  test('is kept again when a conversation goes on with it after it had expired', async () => {
+    const whole = 'sixth text\n';
+    const id = forward(whole);
+    rig.clock.advance(rig.settings.idleMs + 1);
+    forwarded.sweep(rig.settings.idleMs);
+    await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });
+    const hash = createHash('sha256').update(whole).digest('hex');
+    forwarded.touch('s-1', [{ call: '0 c1', hash, readWhole: () => whole }], 't-1');
+    assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
+  });
+
+  test('is forgotten after seven days, also by a gateway that has it in memory', () => {
+    const hash = createHash('sha256').update('seventh text\n').digest('hex');
+    forward('seventh text\n');
+    assert.equal(forwarded.findKnown('s-1').tokens.get(hash)?.get('0 c1'), '"less"');
+    rig.clock.advance(7 * 86_400_000 + 1);
+    forwarded.sweep(rig.settings.idleMs);
+    assert.equal(forwarded.findKnown('s-1').tokens.get(hash), undefined);
+  });
+
   test('is counted among the savings of its session', async () => {
     const { total, savings } = await rig.person('context.stats', { session: 's-1' });
     const found = savings.find(({ tool }) => tool === 'gateway');
-    assert.deepEqual([found?.calls, found?.bytes_out], [4, 24]);
+    assert.deepEqual([found?.calls, found?.bytes_out], [6, 36]);
     assert.ok(total.bytes_in >= (found?.bytes_in ?? Number.NaN));
     const { savings: others } = await rig.person('context.stats', { session: 's-3' });
     assert.ok(others.every(({ tool }) => tool !== 'gateway'));
@@ -82,4 +108,33 @@ describe('what the gateway has left out of requests', () => {
     broken.close();
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'not_found' });
   });
+});
+
+test('texts that an earlier version has kept can be read back, and its outputs are judged again', async () => {
+  const folder = temporaryFolder('svc-forwarded-');
+  const { default: Database } = await import('better-sqlite3');
+  const before = new Database(forwardedPath(folder));
+  for (const [at, sql] of FORWARDED_MIGRATIONS.slice(0, 2).entries()) {
+    before.exec(sql);
+    before.pragma(`user_version = ${at + 1}`);
+  }
+  before.exec(
+    `INSERT INTO forwarded (conversation, hash, token, text_hash, used_at) VALUES ('s-1', 'one', '"less"', 'abc', 1)`,
+  );
+  before
+    .prepare(
+      "INSERT INTO kept_text (hash, text, bytes, kind, holder, used_at) VALUES ('abc', ?, 5, 'log', 't-1', 1)",
+    )
+    .run(zstdCompressSync('whole'));
+  before.close();
+  const forwarded = openForwarded(folder, Date.now);
+  const reader = createForwardedReader(folder);
+  try {
+    assert.equal(forwarded.findKnown('s-1').tokens.size, 0);
+    assert.equal(reader.find('abc')?.text, 'whole');
+  } finally {
+    reader.close();
+    forwarded.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

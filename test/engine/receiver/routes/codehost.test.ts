@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import {
   comment,
@@ -66,6 +67,33 @@ test('a form with the payload is read like JSON, signed as it was sent, and is t
   assert.deepEqual([without.status, without.body.code], [400, 'body_invalid']);
   assert.match(without.body.hint, /application\/json/);
   assert.equal((await rig.ask(asForm('payload=%7Bnot+json'))).body.code, 'body_invalid');
+  // Where nobody says that it is a form, it is one nevertheless.
+  const unnamed = await rig.ask(asForm(`${form}&more=1`, 'text/plain'));
+  assert.deepEqual([unnamed.status, unnamed.body.code], [400, 'body_invalid']);
+  assert.match(unnamed.body.hint, /application\/json/);
+});
+
+test('the lines below a comment’s first one are the task’s context, which its decision is bound to', async () => {
+  const below = 'The test `adds` fails:\r\n\r\n    expected 3\r\n/svc other line\r\n';
+  await rig.ask(codehost(comment(`/svc fix the build\r\n\r\n${below}`), 'issue_comment'));
+  const task = rig.tasks.get('t-1');
+  assert.equal(task.body, 'the build');
+  const [origin, ...rest] = (task.context ?? '').split('\n\n');
+  assert.match(origin ?? '', /^A comment on octo\/workshop#9: https:\S+$/);
+  assert.deepEqual(rest, ['The test `adds` fails:', '    expected 3\n/svc other line']);
+  assert.ok(task.prompt.includes(`the build\n\nContext:\n${task.context}`), task.prompt);
+  assert.equal(rig.decisions.boundTo('d-1').inputs?.context, `sha256:${hash('sha256', task.context ?? '')}`);
+});
+
+test('a comment without a prompt keeps the template’s own, and lines without text add nothing', async () => {
+  await rig.ask(codehost(comment('/svc fix\nOnly on Windows.', { id: 1 }), 'issue_comment'));
+  assert.equal(rig.tasks.get('t-1').body, rig.webhook.templates.fix?.prompt);
+  assert.match(rig.tasks.get('t-1').context ?? '', /\n\nOnly on Windows\.$/);
+  await rig.ask(codehost(comment('/svc fix it\r\n \r\n', { id: 2 }), 'issue_comment'));
+  assert.doesNotMatch(rig.tasks.get('t-2').context ?? '', /\n/);
+  await rig.ask(codehost(comment('/svc fix a\u2028b\nc\u0000d', { id: 3 }), 'issue_comment'));
+  assert.equal(rig.tasks.get('t-3').body, 'a\u2028b');
+  assert.match(rig.tasks.get('t-3').context ?? '', /\n\ncd$/);
 });
 
 test('a body that is too large is refused with the name of its event', async () => {
@@ -167,7 +195,7 @@ test("a /svc comment makes a task of its template, and the rest of the line repl
   assert.equal(task.body, 'the login page, please');
   assert.equal(task.title, 'the login page, please');
   assert.equal(task.template, 'fix');
-  assert.doesNotMatch(task.prompt, /not part/);
+  assert.match(task.context ?? '', /\n\nand this line is not part of it$/);
   const plain = await rig.ask(codehost(comment('/svc fix', { id: 2 }), 'issue_comment'));
   assert.equal(rig.tasks.get(plain.body.task_id).body, 'Fix what is broken.');
 });

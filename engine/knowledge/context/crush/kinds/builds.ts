@@ -4,32 +4,32 @@ import type { Recogniser } from '../recogniser.ts';
 const UNDERLINE = { what: 'more underlines', pattern: /^[ \t]*(?:\d+ )?\|?\s*[~^]+[~^ ]*$/ } as const;
 const GUTTER = { what: 'more empty rows beside source', pattern: /^[ \t]+(?:\||│)\s*$/ } as const;
 
+/** What ninja, swift and others do; what another program numbers so may be a list. */
+const STEP =
+  /^\[\d+\/\d+\] (?!.*(?:error|warning|FAILED))(?:Building|Compiling|Linking|Generating|Creating|Copying|CXX|CC|LINK|AR|STAMP|ACTION|COPY) \S.*$/i;
+
 const typescript: Recogniser = {
   kind: 'compiler',
-  keepsRows: true,
   evidence: /(?:\(\d+,\d+\)|:\d+:\d+ -):? ?error TS\d+:/,
   classes: [UNDERLINE],
 };
 
 const rustc: Recogniser = {
   kind: 'compiler',
-  keepsRows: true,
   evidence: /^(?:error|warning)(?:\[E\d+\])?: .*\n[ \t]+--> \S+:\d+:\d+/,
   classes: [GUTTER],
 };
 
 const linters: Recogniser = {
   kind: 'linter',
-  keepsRows: true,
   evidence: /^[ \t]+\d+:\d+ {2,}(?:error|warning) {2,}\S|^✖ \d+ problems?|^Found \d+ (?:errors?|warnings?)/,
   classes: [UNDERLINE, GUTTER],
 };
 
 const compilers: Recogniser = {
   kind: 'build',
-  keepsRows: true,
   evidence:
-    /^(?:(?:\S+-)?(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|ar)(?:-\d+)? -|\[ *\d+%\] (?:Building|Linking|Built)|\[\d+\/\d+\] \S|make(?:\[\d+\])?: |-- (?:Looking for|Check|Detecting|Performing)|checking (?:for|whether) |\s+(?:CC|CXX|LD|AR|GEN|CCLD) {2,}\S)/,
+    /^(?:(?:\S+-)?(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|ar)(?:-\d+)? -|\[ *\d+%\] (?:Building|Linking|Built)|\[\d+\/\d+\] (?:Building|Compiling|Linking|Generating|Creating|Copying|CXX|CC|LINK|AR|STAMP|ACTION|COPY) \S|make(?:\[\d+\])?: |-- (?:Looking for|Check|Detecting|Performing)|checking (?:for|whether) |\s+(?:CC|CXX|LD|AR|GEN|CCLD) {2,}\S)/,
   classes: [
     {
       what: 'more commands',
@@ -40,7 +40,7 @@ const compilers: Recogniser = {
       what: 'more steps',
       pattern: /^\[ *\d+%\] (?:Building \S+ object|Generating|Linking \S+|Built target|Automatic) ?\S.*$/,
     },
-    { what: 'more steps', pattern: /^\[\d+\/\d+\] (?!.*(?:error|warning|FAILED))\S.*$/i },
+    { what: 'more steps', pattern: STEP },
     {
       what: 'more steps',
       pattern: /^[ \t]+(?:CC|CXX|LD|AR|GEN|CCLD|AS|HOSTCC|MKDIR|INSTALL)(?: \[M\])? {2,}\S+$/,

@@ -12,7 +12,6 @@ const SOURCE_BELOW = /^[ \t]+(?:\d+ )?\|/;
 /** A compiler of C++ tells of each function that a call might have meant; the error above them says what is wrong. */
 export const candidates: Recogniser = {
   kind: 'compiler',
-  keepsRows: true,
   evidence: /^\S[^:\n]*:\d+(?::\d+)?: note: (?:candidate|template argument deduction| {2,}template argument)/,
   classes: [],
   mark({ bodies }, marks) {

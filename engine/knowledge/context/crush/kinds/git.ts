@@ -15,5 +15,4 @@ export const git: Recogniser = {
       keep: 'last-of-run',
     },
   ],
-  keepsRows: true,
 };

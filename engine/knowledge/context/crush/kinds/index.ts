@@ -5,7 +5,7 @@ import { containers } from './containers.ts';
 import { git } from './git.ts';
 import { packageManagers } from './packages.ts';
 import { progress } from './progress.ts';
-import { servers } from './servers.ts';
+import { reports, servers } from './servers.ts';
 import { testRunners } from './test-runners.ts';
 import { traces } from './traces.ts';
 
@@ -19,5 +19,6 @@ export const RECOGNISERS: readonly Recogniser[] = [
   ...builds,
   ...progress,
   servers,
+  reports,
   traces,
 ];

@@ -35,9 +35,9 @@ const javascript: Recogniser = {
 const python: Recogniser = {
   kind: 'packages',
   evidence:
-    /^(?:Collecting|Requirement already satisfied:|Looking in indexes:|Successfully installed|Resolving dependencies\.\.\.) ?/,
+    /^(?:Requirement already satisfied:|Looking in (?:indexes|links):|Successfully installed \S+-\d|Installing collected packages:) |^(?:Collecting|Processing) \S+(?: \(from .*\))?\n[ \t]+(?:Downloading|Using cached|Obtaining|Preparing|Installing) /,
   classes: [
-    { what: installed, pattern: /^(?:Collecting|Processing) \S.*$/ },
+    { what: installed, pattern: /^(?:Collecting \S+|Processing \S+\.(?:whl|tar\.gz|zip))(?: \(from .*\))?$/ },
     { what: fetched, pattern: /^[ \t]+(?:Downloading|Using cached) \S+(?: \([\d.]+ [kMG]?B\))?$/ },
     { what: 'more packages that are there already', pattern: /^Requirement already satisfied: .*$/ },
     {
@@ -100,7 +100,7 @@ const jvm: Recogniser = {
 const debian: Recogniser = {
   kind: 'packages',
   evidence:
-    /^(?:Get|Hit|Ign|OK|Holen|Réception de|Obj):\s?\d+ (?:https?|file|cdrom)|^(?:Selecting previously unselected package|Setting up|Unpacking) \S+/,
+    /^(?:Get|Hit|Ign|OK|Holen|Réception de|Obj):\s?\d+ (?:https?|file|cdrom)|^(?:Selecting previously unselected package|Setting up|Unpacking) \S+|^\(\d+\/\d+\) (?:Installing|Upgrading|Purging) \S+ \(/,
   classes: [
     {
       what: fetched,
@@ -126,7 +126,7 @@ const debian: Recogniser = {
 const others: Recogniser = {
   kind: 'packages',
   evidence:
-    /^(?:go: downloading |Fetching \S+ [\d.]+$|Using \S+ [\d.]+$|Installing \S+ [\d.]+| {2}- (?:Downloading|Installing|Locking) \S+ \(|[ \t]+(?:GET|CACHE|OK) https?:\/\/\S+ )/,
+    /^(?:go: downloading |Fetching gem metadata from |Bundle complete! | {2}- (?:Downloading|Installing|Locking) \S+ \(|[ \t]+(?:GET|CACHE) https?:\/\/\S+ )/,
   classes: [
     { what: fetched, pattern: /^go: (?:downloading|finding|extracting) \S+ v\S+$/ },
     { what: installed, pattern: /^(?:Fetching|Using|Installing) \S+ [\d.]+\S*(?: with native extensions)?$/ },
@@ -134,7 +134,7 @@ const others: Recogniser = {
       what: installed,
       pattern: /^ {2}- (?:Downloading|Installing|Locking|Upgrading) \S+ \(.*\)(?:: Extracting archive)?$/,
     },
-    { what: fetched, pattern: /^[ \t]+(?:GET|CACHE|OK) https?:\/\/\S+(?: \d+ms)?$/ },
+    { what: fetched, pattern: /^[ \t]+(?:GET|CACHE) https?:\/\/\S+(?: \d+ms)?$/ },
   ],
 };
 

@@ -40,7 +40,8 @@ const transfers: Recogniser = {
 
 const spinners: Recogniser = {
   kind: 'progress',
-  evidence: /^[⠀-⣿◐◓◑◒] \S/u,
+  // Each frame has another sign; a sign that stays is the bullet of a list.
+  evidence: /^([⠀-⣿◐◓◑◒]) \S.*\n(?!\1)[⠀-⣿◐◓◑◒] \S/u,
   classes: [{ what: EARLIER, pattern: /^[⠀-⣿◐◓◑◒] \S.*$/u, keep: 'last-of-run' }],
 };
 

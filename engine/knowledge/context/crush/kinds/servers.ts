@@ -1,5 +1,10 @@
 import type { Recogniser } from '../recogniser.ts';
 
+const DOWNLOADED =
+  /^(?=.*(?:Download(?:ing|ed) |Lade .* herunter|Téléchargement |Descargando |Baixando |Scaricamento |Загрузка |Скачивание |ダウンロードして|正在下载|다운로드 중)).*\(\d[\d.,]* ?[kKMG]i?B\)$/;
+const PASSED =
+  /^(?:PASSED|BESTANDEN|RÉUSSI|SUPERAD[OA]|APROVAD[OA]|PASSOU|SUPERATO|ПРОЙДЕН|成功|合格|通过|통과):?[ \t]+\S.*[ (]\d+(?:[.,]\d+)? ?(?:ms|s|мс|ミリ秒|毫秒|밀리초)\)?$/;
+
 /** What build servers and tools of operation put around the output of others. */
 export const servers: Recogniser = {
   kind: 'ci',
@@ -17,5 +22,16 @@ export const servers: Recogniser = {
       pattern: /^\S+: (?:Refreshing state\.\.\.|Reading\.\.\.|Read complete after \d+s)(?: \[id=.*\])?$/,
     },
     { what: 'more tasks without change', pattern: /^(?:ok|skipping): \[[^\]]+\]$/ },
+  ],
+};
+
+/** Downloads with a size and tests with a duration, as scripts of build servers report them in their own language. */
+export const reports: Recogniser = {
+  kind: 'ci',
+  evidence:
+    /\(\d[\d.,]* ?[kKMG]i?B\)\n.*\(\d[\d.,]* ?[kKMG]i?B\)$|^(?:PASSED|BESTANDEN|RÉUSSI|SUPERAD[OA]|APROVAD[OA]|PASSOU|SUPERATO|ПРОЙДЕН|成功|合格|通过|통과):?[ \t]+\S.*\d ?(?:ms|s|мс|ミリ秒|毫秒|밀리초)\)?$/,
+  classes: [
+    { what: 'more downloads', pattern: DOWNLOADED },
+    { what: 'more passing tests', pattern: PASSED },
   ],
 };

@@ -16,9 +16,9 @@ const STARTED: NoiseClass = { what: 'more lines that say a test begins', pattern
 /** Whatever marks what passed with a tick: vitest, jest, mocha, node, playwright, bun, ava, pest, hspec. */
 export const ticks: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
+  // Lists of what was done have ticks as well, but neither durations nor sums of tests.
   evidence:
-    /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*\n(?:.*\n){0,3}\s*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S/u,
+    /^[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?\n(?:.*\n){0,8}?[ \t]*(?:✓|✔|√|✅|☑|\[✔\]|\[✓\]|\(pass\))\s+\S.*[[( ]\d+(?:\.\d+)? ?m?s[\])]?$|^[ \t]*\d+ passing\b|^[ \t]*(?:Tests|Test Suites|Test Files):?[ \t].*\d+ passed|^ℹ pass \d+|^[ \t]*\d+ pass(?:ed)?$/u,
   classes: [
     PASSED,
     { what: 'more test files that passed', pattern: /^[ \t]*PASS\s+\S+\.[cm]?[jt]sx?(?: \(.*\))?$/ },
@@ -58,8 +58,7 @@ function markPassedSuites(bodies: readonly string[], marks: Marks): void {
 /** The Test Anything Protocol: node, mocha, tape, bats, prove. */
 export const tap: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
-  evidence: /^[ \t]*ok \d+(?: - | )\S/,
+  evidence: /^[ \t]*(?:ok \d+ - \S|1\.\.\d+$|# Subtest: )|^TAP version \d+$/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*ok \d+(?! .*# (?:SKIP|TODO))(?: .*)?$/i },
     { what: 'more test files that passed', pattern: /^\S+\.t \.+ ok$/ },
@@ -97,7 +96,6 @@ function markYaml(bodies: readonly string[], marks: Marks, at: number): void {
 
 export const python: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
   evidence:
     /^=+ (?:test session starts|short test summary info|FAILURES) =+$|^Ran \d+ tests? in |^\w+ \([\w.]+\) \.\.\. ok$/,
   classes: [
@@ -111,7 +109,6 @@ export const python: Recogniser = {
 
 export const rust: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
   evidence: /^running \d+ tests?$|^[ \t]+Nextest run ID/,
   classes: [
     { what: 'more passing tests', pattern: /^test \S.* \.\.\. ok(?: <[\d.]+s>)?$/ },
@@ -128,7 +125,6 @@ export const rust: Recogniser = {
 
 export const go: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
   evidence: /^[ \t]*(?:=== RUN {3}|--- (?:PASS|FAIL): )\S|^ok {2}\t\S+\t[\d.]+s/,
   classes: [
     { what: 'more passing tests', pattern: /^[ \t]*--- PASS: \S+ \([\d.]+s\)$/ },
@@ -146,7 +142,6 @@ export const go: Recogniser = {
 
 export const jvm: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
   evidence: /^\[INFO\] {1,2}T E S T S$|^\[INFO\] Tests run: \d+|^> Task :|^\S+ > .+ (?:PASSED|FAILED)$/,
   classes: [
     {
@@ -163,7 +158,6 @@ export const jvm: Recogniser = {
 /** CTest, GoogleTest, .NET, XCTest, PHPUnit, Bazel, TeamCity. */
 export const others: Recogniser = {
   kind: 'tests',
-  keepsRows: true,
   evidence:
     /^[ \t]*\d+\/\d+ Test +#\d+:|^\[ RUN {6}\] |^[ \t]+Passed \S+.* \[[<\d]|^Test Case '.*' (?:passed|started)|^\/\/\S+ +PASSED in |^##teamcity\[test|^Executed \d+ tests|^[.SFERIN]{20,} +\d+ \/ \d+/,
   classes: [
