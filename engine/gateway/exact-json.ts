@@ -12,8 +12,8 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
   isRawJSON(value: unknown): boolean;
 };
 
-/** Sixteen digits or more, or an exponent of three: all other numbers are held as they are. */
-const IS_LONG = /\d[\d.]{15}|\d[eE][-+]?\d{3}/;
+/** Sixteen digits or more, or an exponent of three: all other numbers are held as they are. It is tried where a number begins only. */
+const IS_LONG = /(?<![\d.])\d[\d.]{15}|\d[eE][-+]?\d{3}/;
 /** The same in the place of a value. A text may have it too, which only costs time; the first look is the faster one. */
 const IS_LONG_VALUE = /(?:^|[:[,])\s*-?(?:[\d.]{16}|[\d.]+[eE][-+]?\d{3})/;
 

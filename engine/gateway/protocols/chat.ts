@@ -11,6 +11,8 @@ const HAS_USAGE = /"usage"\s*:\s*\{/;
 const HAS_STATE = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls")/;
 const HAS_CALLS = /"tool_calls"/;
 const HAS_END = /"(?:finish_reason"\s*:\s*"|index"\s*:\s*[1-9])/;
+/** One of all these: most events have none of them. */
+const MATTERS = /"(?:usage"\s*:\s*\{|finish_reason"\s*:\s*"|index"\s*:\s*[1-9]|tool_calls"|error")|\[DONE\]/;
 const IS_ERROR = /^data:\s*\{\s*"error"\s*:\s*[{"]/m;
 const IS_DONE = /^data:\s*\[DONE\]\s*$/m;
 
@@ -74,6 +76,7 @@ function createChatMeter(): Meter {
   return {
     readEvent(bytes) {
       const text = bytes.toString('latin1');
+      if (choices.size > 0 && !MATTERS.test(text)) return;
       // A stream may tell its usage again and again: the last number counts, and it ends nothing.
       if (HAS_USAGE.test(text))
         usage = toTokenUsage(readUsage('chat', findChatUsage(parseEventData(bytes) ?? {}))) ?? usage;
