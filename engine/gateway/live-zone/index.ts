@@ -4,10 +4,6 @@ import { formatId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { Call } from '../server/call.ts';
 import { type JsonEdit, listLongStrings, readJsonValue } from '../server/json-members.ts';
-import type { LiveZoneSettings } from '../settings.ts';
-import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
-import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
-import { forwardedPath } from './schema.ts';
 import {
   findToolCalls,
   findToolOutputs,
@@ -18,7 +14,11 @@ import {
   type Range,
   readTexts,
   type ToolOutput,
-} from './tool-outputs.ts';
+} from '../server/tool-outputs.ts';
+import type { LiveZoneSettings } from '../settings.ts';
+import { type Again, type ForwardedTexts, openForwarded } from './forwarded.ts';
+import { isOwnTool, isProtectedTool, isRetrieval, readsStoredText } from './protected-tools.ts';
+import { forwardedPath } from './schema.ts';
 
 /** What is left of an output, and what it is; null where it is to stay as it is. */
 export type ShortenOutput = (

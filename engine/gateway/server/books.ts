@@ -11,6 +11,8 @@ export interface Exhaustion {
   scope: 'day' | 'task';
   subject: string;
   limitTokens: number;
+  /** Nothing is left; false where calls that are being answered have reserved the rest. */
+  isSpent: boolean;
   /** Unix ms; null when waiting does not help. */
   until: number | null;
   sessionId: number | null;
@@ -88,7 +90,8 @@ export function openBooks(data: string, { now, isAlone }: { now(): number; isAlo
       begin.run();
       for (const call of changed.values()) put.run(CALL_COLUMNS.map((name) => call[name]));
       for (const each of exhausted) {
-        exhaust.run(each);
+        const { isSpent, ...row } = each;
+        if (isSpent) exhaust.run(row);
         if (each.sessionId !== null && each.until !== null) refuse.run(each.sessionId, each.until);
       }
       commit.run();

@@ -33,6 +33,8 @@ export interface Budget {
 export const isRefusal = (found: Reservation | Refusal): found is Refusal => 'scope' in found;
 
 const DAY_MS = 86_400_000;
+/** When a budget that is only reserved may be tried again. */
+const RESERVED_MS = 60_000;
 let lastDay = { number: 0, name: '1970-01-01' };
 
 /** Of a time in Unix ms, in UTC. */
@@ -81,13 +83,17 @@ export function createBudget({
     return account;
   }
 
+  /** What is only reserved is mostly given back: calls that are being answered now use less. */
+  const findDayReset = (): number =>
+    today.spent >= limit ? nextDayAt(day) : Math.min(nextDayAt(day), now() + RESERVED_MS);
+
   const isSpent = ({ spent, reserved }: Account, most: number): boolean => spent + reserved >= most;
 
   return {
     reserve(holder, tokens) {
       const accounts = [currentDay()];
       if (limit > 0 && isSpent(today, limit))
-        return { ...today, scope: 'day', subject: day, limit, until: nextDayAt(day) };
+        return { ...today, scope: 'day', subject: day, limit, until: findDayReset() };
       if (holder.kind === 'run') {
         const account = accountOf(holder.taskId);
         const most = holder.budgetTokens;

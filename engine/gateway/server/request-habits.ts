@@ -9,36 +9,33 @@ import {
   listLongStrings,
   readJsonValue,
 } from './json-members.ts';
+import { findToolOutputs, isModelMessage, listMessages } from './tool-outputs.ts';
 
 interface Shape {
   /** Members with which every turn of a conversation begins anew. */
   opening: readonly string[];
   /** The list of turns, whose first may be the instructions. */
   turns: string;
-  /** What stands in every turn of the model, and in every answer of a tool; as it is written in JSON. */
+  /** A word of every turn of the model, as it is written in JSON. */
   model: string;
-  tool: string;
 }
 
 const SHAPES: Readonly<Record<Protocol, Shape>> = {
-  chat: { opening: ['tools'], turns: 'messages', model: '"assistant"', tool: '"tool"' },
+  chat: { opening: ['tools'], turns: 'messages', model: '"assistant"' },
   responses: {
     opening: ['tools', 'instructions'],
     turns: 'input',
     model: '"function_call"',
-    tool: '_call_output"',
   },
   messages: {
     opening: ['tools', 'system'],
     turns: 'messages',
     model: '"assistant"',
-    tool: '"tool_result"',
   },
   gemini: {
     opening: ['tools', 'systemInstruction', 'system_instruction'],
     turns: 'contents',
     model: '"model"',
-    tool: '"functionResponse"',
   },
 };
 
@@ -56,7 +53,7 @@ export function readRequestHabits(
   const shape = SHAPES[route.protocol];
   return {
     prefix_hash: hashOpening(body, members, shape),
-    tool_bytes: longBytes === 0 ? 0 : sumLongToolOutputs(body, shape, longBytes),
+    tool_bytes: longBytes === 0 ? 0 : sumLongToolOutputs({ body, members, route }, longBytes),
   };
 }
 
@@ -78,16 +75,23 @@ function isInstruction(turn: Buffer): boolean {
   return role !== undefined && INSTRUCTION_ROLES.includes(readJsonValue(turn, role));
 }
 
-/**
- * Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has
- * shortened. Words of JSON that stand in a text have backslashes there, so that none of them is mistaken for its frame.
- */
-function sumLongToolOutputs(body: Buffer, { model, tool }: Shape, longBytes: number): number {
-  if (body.length <= longBytes) return 0;
-  const from = body.indexOf(tool, Math.max(0, body.lastIndexOf(model)));
-  if (from < 0) return 0;
-  return listLongStrings(body, from + tool.length, longBytes)
+/** Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has shortened. */
+function sumLongToolOutputs(
+  { body, members, route: { protocol } }: Pick<Call, 'body' | 'members' | 'route'>,
+  longBytes: number,
+): number {
+  const { turns, model } = SHAPES[protocol];
+  const list = members.findLast(({ key }) => key === turns);
+  if (list === undefined || list.end - list.start <= longBytes) return 0;
+  // Few requests have a long string behind the last of those words, so that the messages are seldom read.
+  const from = Math.max(list.start, body.lastIndexOf(model, list.end));
+  if (listLongStrings(body.subarray(0, list.end), from, longBytes).length === 0) return 0;
+  const messages = listMessages(body, list);
+  const last = messages.findLastIndex((message) => isModelMessage(body, message));
+  return messages
+    .slice(last + 1)
+    .flatMap((message) => findToolOutputs(protocol, body, message))
     .map(({ start, end }) => body.subarray(start, end))
-    .filter((text) => text.includes(' ') && !text.includes(SHORTENED))
+    .filter((text) => text.length > longBytes && text.includes(' ') && !text.includes(SHORTENED))
     .reduce((sum, { length }) => sum + length, 0);
 }

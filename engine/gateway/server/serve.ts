@@ -312,11 +312,14 @@ export function createGatewayServer(deps: ServeDeps): GatewayServer {
         : `${spent} tokens spent and ${reserved} reserved for calls that are still being answered, of the ${limit} tokens`;
     const message =
       scope === 'day'
-        ? `token budget exceeded: ${used} of ai.budget_tokens_day${reserved === 0 ? ' are spent' : ''}; it resets at ${new Date(until ?? 0).toISOString()}`
+        ? `token budget exceeded: ${used} of ai.budget_tokens_day${reserved === 0 ? ' are spent' : ''}; ${spent < limit ? 'try again at' : 'it resets at'} ${new Date(until ?? 0).toISOString()}`
         : `token budget exceeded: ${used} of the task${reserved === 0 ? ' are spent' : ''}; a larger SVC_TASK_TOKEN_BUDGET lets it go on`;
     const sessionId = holder.kind === 'run' ? holder.sessionId : null;
     const taskId = holder.kind === 'run' ? holder.taskId : null;
-    books.noteExhausted({ at: now(), scope, subject, limitTokens: limit, until, sessionId, taskId });
+    books.noteExhausted({
+      ...{ at: now(), scope, subject, limitTokens: limit },
+      ...{ isSpent: spent >= limit, until, sessionId, taskId },
+    });
     settleCall(call, { books, reservation: null, now: now() }, { status: 402, outcome: 'denied' });
     sendFailure(
       response,

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../base/json-object.ts';
 import { parseExactJson } from '../exact-json.ts';
 import type { Protocol } from '../protocol.ts';
+import { CONTEXT_CODE } from '../protocols/fault.ts';
 import { writeFault } from '../protocols/index.ts';
 import type { Provider } from '../settings.ts';
 import { readFault, type Translation } from '../translate/index.ts';
@@ -104,18 +105,28 @@ export function describeUpstreamError({
   const safe = hideSecret(body, secret);
   const said = parseAnswer(safe);
   const message = readErrorMessage(said);
-  if (translator === null && message !== null)
+  const fault = readFault(status, said);
+  // By words of their own for a prompt that is too long, agents would not shorten it.
+  const isInOwnWords = fault.code === CONTEXT_CODE && !saysTooLong(protocol, said);
+  if (translator === null && message !== null && !isInOwnWords)
     return [
       { status, code: 'upstream_error', message },
       { ...facts, relayed: safe },
     ];
   // Servers of a protocol have errors of their own web frameworks, which no client of that protocol understands.
-  const fault = readFault(status, said);
   const written = translator?.error(status, said) ?? writeFault(protocol, fault);
   return [
     { status, code: 'upstream_error', message: message ?? fault.message },
     { ...facts, relayed: Buffer.from(JSON.stringify(written)) },
   ];
+}
+
+/** Whether an error says that a prompt is too long as clients of the protocol expect it. */
+function saysTooLong(protocol: Protocol, body: unknown): boolean {
+  if (protocol === 'gemini') return true;
+  if (protocol === 'messages') return /prompt is too long/i.test(readErrorMessage(body) ?? '');
+  const error = isJsonObject(body) ? body.error : undefined;
+  return isJsonObject(error) && error.code === CONTEXT_CODE;
 }
 
 /** Parses a whole answer and rounds no number; undefined for what is no JSON. */

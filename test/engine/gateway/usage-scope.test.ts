@@ -41,6 +41,7 @@ describe('whose usage is told to whom', () => {
       scope: 'day',
       subject: 'day',
       limitTokens: 1,
+      isSpent: true,
       until: null,
       sessionId: 2,
       taskId: 2,

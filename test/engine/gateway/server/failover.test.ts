@@ -212,6 +212,12 @@ describe('a provider that cannot answer', () => {
       assert.equal((await rig.calls(1)).at(-1)?.attempts, 2);
     });
 
+  test('a prompt that is too long is told in words at which the agent shortens it, whatever the server called it', async () => {
+    answer = json(400, { error: { message: 'Prompt exceeds max length', code: '1261' } });
+    assert.match(await (await post('messages')).text(), /prompt is too long: Prompt exceeds max length/);
+    assert.match(await (await post()).text(), /"code":"context_length_exceeded"/);
+  });
+
   test('a stream that fails after its first words is told to the client, and nobody else is asked', async () => {
     answer = stream(
       data({ id: 'c', choices: [{ index: 0, delta: { content: 'Hel' }, finish_reason: null }] }),

@@ -104,3 +104,20 @@ test('a conversation begins with the same tools and instructions, whatever is sa
   assert.equal(read('chat', { messages: [{ role: 'user', content: 'Hello' }] }).prefix_hash, null);
   assert.equal(read('chat', { messages: 'no list' }).prefix_hash, null);
 });
+
+test('instructions, tools and what the person says are no answers of tools, wherever they are in the request', () => {
+  for (const protocol of PROTOCOLS) {
+    const [list, turns] = TURNS[protocol]('ok');
+    const said = { role: 'user', content: LONG, parts: [{ text: LONG }] };
+    const request = {
+      [list]: [...turns, said],
+      tools: [{ name: 'sh', description: LONG }],
+      system: LONG,
+      instructions: LONG,
+      systemInstruction: { parts: [{ text: LONG }] },
+    };
+    assert.equal(read(protocol, request).tool_bytes, 0, protocol);
+    const [, long] = TURNS[protocol](LONG);
+    assert.equal(read(protocol, { ...request, [list]: [...long, said] }).tool_bytes, bytesOf(LONG), protocol);
+  }
+});
