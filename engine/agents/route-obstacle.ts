@@ -11,7 +11,7 @@ export function findRouteObstacle(template: string, agent: string): string | nul
   if (preset === null) return `svc does not know how ${program} takes a route`;
   if (preset.cannot.gateway !== undefined) return preset.cannot.gateway;
   if (at === null && preset.isRoutedByOptions)
-    return `${preset.name} takes its route in options, and svc gives none to ${program}, which is not ${preset.name}`;
+    return `${preset.name} takes its route in options, which cannot be passed to ${program}, another program`;
   if (isCleared) return `its command removes all variables, and the key of the run is in one of them`;
   const variables = listRouteVariables(preset);
   const changed = changes.find((name) => variables.includes(name));

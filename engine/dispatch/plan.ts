@@ -100,7 +100,8 @@ export async function planRun(
     race,
     transport: command?.transport ?? null,
     auth,
-    keyBeforeLogin: agent === null || auth !== 'account' ? null : agents.findKeyBeforeLogin(agent),
+    keyBeforeLogin:
+      agent === null || command === null || auth !== 'account' ? null : agents.findKeyBeforeLogin(agent),
     profile,
     heldBack: circuit === null ? null : { until: circuit.reopenAt, code: circuit.code, text: circuit.text },
     project: task.project,

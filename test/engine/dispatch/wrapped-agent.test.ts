@@ -77,7 +77,7 @@ describe('a command that starts an agent through another program', () => {
   });
 
   for (const [agent, command, why] of [
-    ['codex', 'my-claude {{prompt}}', /codex takes its route in options, and svc gives none to my-claude/],
+    ['codex', 'my-claude {{prompt}}', /codex takes its route in options, which cannot be passed to my-claude/],
     ['claude', 'env -i claude -- {{prompt}}', /removes all variables/],
     ['gemini', 'env GEMINI_API_KEY=mine gemini --prompt={{prompt}}', /changes GEMINI_API_KEY/],
     ['other', 'my-claude {{prompt}}', /svc does not know how my-claude takes a route/],
