@@ -27,7 +27,7 @@ export {
   createAgents,
   type ProjectChoice,
 } from './registry.ts';
-export { checkRoutable, findRouteObstacle } from './route-obstacle.ts';
+export { checkRoutable, findRouteObstacle, unroutableError } from './route-obstacle.ts';
 export { toOneLine } from './streams/json-lines.ts';
 export { cutToKeep } from './streams/recent.ts';
 export { isSessionLoss } from './streams/session-loss.ts';

@@ -32,9 +32,12 @@ const listRouteVariables = (preset: Preset): string[] =>
 /** Throws `gateway_unroutable` when the model calls of an agent cannot go through the gateway. */
 export function checkRoutable(template: string, agent: string): void {
   const why = findRouteObstacle(template, agent);
-  if (why === null) return;
-  throw new SvcError('gateway_unroutable', `${agent} cannot be routed through the gateway, because ${why}`, {
+  if (why !== null) throw unroutableError(agent, why);
+}
+
+/** The error for an agent whose model calls cannot go through the gateway. @param why follows "because" */
+export const unroutableError = (agent: string, why: string): SvcError =>
+  new SvcError('gateway_unroutable', `${agent} cannot be routed through the gateway, because ${why}`, {
     hint: `correct its command in agents.cmds, or set agents.auth.${agent} to account`,
     data: { agent },
   });
-}

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isJsonObject } from '../../base/json-object.ts';
 import { findRouteLimits } from '../../models/index.ts';
 import { createClaudeReader } from '../streams/claude.ts';
 import { escapeSlashCommand } from './escape-prompt.ts';
@@ -29,6 +33,33 @@ const HOOKS = groupedHooks(
   // It starts the program itself.
   ({ command, args }) => ({ type: 'command', command, args, timeout: HOOK_TIMEOUT_SEC }),
 );
+
+/** `env` in a settings file overrides the environment that claude is started with. */
+const findOverride: Preset['findOverride'] = (names, { env, cwd }) => {
+  const own = env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), '.claude');
+  const project = join(cwd, '.claude');
+  const files = [
+    join(own, 'settings.json'),
+    join(project, 'settings.json'),
+    join(project, 'settings.local.json'),
+  ];
+  for (const file of files) {
+    const settings = readSettings(file);
+    const changed = isJsonObject(settings.env) ? Object.keys(settings.env) : [];
+    const name = changed.find((each) => names.includes(each));
+    if (name !== undefined) return `${file} sets ${name}`;
+  }
+  return null;
+};
+
+function readSettings(file: string): Record<string, unknown> {
+  try {
+    const settings: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isJsonObject(settings) ? settings : {};
+  } catch {
+    return {};
+  }
+}
 
 export const claude: Preset = {
   name: 'claude',
@@ -72,6 +103,7 @@ export const claude: Preset = {
     if (process.getuid?.() === 0 && isAttended !== true) more.IS_SANDBOX = '1';
     return { args, env: more, files: [] };
   },
+  findOverride,
   auth: 'account',
   keysBeforeLogin: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
   home: {

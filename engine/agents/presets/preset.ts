@@ -133,6 +133,14 @@ export interface Preset {
   auth: 'account' | 'gateway';
   /** The route is in options as well: variables alone do not lead it to the gateway. */
   isRoutedByOptions?: true;
+  /**
+   * Finds a settings file of the person's or the project's that changes one of these variables for the agent, in words that follow
+   * "because"; null for none. Asked where no option can override it.
+   */
+  findOverride?: (
+    names: readonly string[],
+    run: { env: Readonly<Record<string, string | undefined>>; cwd: string },
+  ) => string | null;
   /** Variables with a key that it uses, and pays by, instead of that login. */
   keysBeforeLogin?: readonly string[];
   /** Through the gateway it uses a separate home with its own conversations, which are not found with its own login. */

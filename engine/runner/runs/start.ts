@@ -6,6 +6,7 @@ import {
   listPrograms,
   locateAgent,
   type RunInput,
+  unroutableError,
   wrapInAcpHost,
 } from '../../agents/index.ts';
 import {
@@ -57,6 +58,10 @@ export async function startRun(deps: LocalRunnerDeps, order: StartOrder): Promis
   const wish = buildWish(deps, order, preset, env);
   // Over the protocol the agent is told of the server when its session is made.
   const setUp = preset?.setUpRun({ ...wish, ...(command.transport === 'acp' ? { mcp: null } : {}) });
+  if (order.gateway !== null && located.at === null) {
+    const override = preset?.findOverride?.(Object.keys(setUp?.env ?? {}), { env, cwd: placement.cwd });
+    if (override != null) throw unroutableError(agent, override);
+  }
   await writeSetupFiles(deps, wish.folder, setUp);
   const whole = addOptions(argv, located, setUp?.args ?? []);
   const spec = {

@@ -76,8 +76,29 @@ describe('a command that starts an agent through another program', () => {
     assert.equal(rig.starts().at(-1)?.length, 2);
   });
 
+  test('a script of claude does not run where a settings file would lead it past the gateway', async () => {
+    await route('my-claude {{prompt}}');
+    rig.ws.repository.commit({
+      '.claude/settings.json': JSON.stringify({ env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }),
+    });
+    const before = rig.starts().length;
+    const { session_id } = await rig.run(['no-change']);
+    const { failure } = await rig.settled(session_id);
+    assert.equal(failure?.code, 'gateway_unroutable');
+    assert.match(failure?.text ?? '', /\.claude\/settings\.json sets ANTHROPIC_BASE_URL/);
+    assert.equal(rig.starts().length, before);
+    // The settings that svc gives as an option come before the file's.
+    await route('nice claude -- {{prompt}}');
+    const { session_id: routed } = await rig.run(['no-change']);
+    assert.equal((await rig.settled(routed)).failure, null);
+  });
+
   for (const [agent, command, why] of [
-    ['codex', 'my-claude {{prompt}}', /codex takes its route in options, which cannot be passed to my-claude/],
+    [
+      'codex',
+      'my-claude {{prompt}}',
+      /codex takes its route in options, which cannot be passed to my-claude/,
+    ],
     ['claude', 'env -i claude -- {{prompt}}', /removes all variables/],
     ['gemini', 'env GEMINI_API_KEY=mine gemini --prompt={{prompt}}', /changes GEMINI_API_KEY/],
     ['other', 'my-claude {{prompt}}', /svc does not know how my-claude takes a route/],

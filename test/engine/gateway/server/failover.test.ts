@@ -114,6 +114,17 @@ const FAILED_STARTS: Readonly<Record<string, [path: string, Answer]>> = {
       data({ error: { code: 502, message: 'Provider error' } }),
     ),
   ],
+  'an OpenAI that created a response and then refused it for its quota': [
+    'responses',
+    stream(
+      event({ type: 'response.created', response: { id: 'r', instructions: 'x'.repeat(50_000) } } as never),
+      event({
+        type: 'error',
+        code: 'insufficient_quota',
+        message: 'You exceeded your current quota',
+      } as never),
+    ),
+  ],
   'a chat that only named its role': [
     'chat',
     stream(
@@ -166,7 +177,7 @@ describe('a provider that cannot answer', () => {
     asked = [];
     await rig?.close();
     const url = `http://127.0.0.1:${(first.address() as AddressInfo).port}`;
-    const protocols = ['chat', 'messages'] as const;
+    const protocols = ['chat', 'messages', 'responses'] as const;
     rig = await makeGateway({
       settings: {
         providers: [
@@ -178,10 +189,11 @@ describe('a provider that cannot answer', () => {
   });
 
   const post = (path = 'chat', isStream = false): Promise<Response> =>
-    rig.post(path === 'chat' ? '/v1/chat/completions' : '/v1/messages', {
+    rig.post(path === 'chat' ? '/v1/chat/completions' : `/v1/${path}`, {
       model: 'm-1',
-      max_tokens: 10,
-      messages: [{ role: 'user', content: 'Hello' }],
+      ...(path === 'responses'
+        ? { input: 'Hello' }
+        : { max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }),
       ...(isStream ? { stream: true } : {}),
     });
 
@@ -208,7 +220,7 @@ describe('a provider that cannot answer', () => {
       const got = await post(path, true);
       assert.deepEqual([got.status, got.headers.get('x-svc-provider')], [200, 'second']);
       const text = await got.text();
-      assert.doesNotMatch(text, /OPENROUTER|"error"/);
+      assert.doesNotMatch(text, /OPENROUTER|"error":\{|insufficient_quota/);
       assert.equal((await rig.calls(1)).at(-1)?.attempts, 2);
     });
 
@@ -216,6 +228,15 @@ describe('a provider that cannot answer', () => {
     answer = json(400, { error: { message: 'Prompt exceeds max length', code: '1261' } });
     assert.match(await (await post('messages')).text(), /prompt is too long: Prompt exceeds max length/);
     assert.match(await (await post()).text(), /"code":"context_length_exceeded"/);
+  });
+
+  test('a client has one error with its status where every stream fails at its start', async () => {
+    answer = FAILED_STARTS['an overloaded Anthropic']![1];
+    second.plan('status_529');
+    const got = await post('messages', true);
+    assert.equal(got.status, 529);
+    assert.match(await got.text(), /^\{"type":"error"/);
+    second.plan('none');
   });
 
   test('a stream that fails after its first words is told to the client, and nobody else is asked', async () => {
