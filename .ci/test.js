@@ -6,6 +6,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { needsPrograms } from './needs-programs.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const LONGEST_MS = 15 * 60_000;
@@ -193,6 +194,8 @@ function writeGroup(group) {
   writeFileSync(path, `import { suite } from 'node:test';\n${suites.join('')}`);
   return path;
 }
+
+if (needsPrograms(files.map((file) => join(ROOT, file)))) await import('./bundle.js');
 
 // Most files need a repository, and copy one of these.
 const { makeFirstRepositories } = await import('../dist/test/support/git.js');
