@@ -141,10 +141,12 @@ projects: [{ id: docs, path: docs, setup: ["true"] }]
       assert.fail(`a stronger profile is no reason to ask: ${error.message}`);
     });
 
-    const account = await ask();
-    await configure('agents.auth', '{ scripted: gateway }');
+    await configure('agents.cmds.claude', OTHER);
+    const askClaude = async () => (await here.ask('do it', { agent: 'claude' })).decision_id;
+    const account = await askClaude();
+    await configure('agents.auth', '{ claude: gateway }');
     await askedAnew(account, ['auth', 'route']);
-    const routed = await ask();
+    const routed = await askClaude();
     await configure('gateway.addr', '127.0.0.1:1');
     await askedAnew(routed, ['route']);
     await configure('agents.auth', 'null');
