@@ -100,9 +100,13 @@ function createChatMeter(): Meter {
   };
 }
 
+/** Words of an answer, as most chunks have them. */
+const HAS_WORDS = /"delta"\s*:\s*\{[^{}]*"content"\s*:\s*"[^"]/;
+
 /** Whether a chunk has more than the role of the one who answers. */
 function hasChatContent(event: Buffer): boolean {
-  if (IS_DONE.test(event.toString('latin1'))) return true;
+  const text = event.toString('latin1');
+  if (HAS_WORDS.test(text) || IS_DONE.test(text)) return true;
   const choices = parseEventData(event)?.choices;
   return (Array.isArray(choices) ? choices : [])
     .filter(isJsonObject)
