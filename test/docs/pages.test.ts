@@ -9,7 +9,11 @@ import { openReader } from '../support/reader.ts';
 import { AGENT } from '../support/workspace.ts';
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url));
-const PAGES = ['README.md', 'AGENTS.md', ...globSync('docs/*.md', { cwd: PROJECT })];
+const PAGES = [
+  'README.md',
+  ...globSync('*.md', { cwd: PROJECT }).filter((path) => path !== 'README.md'),
+  ...globSync('docs/*.md', { cwd: PROJECT }),
+];
 const read = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
 const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '');
 
