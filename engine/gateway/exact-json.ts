@@ -38,8 +38,11 @@ function keepExact(_key: string, value: unknown, context?: { source?: string }):
 }
 
 /** Parses JSON without rounding any number. Throws a `SyntaxError` for what is no JSON. */
-export const parseExactJson = (text: string): unknown =>
-  IS_LONG.test(text) && IS_LONG_VALUE.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text);
+export function parseExactJson(text: string): unknown {
+  // A string alone has no numbers, and is what is read most.
+  if (text.startsWith('"') || !IS_LONG.test(text) || !IS_LONG_VALUE.test(text)) return JSON.parse(text);
+  return JSON.parse(text, keepExact);
+}
 
 /** Whether a value is a number that `parseExactJson` has kept as it was written. */
 export const isRawNumber = (value: unknown): value is RawNumber => isJsonObject(value) && isRawJSON(value);
