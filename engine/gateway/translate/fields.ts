@@ -36,10 +36,10 @@ export function dropUnset(value: Record<string, unknown>): Record<string, unknow
   return value;
 }
 
-/** Parses JSON and rounds no number; undefined for text that is none. */
-export function parseJson(text: string): unknown {
+/** Parses JSON, and unless that does not matter rounds no number; undefined for text that is none. */
+export function parseJson(text: string, { isExact = true }: { isExact?: boolean } = {}): unknown {
   try {
-    return parseExactJson(text);
+    return isExact ? parseExactJson(text) : JSON.parse(text);
   } catch {
     return undefined;
   }

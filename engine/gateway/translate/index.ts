@@ -67,7 +67,10 @@ export interface Translation {
 const listCallIds = ({ turns }: Conversation): Set<string> =>
   new Set(turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' ? part.id : []))));
 
-/** Creates the translation of one exchange between a caller's protocol and a provider's. */
+/** Whether an event may have the input of a call as an object, whose numbers are kept as they were written. */
+const mayHoldInput = (protocol: Protocol, data: string): boolean =>
+  protocol === 'gemini' || data.includes('"arguments"') || data.includes('"input"');
+
 export function createTranslation(from: Protocol, to: Protocol): Translation {
   const caller = DIALECTS[from];
   const provider = DIALECTS[to];
@@ -100,7 +103,7 @@ export function createTranslation(from: Protocol, to: Protocol): Translation {
         if (sequence.isOver() || data === '') return [];
         if (data.trim() === '[DONE]') reader.read(undefined, event);
         else {
-          const parsed = parseJson(data);
+          const parsed = parseJson(data, { isExact: mayHoldInput(to, data) });
           if (parsed === undefined) sequence.fail(brokenFault());
           else reader.read(parsed, event);
         }
