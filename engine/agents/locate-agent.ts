@@ -1,11 +1,13 @@
 import { findPreset, findPresetOfProgram, type Preset, withArguments } from './presets/index.ts';
-import { findStartedCommand } from './starters.ts';
+import { findStartedCommand, type StartedCommand } from './starters.ts';
 import { listArguments } from './template.ts';
 
 /** The agent that a command starts. */
 export interface LocatedAgent {
   /** The command without its redirection, its placeholders not filled in. */
   words: readonly string[];
+  /** What the programs in front of the agent's start, whether or not it is known. */
+  started: StartedCommand;
   preset: Preset | null;
   /** Index of the word that takes the agent's options; null for a program of which that is not known. */
   at: number | null;
@@ -20,11 +22,12 @@ export const locateAgent = (template: string, agent: string): LocatedAgent =>
 
 /** The same for the words of a command. */
 export function locateAgentIn(words: readonly string[], agent: string): LocatedAgent {
-  const { at } = findStartedCommand(words);
+  const started = findStartedCommand(words);
+  const { at } = started;
   const preset = findPresetOfProgram(words[at] ?? '');
-  if (preset !== null) return { words, preset, at };
+  if (preset !== null) return { words, started, preset, at };
   const named = findPreset(agent);
-  return { words, preset: named, at: named !== null && hasOptionsOf(named, words) ? at : null };
+  return { words, started, preset: named, at: named !== null && hasOptionsOf(named, words) ? at : null };
 }
 
 /** Whether a command has an option that only this agent knows. */

@@ -1,20 +1,18 @@
 import { SvcError } from '../base/errors.ts';
 import { locateAgent } from './locate-agent.ts';
 import type { Preset } from './presets/index.ts';
-import { findStartedCommand } from './starters.ts';
 
 /** Finds why the model calls of an agent cannot go through the gateway, in words that follow "because"; null when they can. */
 export function findRouteObstacle(template: string, agent: string): string | null {
-  const { words, preset, at } = locateAgent(template, agent);
-  const { changes, isCleared, ...started } = findStartedCommand(words);
+  const { words, started, preset, at } = locateAgent(template, agent);
   const program = words[started.at] ?? words[0] ?? '';
   if (preset === null) return `svc does not know how ${program} takes a route`;
   if (preset.cannot.gateway !== undefined) return preset.cannot.gateway;
   if (at === null && preset.isRoutedByOptions)
     return `${preset.name} takes its route in options, which cannot be passed to ${program}, another program`;
-  if (isCleared) return `its command removes all variables, and the key of the run is in one of them`;
+  if (started.isCleared) return `its command removes all variables, and the key of the run is in one of them`;
   const variables = listRouteVariables(preset);
-  const changed = changes.find((name) => variables.includes(name));
+  const changed = started.changes.find((name) => variables.includes(name));
   return changed === undefined ? null : `its command changes ${changed}, which belongs to the route`;
 }
 

@@ -1,4 +1,4 @@
-import { isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 
 /**
  * Whether `path` is `folder` itself or lies below it, by their names alone: the caller resolves links. Both are absolute, or
@@ -14,3 +14,11 @@ export function isInsideFolder(folder: string, path: string): boolean {
 /** The same without the folder itself. */
 export const isBelowFolder = (folder: string, path: string): boolean =>
   isInsideFolder(folder, path) && relative(folder, path) !== '';
+
+/** The nearest folder at or above a path for which `holds` is true; null for none. */
+export function findFolderAbove(path: string, holds: (folder: string) => boolean): string | null {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (holds(folder)) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}

@@ -74,8 +74,10 @@ export function describeUpstreamError({
     ];
   }
   const secret = findSecret(provider);
-  const parsed = parseAnswer(body);
-  const trouble = findProviderTrouble(parsed, readFault(status, parsed));
+  const safe = hideSecret(body, secret);
+  const said = parseAnswer(safe);
+  const fault = readFault(status, said);
+  const trouble = findProviderTrouble(said, fault);
   const retryAfterMs = status >= 429 ? readRetryAfter(headers['retry-after']) : null;
   const facts = {
     asksOthers: mayDependOnProvider(status) || trouble !== null,
@@ -93,19 +95,16 @@ export function describeUpstreamError({
       facts,
     ];
   const plain = `${name} answered with status ${status}`;
-  if (!isJsonObject(parsed))
+  if (!isJsonObject(said))
     return [
       {
-        status: parsed === undefined && status >= 500 ? 502 : status,
+        status: said === undefined && status >= 500 ? 502 : status,
         code: 'upstream_error',
         message: plain,
       },
       facts,
     ];
-  const safe = hideSecret(body, secret);
-  const said = parseAnswer(safe);
   const message = readErrorMessage(said);
-  const fault = readFault(status, said);
   // By words of their own for a prompt that is too long, agents would not shorten it.
   const isInOwnWords = fault.code === CONTEXT_CODE && !saysTooLong(protocol, said);
   if (translator === null && message !== null && !isInOwnWords)

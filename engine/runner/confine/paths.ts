@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 
 /** The result of `look`; null where nothing exists or this user may not look. */
 function tryOrNull<T>(look: () => T): T | null {
@@ -35,12 +35,4 @@ export function findLinks(path: string): Link[] {
     at = target;
   }
   return found;
-}
-
-/** The nearest folder at or above a path for which `holds` is true; null for none. */
-export function findFolderAbove(path: string, holds: (folder: string) => boolean): string | null {
-  for (let folder = path; ; folder = dirname(folder)) {
-    if (holds(folder)) return folder;
-    if (folder === dirname(folder)) return null;
-  }
 }

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { isInsideFolder } from '../../base/paths.ts';
-import { findFolderAbove, isFolder, realOf } from './paths.ts';
+import { findFolderAbove, isInsideFolder } from '../../base/paths.ts';
+import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
 /** Tool chains and what they install in the person's home. None of these folders is meant for secrets. */

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { findFolderAbove } from '../../base/paths.ts';
 import { sentence } from '../../base/sentence.ts';
 import {
   listAlternates,
@@ -11,7 +12,7 @@ import {
   REAL_OBJECTS,
   readPrivateGit,
 } from '../private-git.ts';
-import { findFolderAbove, isFolder, realOf } from './paths.ts';
+import { isFolder, realOf } from './paths.ts';
 import { type Place, showPath } from './rules.ts';
 
 /** The git folders of a checkout: its own, and the one that all worktrees share. */

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { findFolderAbove } from '../../base/paths.ts';
 import { readRegularFile } from './regular-file.ts';
 
 /**
@@ -16,12 +17,8 @@ export const looksLikeBareRepository = (folder: string): boolean =>
   ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
 
 /** The nearest folder, from this one upwards, with a `.git`; null for none. */
-export function findCheckoutAround(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at;
-    if (at === dirname(at)) return null;
-  }
-}
+export const findCheckoutAround = (folder: string): string | null =>
+  findFolderAbove(folder, (at) => existsSync(join(at, '.git')));
 
 /** The git folders of the checkout around a folder; null where there is none, or where it names none. */
 export function readGitFoldersAround(folder: string): WrittenFolders | null {
@@ -30,12 +27,8 @@ export function readGitFoldersAround(folder: string): WrittenFolders | null {
 }
 
 /** The top folder of the repository that git would find from a folder; null for none. */
-export function findTopAround(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git')) || looksLikeBareRepository(at)) return at;
-    if (at === dirname(at)) return null;
-  }
-}
+export const findTopAround = (folder: string): string | null =>
+  findFolderAbove(folder, (at) => existsSync(join(at, '.git')) || looksLikeBareRepository(at));
 
 /** Reads which git folders a checkout names; null where it names none. */
 export function readGitFolders(worktree: string): WrittenFolders | null {
