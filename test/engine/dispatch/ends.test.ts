@@ -112,28 +112,25 @@ describe('the end of a run', () => {
     );
   });
 
-  test('is found in the log when the run ended while no engine was there', async () => {
-    const gate = `${rig.ws.repository.folder}/gate`;
-    const { session_id } = await rig.run([`wait-for ${gate}`, error({ api_error_status: 400 }), 'no-change']);
+  /** Has a run print and exit like this while no engine is there; how it failed, as the next engine finds. */
+  async function findFailureOfAway(...directives: string[]): Promise<string | undefined> {
+    const gate = `${rig.ws.repository.folder}/gate-${directives.length}`;
+    const { session_id } = await rig.run([`wait-for ${gate}`, ...directives]);
     await until(async () => (await rig.session(session_id)).state === 'running');
     const { pid } = await rig.session(session_id);
     await rig.down();
     writeFileSync(gate, '');
     await until(() => !isRunning(pid ?? 0));
     await rig.up();
-    assert.equal((await rig.settled(session_id)).failure?.code, 'model_error');
+    return (await rig.settled(session_id)).failure?.code;
+  }
+
+  test('is found in the log when the run ended while no engine was there', async () => {
+    assert.equal(await findFailureOfAway(error({ api_error_status: 400 }), 'no-change'), 'model_error');
   });
 
   test('a run that was killed after its word while no engine was there is no success', async () => {
-    const gate = `${rig.ws.repository.folder}/gate-of-killed`;
-    const { session_id } = await rig.run([`wait-for ${gate}`, claudeSays.result(), 'no-change', 'fail 143']);
-    await until(async () => (await rig.session(session_id)).state === 'running');
-    const { pid } = await rig.session(session_id);
-    await rig.down();
-    writeFileSync(gate, '');
-    await until(() => !isRunning(pid ?? 0));
-    await rig.up();
-    assert.equal((await rig.settled(session_id)).failure?.code, 'killed');
+    assert.equal(await findFailureOfAway(claudeSays.result(), 'no-change', 'fail 143'), 'killed');
   });
 
   test('is told in the log as a person reads it', async () => {

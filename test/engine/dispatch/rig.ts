@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { ListedSession, OpenOptions, Session, Task, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
@@ -98,6 +100,41 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     async close() {
       await here?.end();
       await ws.close();
+    },
+  };
+}
+
+/** A rig in front of a gateway's address at which somebody else listens: the engine starts none beside it. */
+export interface RoutedRig extends Rig {
+  url: string;
+  /** What listens there. */
+  listener: Server;
+  /** The variables that a run printed with `echo-env`. */
+  environment(id: string): Record<string, string>;
+}
+
+export async function makeRoutedRig(): Promise<RoutedRig> {
+  const listener = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const addr = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const rig = await makeRig({
+    yaml: `gateway: { addr: "${addr}" }\n`,
+    env: { SVC_SKIP_GATEWAY_AUTOSTART: '1' },
+  });
+  return {
+    ...rig,
+    url: `http://${addr}`,
+    listener,
+    environment: (id) =>
+      JSON.parse(
+        rig
+          .log(id)
+          .split('\n')
+          .find((line) => line.startsWith('{"') && line.includes('SVC_SESSION')) ?? '{}',
+      ),
+    async close() {
+      listener.close();
+      await rig.close();
     },
   };
 }

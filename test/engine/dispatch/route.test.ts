@@ -3,33 +3,19 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { until } from '../../support/wait.ts';
-import { claudeSays, makeRig, type Rig } from './rig.ts';
+import { claudeSays, makeRoutedRig, type RoutedRig } from './rig.ts';
 
 describe('the way to the gateway', () => {
-  let rig: Rig;
-  let gateway: Server;
-  let url: string;
+  let rig: RoutedRig;
   before(async () => {
-    gateway = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-    await new Promise((done) => gateway.once('listening', done));
-    const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
-    url = `http://${addr}`;
-    // What listens there is somebody else's; the engine starts none beside it.
-    rig = await makeRig({
-      yaml: `gateway: { addr: "${addr}" }\n`,
-      env: { SVC_SKIP_GATEWAY_AUTOSTART: '1' },
-    });
+    rig = await makeRoutedRig();
     await configure('gateway');
   });
-  after(async () => {
-    gateway.close();
-    await rig.close();
-  });
+  after(() => rig.close());
 
   async function configure(auth: string): Promise<void> {
     await rig.ws.svc(['config', 'set', 'agents.auth', JSON.stringify({ claude: auth })]);
@@ -57,20 +43,12 @@ describe('the way to the gateway', () => {
   }
   const holds = (key?: string): boolean => keyRow(key).revoked_at === null;
 
-  const environment = (id: string): Record<string, string> =>
-    JSON.parse(
-      rig
-        .log(id)
-        .split('\n')
-        .find((line) => line.startsWith('{"') && line.includes('SVC_SESSION')) ?? '{}',
-    );
-
   test('is told to the agent with a key of its own run, which holds until its end', async () => {
     const { session_id } = await rig.run(['no-change', 'echo-env']);
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
-    const env = environment(session_id);
-    assert.equal(env.ANTHROPIC_BASE_URL, url);
+    const env = rig.environment(session_id);
+    assert.equal(env.ANTHROPIC_BASE_URL, rig.url);
     const key = env.ANTHROPIC_AUTH_TOKEN ?? '';
     assert.match(key, /^svc-vkey-/);
     assert.equal(env.SVC_VKEY, key);
@@ -130,7 +108,7 @@ describe('the way to the gateway', () => {
         ...more,
       });
     const entered = await enter(process.pid);
-    assert.equal(entered.gateway?.url, url);
+    assert.equal(entered.gateway?.url, rig.url);
     assert.equal(entered.agent_folder, join(rig.ws.root, '.svc', 'agents', session_id, 'agent'));
     assert.equal(holds(entered.gateway?.key), true);
     await rig.here().call('worker.leave', { session: session_id });
@@ -155,7 +133,7 @@ describe('the way to the gateway', () => {
     const { session_id } = await rig.run(['no-change', 'echo-env', 'say begun', `wait-for ${wait}`]);
     await until(async () => (await rig.session(session_id)).state === 'running');
     await until(() => rig.log(session_id).includes('begun\n'));
-    const key = environment(session_id).SVC_VKEY;
+    const key = rig.environment(session_id).SVC_VKEY;
     await rig.here().call('worker.leave', { session: session_id });
     assert.equal(holds(key), true);
     writeFileSync(wait, '');
@@ -166,7 +144,7 @@ describe('the way to the gateway', () => {
   test('is left out of one dispatch by SVC_GATEWAY_BYPASS, and of the run that goes on with it', async () => {
     const { session_id } = await rig.run(['fail', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
     assert.equal((await rig.settled(session_id)).auth, 'account');
-    const env = environment(session_id);
+    const env = rig.environment(session_id);
     assert.deepEqual([env.ANTHROPIC_AUTH_TOKEN, env.SVC_VKEY], [undefined, undefined]);
     const next = await rig.here().call('worker.resume', { session: session_id });
     assert.equal((await rig.settled(next.session_id)).auth, 'account');
@@ -207,7 +185,7 @@ describe('the way to the gateway', () => {
 
   test('ends the start when nothing is there, and nothing was run', async () => {
     const before = rig.starts().length;
-    gateway.close();
+    rig.listener.close();
     const { session_id } = await rig.run(['no-change']);
     assert.equal((await rig.settled(session_id)).failure?.code, 'gateway_unreachable');
     assert.equal(rig.starts().length, before);

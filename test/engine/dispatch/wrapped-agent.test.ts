@@ -1,32 +1,19 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { claudeSays, makeRig, type Rig } from './rig.ts';
+import { claudeSays, makeRoutedRig, type RoutedRig } from './rig.ts';
 
 /** A script that starts the agent, and takes the prompt as its only argument. */
 const SCRIPT = '#!/bin/sh\nexec claude -- "$1"\n';
 
 describe('a command that starts an agent through another program', () => {
-  let rig: Rig;
-  let gateway: Server;
-  let url: string;
+  let rig: RoutedRig;
   before(async () => {
-    gateway = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-    await new Promise((done) => gateway.once('listening', done));
-    const addr = `127.0.0.1:${(gateway.address() as { port: number }).port}`;
-    url = `http://${addr}`;
-    rig = await makeRig({
-      yaml: `gateway: { addr: "${addr}" }\n`,
-      env: { SVC_SKIP_GATEWAY_AUTOSTART: '1' },
-    });
+    rig = await makeRoutedRig();
     writeFileSync(join(rig.ws.repository.folder, 'bin', 'my-claude'), SCRIPT, { mode: 0o755 });
   });
-  after(async () => {
-    gateway.close();
-    await rig.close();
-  });
+  after(() => rig.close());
 
   const configure = (key: string, value: string) => rig.ws.svc(['config', 'set', `agents.${key}`, value]);
   /** Has claude run by this command, and its model calls go through the gateway. */
@@ -36,14 +23,6 @@ describe('a command that starts an agent through another program', () => {
     await rig.down();
     await rig.up();
   }
-  const environment = (id: string): Record<string, string> =>
-    JSON.parse(
-      rig
-        .log(id)
-        .split('\n')
-        .find((line) => line.startsWith('{"') && line.includes('SVC_SESSION')) ?? '{}',
-    );
-
   for (const command of [
     'nice -n 1 claude -- {{prompt}}',
     'env -- SVC_X=1 claude -- {{prompt}}',
@@ -54,7 +33,7 @@ describe('a command that starts an agent through another program', () => {
       const { session_id } = await rig.run(['no-change', 'echo-env']);
       const ended = await rig.settled(session_id);
       assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
-      assert.equal(environment(session_id).ANTHROPIC_BASE_URL, url);
+      assert.equal(rig.environment(session_id).ANTHROPIC_BASE_URL, rig.url);
       const words = rig.starts().at(-1) ?? [];
       assert.ok(words.some((word) => word.startsWith('--mcp-config=')));
       assert.match(words.find((word) => word.startsWith('--settings=')) ?? '', /"hook","pre-write"/);
@@ -71,8 +50,8 @@ describe('a command that starts an agent through another program', () => {
     ]);
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
-    const env = environment(session_id);
-    assert.deepEqual([env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN], [url, env.SVC_VKEY]);
+    const env = rig.environment(session_id);
+    assert.deepEqual([env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN], [rig.url, env.SVC_VKEY]);
     assert.equal(rig.starts().at(-1)?.length, 2);
   });
 
