@@ -117,7 +117,7 @@ describe('a real agent program on transport acp', () => {
     const { write, run } = AGENTS[agent]!;
 
     test(
-      `${agent} writes by policy, asks for a command, is gone on with, and stops when told to`,
+      `${agent} writes by policy, asks for a command, resumes, and stops when asked to`,
       given,
       async () => {
         const inside = join(ws.root, `${agent}.txt`);
@@ -175,7 +175,7 @@ describe('a real agent program on transport acp', () => {
 
   const agent = 'claude-agent-acp';
   const given = { skip: missing(agent) };
-  test(`${agent} whose key is refused has failed to log in`, given, async () => {
+  test(`${agent} with a refused key fails as not logged in`, given, async () => {
     const refusing = await startSilent(401);
     try {
       const refused = start(agent, refusing.url);

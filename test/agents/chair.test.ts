@@ -36,7 +36,7 @@ describe('a real agent program as the Chair', () => {
     ['claude', 'codex', 'opencode'].map((agent) => ({ way, agent })),
   );
   for (const { way, agent } of cases) {
-    test(`${agent} adds a task, has it done and promotes it through ${way}`, async (t) => {
+    test(`${agent} adds a task, lets a worker do it and promotes it through ${way}`, async (t) => {
       const why = missing(agent);
       if (why) return t.skip(why);
       const ws = await makeWorkspace();

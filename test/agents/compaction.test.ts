@@ -66,7 +66,7 @@ const AGENTS: Record<string, Agent> = {
   },
 };
 
-describe('what real agents are told around a compaction', { concurrency: 2 }, () => {
+describe('what real agents receive around a compaction', { concurrency: 2 }, () => {
   for (const [agent, { script, prompts, hears, stopsThen, models, env }] of Object.entries(AGENTS)) {
     const skip = missing(agent);
     test(`${agent} passes it on to its model`, { skip, timeout: 120_000 }, async () => {

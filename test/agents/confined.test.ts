@@ -42,7 +42,7 @@ const WORKER: Script = {
 /** The dispatch of `dispatch.test.ts` once more, by agents that see nothing of the person's home but what is theirs. */
 describe('a real agent in the sandbox', { concurrency: 2, skip: impossible ?? false }, () => {
   for (const [name, agent] of Object.entries(REAL_AGENTS)) {
-    test(`${name} works, reports by our tools, is kept from the home, and goes on after a limit`, {
+    test(`${name} works, reports with our tools, cannot reach the home folder, and resumes after a limit`, {
       skip: skipped(name),
       timeout: 300_000,
     }, async () => {
@@ -83,7 +83,7 @@ describe('a real agent in the sandbox', { concurrency: 2, skip: impossible ?? fa
   }
 });
 
-test('claude, confined, does its task with its own tools and those of svc to its end', {
+test('a confined claude finishes its task with its own tools and those of svc', {
   skip: impossible ?? skipped('claude'),
 }, async () => {
   const model = await startModel({ script: [WORKER] });

@@ -93,7 +93,7 @@ async function holdAndAsk(desk: Desk, who: Pick<Caller, 'seat'> & { sessionId: s
 }
 
 /** Real agent programs of .ci/agents.sh as workers. */
-describe('what a real agent has in its context', { concurrency: 2 }, () => {
+describe('the context of a real agent', { concurrency: 2 }, () => {
   for (const name of ['claude', 'codex']) {
     const agent = REAL_AGENTS[name]!;
     describe(name, { skip: skipped(name), timeout: 300_000 }, () => {
@@ -113,7 +113,7 @@ describe('what a real agent has in its context', { concurrency: 2 }, () => {
         ['its hook', { 'context.hooks.post_tool': true }, undefined],
         ['the gateway', {}, LIVE[name]],
       ] as const)
-        test(`a noisy output is shortened by ${by}, and is whole again by its id`, async () => {
+        test(`a noisy output is shortened by ${by}, and its id returns the whole text`, async () => {
           const desk = await open(flags, gateway);
           try {
             const seen = await runNoisy(desk, name, gateway !== undefined);
@@ -134,7 +134,7 @@ describe('what a real agent has in its context', { concurrency: 2 }, () => {
         });
 
       if (name === 'codex')
-        test('after a compaction it still knows its task, its lock, its claim and its question', async () => {
+        test('an agent still knows its task, lock, claim and question after a compaction', async () => {
           const provider = { name: 'up', api_key: PROVIDER_KEY, model: 'short', context: 100, output: 50 };
           const desk = await open({ 'context.hooks.pre_compact': true }, (url) => ({
             'ai.mode': 'live',
@@ -159,7 +159,7 @@ describe('what a real agent has in its context', { concurrency: 2 }, () => {
           }
         });
       else
-        test('before a compaction and after it, it is told its lock, its claim and its question', async () => {
+        test('an agent is reminded of its lock, claim and question before and after a compaction', async () => {
           const desk = await open({ 'context.hooks.pre_compact': true });
           try {
             desk.ws.repository.write('plan.md', '- [ ] the parser\n');
@@ -193,7 +193,7 @@ describe('what a real agent has in its context', { concurrency: 2 }, () => {
           }
         });
 
-      test('a second worker starts with what the first one remembered, and finds the rest', async () => {
+      test('a second worker starts with the memories of the first, and finds the rest', async () => {
         const desk = await open({});
         try {
           const remember = (title: string, text: string): Step => ({

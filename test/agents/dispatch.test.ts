@@ -50,7 +50,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
 
       const nothingLeft = (run: DeskRun): void => assert.deepEqual(run.marked(), []);
 
-      test('edits and commits with its own tools, uses ours, hears messages, and is kept from what is locked', async () => {
+      test('the agent edits and commits with its own tools, uses ours, receives messages, and cannot edit a locked file', async () => {
         await desk.here.join('lady');
         await desk.here.call('lock.acquire', { holder: 'lady', path: 'locked.txt' });
         const run = await desk.run(
@@ -86,7 +86,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         nothingLeft(run);
       });
 
-      test('takes a prompt of 300 KB byte for byte', async () => {
+      test('the agent receives a prompt of 300 KB byte for byte', async () => {
         const prompt = `A long one.\n${LONG}`;
         assert.ok(Buffer.byteLength(prompt) > 300_000);
         const run = await desk.run(prompt, () => [{ say: 'Read.' }]);
@@ -96,7 +96,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
       });
 
       for (const [status, code] of Object.entries(agent.codes))
-        test(`fails with ${code} when its model answers ${status}`, async () => {
+        test(`the agent fails with ${code} when its model answers ${status}`, async () => {
           const fail = { status: Number(status), retryAfterSec: 1 };
           const run = await desk.run(`Case ${status}.`, () => [{ fail }]);
           // Where it says until when, that is a pause.
@@ -106,7 +106,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
           if (state !== 'ended') await run.cancel();
         });
 
-      test('fails with permission_denied where its own permissions hold it back', async () => {
+      test('the agent fails with permission_denied when its own permissions refuse a tool', async () => {
         const outside = join(desk.ws.repository.folder, 'outside.txt');
         const run = await desk.run(
           'Be careful.',
@@ -123,7 +123,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         nothingLeft(run);
       });
 
-      test('is stopped at its time limit with all that it has started', async () => {
+      test('the time limit stops the agent and everything that it has started', async () => {
         const mark = join(desk.ws.repository.folder, 'begun-1');
         const run = await desk.run('Time is short.', () => [agent.shell(stuck(mark)), { hang: true }], {
           timeoutSec: 45,
@@ -136,7 +136,7 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         nothingLeft(run);
       });
 
-      test('that is killed has failed with killed, and nothing outlives it', async () => {
+      test('a killed agent has failed with killed, and nothing outlives it', async () => {
         const mark = join(desk.ws.repository.folder, 'begun-2');
         const run = await desk.run('Be killed.', () => [agent.shell(stuck(mark)), { hang: true }]);
         await until(() => existsSync(mark), 'its tool', 120_000);
@@ -148,13 +148,13 @@ describe('a dispatch of a real agent', { concurrency: 2 }, () => {
         nothingLeft(run);
       });
 
-      test('that does not exit after its end is sealed all the same', async () => {
+      test('an agent that does not exit after its last word is sealed anyway', async () => {
         const run = await desk.run('Never exit.', () => [{ say: 'Said.' }], { agent: 'hanging' });
         assert.equal((await run.ended()).failure, null, run.log());
         nothingLeft(run);
       });
 
-      test('waits for the end of a limit and goes on once, with its conversation', async () => {
+      test('the agent waits for the end of a limit and resumes once, in its conversation', async () => {
         const steps: Step[] = [agent.shell('touch half.txt')];
         // Some tell when they were told to come again; of the others the gateway knows.
         const fail = { status: 429, retryAfterSec: 1 };

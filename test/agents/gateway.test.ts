@@ -43,7 +43,7 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
       const open = (gateway: (url: string) => Record<string, unknown>) =>
         openDesk({ agent: name, home: agent.home ?? {}, env: agent.env ?? {}, gateway });
 
-      test('gets its answer from a stub, and ends well', async () => {
+      test('the agent gets its answer from a stub, and ends well', async () => {
         const desk = await open(() => ({ 'ai.mode': 'stub' }));
         try {
           const run = await desk.run('Say something.', () => []);
@@ -58,7 +58,7 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
       });
 
       if (name === 'opencode')
-        test('compacts where the window of the model behind the gateway is full', async () => {
+        test('the agent compacts when the window of the model behind the gateway is full', async () => {
           const provider = { name: 'up', api_key: PROVIDER_KEY, model: 'short', context: 100, output: 50 };
           const desk = await open((url) => ({
             'ai.mode': 'live',
@@ -84,7 +84,7 @@ describe('a real agent through the gateway', { concurrency: 2 }, () => {
         });
 
       for (const [path, gateway] of Object.entries(providers))
-        test(`works with its own tools and ours at a provider of ${path}`, async () => {
+        test(`the agent works with its own tools and ours at a provider of ${path}`, async () => {
           const desk = await open(gateway);
           try {
             const run = await desk.run('Write a greeting.', (worktree) => [

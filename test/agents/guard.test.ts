@@ -32,7 +32,7 @@ const WRITES: Readonly<Record<string, Write>> = {
 describe('the guard of a real agent', { concurrency: 2 }, () => {
   for (const [name, write] of Object.entries(WRITES)) {
     const { home = {}, env = {}, shell } = REAL_AGENTS[name]!;
-    test(`${name} writes a copy, is told where the original is, and imports it`, {
+    test(`${name} writes a copy, learns where the original is, and imports it`, {
       skip: skipped(name),
       timeout: 300_000,
     }, async () => {

@@ -58,7 +58,7 @@ describe('the official inspector', () => {
       for (const { name, description } of tools) assert.ok(description, `${name} has no description`);
     });
 
-    test(`calls a tool of ${way}, and is told of a refusal`, async (t) => {
+    test(`a tool of ${way} can be called, and its refusal is shown`, async (t) => {
       if (why !== null) return t.skip(why);
       const listed = await call(target(), 'task_list', {});
       assert.equal(listed.code, 0, listed.stderr);
@@ -69,7 +69,7 @@ describe('the official inspector', () => {
     });
   }
 
-  test('makes a task through svc mcp as the Chair, which is there afterwards', async (t) => {
+  test('a task that the Chair creates through svc mcp exists afterwards', async (t) => {
     if (why !== null) return t.skip(why);
     const added = await call(stdio, 'task_add', { title: 'Say hello', agent: 'scripted' });
     assert.equal(added.code, 0, added.stderr);

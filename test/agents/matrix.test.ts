@@ -99,7 +99,7 @@ const rows: string[][] = [];
 const HEAD = ['agent', 'case', 'end', 'commits', 'tokens', 'left'];
 
 /** How each real agent program ends in each case, with the stand-in model as the gateway: asserted, and printed as a table. */
-describe('the ends of real agents', { concurrency: 1, skip: !isWanted }, () => {
+describe('how runs of real agents end', { concurrency: 1, skip: !isWanted }, () => {
   after(() => {
     const widths = HEAD.map((name, at) =>
       Math.max(...[HEAD, ...rows].map((row) => row[at]?.length ?? 0), name.length),

@@ -103,7 +103,7 @@ describe('a real agent program with a scripted model', () => {
       }
     });
 
-    test(`${agent} shows its model one face of an answer and of a refusal`, given, async () => {
+    test(`${agent} shows its model the same form of an answer and of a refusal`, given, async () => {
       const { root, folder, remove } = makeRepository();
       const model = await startModel({ script: TWO_FACES });
       try {

@@ -86,7 +86,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
         return { model, run };
       }
 
-      test('it edits and commits in a worktree, says so, and goes on with its session', async (t) => {
+      test('the agent edits and commits in a worktree, reports it, and resumes its session', async (t) => {
         const steps: Step[] = [
           agent.edit(join(worktree, 'hello.txt')),
           agent.shell(COMMIT),
@@ -125,7 +125,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
       });
 
       for (const [status, code] of Object.entries(agent.codes)) {
-        test(`an answer of ${status} fails it with ${code}`, async (t) => {
+        test(`an answer with status ${status} fails the run with ${code}`, async (t) => {
           const { run } = await play(t, { steps: [{ fail: { status: Number(status), retryAfterSec: 1 } }] });
           assert.equal(outcomeOf(run.facts), code, run.lines.join('\n'));
           assert.notEqual(run.code, 0);
@@ -133,7 +133,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
       }
 
       if (name === 'claude') {
-        test('what a settings file of the person says of another way does not count', async (t) => {
+        test("the person's settings file cannot choose another provider", async (t) => {
           const path = join(repository.folder, 'home', '.claude', 'settings.json');
           const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_AUTH_TOKEN: 'of the person' };
           mkdirSync(dirname(path), { recursive: true });
@@ -145,7 +145,7 @@ describe('real agent programs by their presets alone', { concurrency: 2 }, () =>
         });
       }
 
-      test('a run that is stopped leaves no process behind', async (t) => {
+      test('a stopped run leaves no process behind', async (t) => {
         const started = join(worktree, '..', 'started');
         const steps: Step[] = [agent.shell(`tail -f /dev/null & touch '${started}'; tail -f /dev/null`)];
         const { run } = await play(t, { steps }, { stopWhen: () => existsSync(started) });

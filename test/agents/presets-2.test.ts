@@ -95,7 +95,9 @@ for (const [agent, own] of Object.entries(AGENTS)) {
       }
     }
 
-    test('edits and commits in a worktree, and goes on with its session', { timeout: 120_000 }, async (t) => {
+    test('the agent edits and commits in a worktree, and resumes its session', {
+      timeout: 120_000,
+    }, async (t) => {
       const command = "printf 'hello\\n' > hello.txt && git add hello.txt && git commit -qm Hello";
       await within(
         t,
@@ -144,7 +146,10 @@ for (const [agent, own] of Object.entries(AGENTS)) {
       const skip = own.waitsOn?.includes(status)
         ? `${agent} has no setting for how often it tries again after ${status}`
         : false;
-      test(`an answer of ${status} is ${code}`, { timeout: 120_000, skip }, async (t) => {
+      test(`an answer with status ${status} is reported as ${code}`, {
+        timeout: 120_000,
+        skip,
+      }, async (t) => {
         const fail = { status, ...(status === 429 ? { retryAfterSec: 1 } : {}) };
         await within(t, { steps: [{ fail }] }, async (run) => {
           const { facts, lines } = await run();
@@ -153,7 +158,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
       });
     }
 
-    test('a hook refuses a write, and the model reads why', { timeout: 120_000 }, async (t) => {
+    test('a hook refuses a write, and the model reads the reason', { timeout: 120_000 }, async (t) => {
       const refused = { ...own.write('locked.txt'), isRefused: true };
       await within(t, { steps: [refused, { say: 'It is locked.' }] }, async (run, { git, said }) => {
         const deny = {
@@ -177,7 +182,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
       });
     });
 
-    test('nothing of it is left when it is stopped', { timeout: 120_000 }, async (t) => {
+    test('a stopped run leaves nothing behind', { timeout: 120_000 }, async (t) => {
       await within(t, { steps: [own.shell('touch begun; sleep 300')] }, async (run, { git }) => {
         // What it says of its own end does not count then: some let the model answer to the tool that was stopped.
         const { survivors } = await run({ stopWhen: () => git('status', '--porcelain') !== '' });
@@ -187,7 +192,7 @@ for (const [agent, own] of Object.entries(AGENTS)) {
   });
 }
 
-test('opencode says when it would wait for a limit for hours', { timeout: 120_000 }, async (t) => {
+test('opencode reports that it would wait hours for a limit', { timeout: 120_000 }, async (t) => {
   const why = missing('opencode');
   if (why) return t.skip(why);
   const { root, folder, remove } = makeRepository();

@@ -19,29 +19,32 @@ async function withDesk(agent: string, work: (desk: Desk) => Promise<void>): Pro
   }
 }
 
-describe('what real agents do with a prompt', { concurrency: 1 }, () => {
+describe('how real agents treat a prompt', { concurrency: 1 }, () => {
   for (const agent of WITHOUT_RULE)
-    test(`${agent} obeys no command in it and puts in no file that it names`, { skip: skipped(agent) }, () =>
-      withDesk(agent, async (desk) => {
-        desk.ws.repository.commit(
-          {
-            'x.txt': CONTENT,
-            '.claude/commands/greet.md': CONTENT,
-            '.opencode/command/greet.md': CONTENT,
-            '.github/skills/greet/SKILL.md': `---\nname: greet\ndescription: greets\n---\n${CONTENT}\n`,
-          },
-          'What a prompt may name',
-        );
-        for (const prompt of PROMPTS) {
-          const run = await desk.run(prompt, () => [{ say: 'Read.' }]);
-          assert.equal((await run.ended()).failure, null, run.log());
-          assertArrived(run.requests(), prompt);
-          assert.ok(!JSON.stringify(run.requests()).includes(CONTENT), prompt);
-        }
-      }),
+    test(
+      `${agent} runs no command from it and includes no file that it names`,
+      { skip: skipped(agent) },
+      () =>
+        withDesk(agent, async (desk) => {
+          desk.ws.repository.commit(
+            {
+              'x.txt': CONTENT,
+              '.claude/commands/greet.md': CONTENT,
+              '.opencode/command/greet.md': CONTENT,
+              '.github/skills/greet/SKILL.md': `---\nname: greet\ndescription: greets\n---\n${CONTENT}\n`,
+            },
+            'What a prompt may name',
+          );
+          for (const prompt of PROMPTS) {
+            const run = await desk.run(prompt, () => [{ say: 'Read.' }]);
+            assert.equal((await run.ended()).failure, null, run.log());
+            assertArrived(run.requests(), prompt);
+            assert.ok(!JSON.stringify(run.requests()).includes(CONTENT), prompt);
+          }
+        }),
     );
 
-  test('copilot goes on with its own session after it was killed', { skip: skipped('copilot') }, () =>
+  test('copilot resumes its own session after it was killed', { skip: skipped('copilot') }, () =>
     withDesk('copilot', async (desk) => {
       const { here } = desk;
       const again = { when: 'You were interrupted', steps: [{ say: 'Back.' }] };

@@ -54,7 +54,7 @@ async function tellDays(server: TestServer, ann: Caller): Promise<void> {
   }
 }
 
-describe('pages on chats and on usage', withChromium, () => {
+describe('the pages for chats and usage', withChromium, () => {
   let server: TestServer;
   let telegram: TelegramFixture;
   let slack: Slack;
@@ -91,7 +91,7 @@ describe('pages on chats and on usage', withChromium, () => {
     return { page, complaints, open, close: () => context.close() };
   }
 
-  it('set a bot up, connect a person and a channel, and are right at every width and in both colours', async () => {
+  it('the pages set up a bot, connect a person and a channel, and look right at every width in both colour schemes', async () => {
     const { page, complaints, open, close } = await openAsAnn();
     const press = (name: string) => page.getByRole('button', { name }).click();
     for (const kind of ['telegram', 'slack']) {
@@ -141,7 +141,7 @@ describe('pages on chats and on usage', withChromium, () => {
     await close();
   });
 
-  it('show the days that workspaces have told, to their account and to the operator', async () => {
+  it('the pages show the reported days of workspaces to their account and to the operator', async () => {
     const { page, complaints, open, close } = await openAsAnn();
     await tellDays(server, ann);
     await open('/app/usage');

@@ -26,7 +26,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
     await server?.close();
   });
 
-  it('set the server up, log a machine in and out, and are right at every width and in both colours', async () => {
+  it('the pages set up the server, log a machine in and out, and look right at every width in both colour schemes', async () => {
     const { page, context, complaints } = await openPage(browser, server.url);
     const open = async (path: string): Promise<void> => {
       await page.goto(`${server.url}${path}`);
@@ -110,7 +110,7 @@ describe('the pages of a linked server in a browser', withChromium, () => {
     await Promise.all([context.close(), guest.context.close()]);
   });
 
-  it('take no form that another site sends, from a browser that is signed in', async () => {
+  it('the pages accept no form that another site sends from a signed-in browser', async () => {
     const { page, context } = await openPage(browser, server.url);
     await page.goto(`${server.url}/sign-in`);
     await typeForm(page, { name: 'ann', password: PASSWORD });
@@ -155,7 +155,7 @@ describe('lists of many pages in a browser', withChromium, () => {
     await server?.close();
   });
 
-  it('are gone through by the keyboard alone, and are right in the middle at every width and in both colours', async () => {
+  it('long lists can be paged with the keyboard alone, and look right in the middle at every width in both colour schemes', async () => {
     const { page, context, complaints } = await openPage(browser, server.url);
     await page.goto(server.url);
     await typeForm(page, { code: server.codes.at(-1)!, name: 'ann', password: PASSWORD, account: 'home' });
@@ -187,7 +187,7 @@ describe('the workspaces of a target in a browser', withChromium, () => {
     await server?.close();
   });
 
-  it('are found and chosen by the keyboard alone, at every width and in both colours', async () => {
+  it('workspaces are found and chosen with the keyboard alone, at every width and in both colour schemes', async () => {
     const { page, context, complaints } = await openPage(browser, server.url);
     await page.goto(server.url);
     await typeForm(page, { code: server.codes.at(-1)!, name: 'ann', password: PASSWORD, account: 'home' });
@@ -238,7 +238,7 @@ describe('a decision of a workspace, from a phone', withChromium, () => {
     await target?.close();
   });
 
-  it('comes to a catch URL, is read and approved on a page, and its worker runs', async () => {
+  it('the decision arrives at a catch URL, is read and approved on a page, and its worker runs', async () => {
     const { server, here, setDecide } = linked;
     const { page, context, complaints } = await openPage(browser, server.url);
     const open = async (path: string): Promise<void> => {

@@ -123,7 +123,7 @@ async function awaitEvent(caught: Catcher, secret: string, event: string, decisi
 }
 
 it(
-  'from a new server to one approval each by page, signed request, Telegram and Slack',
+  'a new server takes one approval each by page, signed request, Telegram and Slack',
   withChromium,
   async (t) => {
     const [telegram, slack, caught, browser, ws] = await Promise.all([

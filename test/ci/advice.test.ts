@@ -56,7 +56,7 @@ function problemWith(
   return strange === undefined ? null : `svc ${found.name} has no ${strange.trim()}`;
 }
 
-test('what hints, help and documents tell to type is a command that there is, with flags that it has', async () => {
+test('every command that hints, help and documents suggest exists, with its flags', async () => {
   const all = await loadCommands();
   const paths = [
     ...['engine', 'cli', 'tui'].flatMap((folder) => filesOf(folder, /\.tsx?$/)),

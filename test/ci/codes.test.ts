@@ -21,7 +21,7 @@ const documented = readFileSync(join(PROJECT, 'docs/errors.md'), 'utf8')
 
 const { ERROR_MEANINGS, SESSION_FAILURES } = await catalogues();
 
-test('every code has a meaning and a next step, each a clause of its own', () => {
+test('every code has a meaning and a next step of its own', () => {
   assert.deepEqual(Object.keys(ERROR_MEANINGS).sort(), Object.keys(CODES).sort());
   for (const table of [ERROR_MEANINGS, SESSION_FAILURES]) {
     for (const [code, { means, next }] of Object.entries(table)) {
@@ -39,7 +39,7 @@ test('every code has a meaning and a next step, each a clause of its own', () =>
   }
 });
 
-test('docs/errors.md is made of both tables, in their order', () => {
+test('docs/errors.md is generated from both tables, in their order', () => {
   const rows = documented.filter(([code = '']) => code !== '');
   const errors = Object.keys(CODES)
     .filter(isErrorCode)

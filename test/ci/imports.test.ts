@@ -79,8 +79,8 @@ const BAD: Record<string, [text: string, rule: string]> = {
   'fixtures/agent/agent.ts': [`import { a } from '../../engine/index.ts';`, 'fixtures-stand-alone'],
 };
 
-describe('the check of imports', () => {
-  it('refuses every import over a border, naming the file and the rule', () => {
+describe('the import check', () => {
+  it('the check refuses every import across a border, and names the file and the rule', () => {
     const files = Object.entries(BAD).map(([path, [text]]) => [path, `// A comment.\n\n${text}\n`]);
     const { code, offenders } = check({ ...targets, ...Object.fromEntries(files) });
     assert.equal(code, 1);
@@ -92,7 +92,7 @@ describe('the check of imports', () => {
     assert.equal(offenders.length, Object.keys(BAD).length, offenders.join('\n'));
   });
 
-  it('refuses a cycle, also one of types alone', () => {
+  it('the check refuses a cycle, even one of types alone', () => {
     const { offenders } = check({
       'engine/board/one.ts': `import type { Two } from './two.ts';\nexport type One = Two;\n`,
       'engine/board/two.ts': `import type { One } from './one.ts';\nexport type Two = One;\n`,
@@ -100,7 +100,7 @@ describe('the check of imports', () => {
     assert.match(offenders.join('\n'), /no-cycles/);
   });
 
-  it('lets ground, lower modules, neighbours in a module and the composition through', () => {
+  it('the check allows base, lower modules, neighbours in a module and the composition root', () => {
     const { code, offenders } = check({
       ...targets,
       'cli/a.ts': `import { a } from '../engine/index.ts';\nexport const tui = await import('../tui/start.tsx');\n`,
@@ -118,7 +118,7 @@ import { a } from './tasks/index.ts';
     assert.equal(code, 0);
   });
 
-  it('lets the demo alone play chats with fixtures, and load them late', () => {
+  it('only the demo may load chat fixtures, and only lazily', () => {
     const demo = (text: string) => check({ ...targets, 'cli/commands/demo-chats.ts': text }).offenders;
     assert.deepEqual(demo(`export const a = await import('../../fixtures/slack/slack.ts');\n`), []);
     assert.match(
@@ -127,11 +127,11 @@ import { a } from './tasks/index.ts';
     );
   });
 
-  it('fails where there is nothing to check', () => {
+  it('the check fails where there is nothing to check', () => {
     assert.equal(check({ 'README.md': '' }).code, 1);
   });
 
-  it('passes on this project', () => {
+  it('the check passes on this project', () => {
     const { code, offenders } = check(null);
     assert.deepEqual(offenders, []);
     assert.equal(code, 0);

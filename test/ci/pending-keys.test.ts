@@ -38,7 +38,7 @@ function readings(key: string): RegExp[] {
   ];
 }
 
-test('a key is read, or says that it is pending and for what', async () => {
+test('every key is read, or is marked as pending with the reason', async () => {
   const { describeKeys } = await configuration();
   const isRead = (key: string): boolean =>
     readings(key).some((reading) => sources.some((text) => reading.test(text)));

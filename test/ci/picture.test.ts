@@ -40,21 +40,21 @@ const only = (ansi: string): Text => {
 const fill = ({ attributes }: Text): string | undefined => /fill="([^"]+)"/.exec(attributes)?.[1];
 
 describe('the picture of a screen', () => {
-  it('puts each run at its column and fits it to its cells', () => {
+  it('the picture puts each run at its column and fits it to its cells', () => {
     const [first, second] = textsOf(svgOf('  plain  text \x1b[31mred\x1b[39m'));
     assert.deepEqual([first?.text, first?.column], ['plain  text', 2]);
     assert.match(first?.attributes ?? '', new RegExp(`textLength="${11 * CELL}"`));
     assert.deepEqual([second?.text, second?.column], ['red', 14]);
   });
 
-  it('counts a wide character as two cells, and centres what a font may lack', () => {
+  it('a wide character takes two cells, and characters that a font may lack are centred', () => {
     const [wide, after] = textsOf(svgOf('日x'));
     assert.deepEqual([wide?.text, wide?.column], ['日', 1]);
     assert.match(wide?.attributes ?? '', /text-anchor="middle"/);
     assert.deepEqual([after?.text, after?.column], ['x', 2]);
   });
 
-  it('knows the sixteen colours, the 256 and those of 24 bits, with either separator', () => {
+  it('the sixteen colours, the 256 and 24-bit colours are read with either separator', () => {
     assert.equal(fill(only('\x1b[38;5;196mx')), '#ff0000');
     assert.equal(fill(only('\x1b[38;5;244mx')), '#808080');
     assert.equal(fill(only('\x1b[1;38;2;1;2;3;3mx')), '#010203');
@@ -64,7 +64,7 @@ describe('the picture of a screen', () => {
     assert.equal(fill(only('\x1b[31m\x1b[0mx')), undefined);
   });
 
-  it('shows attributes, and keeps them over line ends as tmux does', () => {
+  it('attributes are shown, and continue over line ends as in tmux', () => {
     const { attributes } = only('\x1b[1;3;4;9mx');
     assert.match(
       attributes,
@@ -75,7 +75,7 @@ describe('the picture of a screen', () => {
     assert.notEqual(fill(only('\x1b[2mx')), undefined);
   });
 
-  it('fills the cells of a background, blanks too, and swaps colours for inverse', () => {
+  it('backgrounds fill their cells, blank ones too, and inverse swaps colours', () => {
     const [cells] = svgOf('\x1b[48;5;196m a  \x1b[49m b').match(/<rect [^>]*fill="#ff0000"\/>/) ?? [];
     assert.match(cells ?? '', new RegExp(`x="${MARGIN}" y="\\d+" width="${4 * CELL}"`));
     const inverse = svgOf('\x1b[38;5;196;7mx');
@@ -83,7 +83,7 @@ describe('the picture of a screen', () => {
     assert.notEqual(fill(textsOf(inverse)[0]!), '#ff0000');
   });
 
-  it('draws a box as lines that go on from cell to cell', () => {
+  it('a box is drawn as lines that continue from cell to cell', () => {
     const svg = svgOf('┌──┐\n│  │\n└──┘\n╭█▀╯');
     assert.deepEqual(textsOf(svg), []);
     const [, path = ''] = /<path d="(M[^"]*)" stroke=/.exec(svg) ?? [];
@@ -92,7 +92,7 @@ describe('the picture of a screen', () => {
     assert.match(path, new RegExp(`H${MARGIN + 3.5 * CELL}(?=M)`));
   });
 
-  it('escapes text, in the title as well, and passes other sequences over', () => {
+  it('text is escaped, in the title as well, and other sequences are skipped', () => {
     const svg = svgOf('\x1b]8;;https://example.test\x1b\\a<b>&"\x1b]8;;\x1b\\\x1b[2K\x07', { title: '<&>' });
     assert.deepEqual(
       textsOf(svg).map(({ text }) => text),
@@ -102,7 +102,7 @@ describe('the picture of a screen', () => {
     assert.doesNotMatch(svg, /[\x00-\x09\x0b-\x1f]|example\.test/);
   });
 
-  it('has the size of the screen, whatever is on it, and is the same each time', () => {
+  it('the picture has the size of the screen, whatever it shows, and is the same each time', () => {
     const size = (svg: string) => /width="(\d+)" height="(\d+)" role/.exec(svg)?.slice(1).map(Number);
     const [width = 0, height = 0] = size(svgOf('x', { columns: 100, rows: 40 })) ?? [];
     const [wider = 0, higher = 0] = size(svgOf('x', { columns: 101, rows: 41 })) ?? [];
@@ -110,7 +110,7 @@ describe('the picture of a screen', () => {
     assert.equal(svgOf('x\n\x1b[31my'), svgOf('x\n\x1b[31my'));
   });
 
-  it('is made from a file on the command line', () => {
+  it('the command line makes a picture from a file', () => {
     const folder = temporaryFolder();
     try {
       const [input, output] = [join(folder, 'in.ansi'), join(folder, 'out.svg')];

@@ -15,7 +15,7 @@ const sources = ['engine', 'cli', 'tui'].flatMap((folder) =>
 const COUNTED =
   'tasks|decisions|workers|commits|files|messages|sessions|items|tries|times|worktrees|events|keys|alerts|locks|deliveries|paths|criteria|notices|replies|calls|projects';
 
-test('a number has the noun that goes with it, also when it is one', () => {
+test('a number agrees with its noun, also when it is one', () => {
   const singular = COUNTED.replace(/(?:ies|s)\b/g, '');
   const counting = new RegExp(
     `\\$\\{[^}]*\\} (?:${COUNTED})\\b|\\b(?:${singular})\\w*\\(e?s\\)(?! known to git)`,

@@ -106,7 +106,7 @@ describe('svc acp run', () => {
   const of = <K extends AcpLine['acp']>(lines: readonly AcpLine[], kind: K) =>
     lines.filter((line): line is Extract<AcpLine, { acp: K }> => line.acp === kind);
 
-  test('tells what an agent says and does in whole lines, and ends with its own end', async () => {
+  test("svc acp run prints an agent's words and actions in whole lines, and ends as the agent does", async () => {
     const ran = await play(
       '#acp: think about it\n#acp: say two words\n#acp: plan look | edit | test\n#acp: edit new.txt hello\n#acp: usage 30 4\n#acp: write',
       { start: ['notice'] },
@@ -137,7 +137,7 @@ describe('svc acp run', () => {
     assert.match(ran.stderr, /a line beside the protocol/);
   });
 
-  test('hands over a prompt byte for byte, and the worker’s own tools without its key', async () => {
+  test("the agent gets the prompt byte for byte, and the worker's tools without its key", async () => {
     const prompt = `#acp: size\n#acp: session\n-- "$(x)" \`y\` \\ \u{1f600}\r\n${'z'.repeat(1_000_000)}\n\n`;
     const { said } = await play(prompt, { env: { SVC_SESSION: 's-9', SVC_VKEY: 'a key of the gateway' } });
     const sum = createHash('sha256').update(prompt).digest('hex');
@@ -151,7 +151,7 @@ describe('svc acp run', () => {
     assert.doesNotMatch(params, /a key of the gateway/);
   });
 
-  test('what stays in the worktree needs nobody; the rest becomes asks, all at the same time', async () => {
+  test('changes inside the worktree need no one; all other requests become asks at the same time', async () => {
     mkdirSync(join(ws.root, 'src'), { recursive: true });
     symlinkSync(ws.repository.folder, join(ws.root, 'out'));
     symlinkSync(join(ws.repository.folder, 'not-there-yet'), join(ws.root, 'dangling'));
@@ -198,7 +198,7 @@ describe('svc acp run', () => {
     assert.ok(told.every(({ by }) => by === 'policy' || by === 'ada'));
   });
 
-  test('the policy is that of svc.yaml; without an engine the last one known; nobody’s silence is a yes', async () => {
+  test('the policy of svc.yaml applies, or without an engine the last known one; silence is never a yes', async () => {
     const seen: string[] = [];
     let policies = 0;
     const ran = await play(
@@ -223,7 +223,7 @@ describe('svc acp run', () => {
     assert.deepEqual(of(ran.lines, 'permission')[1]?.by, 'nobody');
   });
 
-  test('an agent that ends, breaks the protocol or never speaks it is a failure that says so', async () => {
+  test('an agent that exits, breaks the protocol or never speaks it fails with a clear message', async () => {
     const cases: [string, Wish, RegExp][] = [
       [
         '#acp: stderr out of luck\n#acp: crash',
@@ -247,7 +247,7 @@ describe('svc acp run', () => {
     }
   });
 
-  test('a turn that ends otherwise, or with an error, fails with a code of its own', async () => {
+  test('a turn that ends abnormally, or with an error, fails with its own code', async () => {
     const [refused, turns, error] = await Promise.all([
       play('#acp: refuse'),
       play('#acp: max-turns'),
@@ -262,7 +262,7 @@ describe('svc acp run', () => {
     assert.deepEqual([refused.code, turns.code, error.code], [1, 1, 1]);
   });
 
-  test('an agent’s error is told as it came, shortened, and without half a secret', () => {
+  test("an agent's error is shown as it came, shortened, and without half a secret", () => {
     const clean = createSecretRemover({ API_KEY: 'a secret of many words', PATH: '/usr/local/bin' });
     const message = `${'x'.repeat(1990)}a secret of many words`;
     const data = { details: ['a secret of many words at /usr/local/bin'], status: 429 };
@@ -277,7 +277,7 @@ describe('svc acp run', () => {
     assert.equal(describeError({ code: 1, message: 'y'.repeat(5000) }, clean).message.length, 2000);
   });
 
-  test('goes on with a session where the agent can, and begins another where it cannot', async () => {
+  test('a session is resumed where the agent can, and a new one starts where it cannot', async () => {
     const cases: [Wish, RegExp][] = [
       [{ resume: 'acp-1' }, /^resume .*"sessionId":"acp-1"/],
       [{ resume: 'acp-2', start: ['only-load'] }, /^load .*"sessionId":"acp-2"/],
@@ -296,7 +296,7 @@ describe('svc acp run', () => {
     assert.equal(of(ran[0]!.lines, 'session')[0]?.id, 'acp-1');
   });
 
-  test('logs in with a key that is there, and with nothing else', async () => {
+  test('only an available key is used to log in', async () => {
     const [with_, without] = await Promise.all([
       play('#acp: say in', { start: ['login'], env: { GEMINI_API_KEY: 'a key' } }),
       play('#acp: say in', { start: ['login'], env: { GEMINI_API_KEY: undefined } }),
@@ -306,7 +306,7 @@ describe('svc acp run', () => {
     assert.match(without.error?.text ?? '', /it offers gemini-api-key/);
   });
 
-  test('opencode is told to ask, and keeps what it is configured to deny', () => {
+  test('opencode is set to ask, and keeps what it is configured to deny', () => {
     const told = (config: object | string) => {
       const text = typeof config === 'string' ? config : JSON.stringify(config);
       const { OPENCODE_CONFIG_CONTENT = '' } = findAgentEnvironment('/opt/opencode', {
@@ -346,7 +346,7 @@ describe('svc acp run', () => {
     return { child, ended, out: () => out };
   }
 
-  test('an ask is waited for over the end of an engine and the start of the next', async () => {
+  test('an ask survives the end of an engine and the start of the next', async () => {
     const { ended, out } = start('#acp: permission execute make');
     const [open_] = await until(async () => {
       const found = await asks();
@@ -359,7 +359,7 @@ describe('svc acp run', () => {
     assert.match(out(), /execute make was answered once/);
   });
 
-  test('SIGTERM cancels the turn and what it asked for, and leaves no process', async () => {
+  test('SIGTERM cancels the turn and its requests, and leaves no process', async () => {
     const runs = [
       start('#acp: say on\n#acp: hang'),
       start('#acp: permission execute make', 'ignore-eof', 'ignore-term'),
@@ -387,7 +387,7 @@ describe('svc acp run', () => {
     assert.deepEqual(agents.filter(isRunning), []);
   });
 
-  test('is not among the commands for people, and says what it lacks', async () => {
+  test('svc acp run is hidden from people, and names what it lacks', async () => {
     assert.doesNotMatch((await ws.svc(['help'])).stdout, /acp run/);
     const { code, stderr } = await ws.svc(['acp', 'run', '--', 'x']);
     assert.deepEqual([code, /needs --prompt-file/.test(stderr)], [2, true]);

@@ -68,7 +68,7 @@ describe('shell completion', () => {
     }
   });
 
-  it('bash takes --flag=value apart', { skip: !has('bash') }, async () => {
+  it('bash splits --flag=value', { skip: !has('bash') }, async () => {
     const out = await inShell(
       'bash',
       `source <(svc completion bash); COMP_WORDS=(svc task list --status = r); COMP_CWORD=5
@@ -85,26 +85,26 @@ describe('shell completion', () => {
     }
   });
 
-  it('zsh reads its script without a complaint', { skip: !has('zsh') }, async () => {
+  it('zsh reads its script without an error', { skip: !has('zsh') }, async () => {
     await inShell(
       'zsh',
       'autoload -Uz compinit; compinit -u -D; source <(svc completion zsh); (( $+functions[_svc] ))',
     );
   });
 
-  it('an unknown shell is a mistake that names the known ones', async () => {
+  it('an unknown shell is an error that names the known ones', async () => {
     const { code, stderr } = await workspace.svc(['completion', 'tcsh']);
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);
   });
 
-  describe('what the scripts ask while typing', () => {
-    it('answers with ids by their beginning', async () => {
+  describe('the queries of shell scripts while typing', () => {
+    it('the query answers with ids by their prefix', async () => {
       assert.equal((await workspace.svc(['__complete', 'task', 't-2'])).stdout, 't-2\n');
       assert.equal((await workspace.svc(['__complete', 'task', 'd-'])).stdout, '');
     });
 
-    it('answers with what the command can be used on, and shows whatever there is', async () => {
+    it('the query answers with usable targets of the command, and shows any that exist', async () => {
       const proposed = async (kind: string) =>
         (await workspace.svc(['__complete', kind])).stdout.split('\n').filter(Boolean);
       const denied = (await workspace.post('one')).body;
@@ -122,7 +122,7 @@ describe('shell completion', () => {
       assert.ok((await proposed('project')).length > 0);
     });
 
-    it('is what each command of the catalogue asks for', async () => {
+    it('every command of the catalogue declares its query', async () => {
       const { stdout } = await workspace.svc(['completion', 'bash']);
       for (const [command, kind] of [
         ['decision show', 'decision'],
@@ -138,12 +138,12 @@ describe('shell completion', () => {
         assert.ok(stdout.includes(`'${command} 0') _svc_ask ${kind} ;;`), command);
     });
 
-    it('is not in help', async () => {
+    it('the query command is hidden from help', async () => {
       assert.doesNotMatch((await workspace.svc(['help'])).stdout, /__complete/);
       assert.doesNotMatch((await workspace.svc(['completion', 'bash'])).stdout, /'[^']*__complete[^']*'/);
     });
 
-    it('says nothing, and succeeds, outside a workspace and for what it does not know', async () => {
+    it('the query prints nothing and succeeds outside a workspace and for unknown commands', async () => {
       const folder = temporaryFolder();
       for (const args of [['task', ''], ['decision'], ['nonsense', 'x'], []]) {
         const { code, stdout, stderr } = await workspace.svc(['__complete', ...args], { cwd: folder });
@@ -152,7 +152,7 @@ describe('shell completion', () => {
       rmSync(folder, { recursive: true });
     });
 
-    it('proposes the built-in agents where svc.yaml is broken', async () => {
+    it('the query proposes the built-in agents where svc.yaml is broken', async () => {
       const folder = temporaryFolder();
       writeFileSync(join(folder, 'svc.yaml'), 'agents: [');
       const { stdout, stderr } = await workspace.svc(['__complete', 'agent', 'cl'], { cwd: folder });
@@ -161,7 +161,7 @@ describe('shell completion', () => {
       assert.equal(stderr, '');
     });
 
-    it('lets no shell wait for an engine that hangs', async () => {
+    it('the query never waits for an engine that hangs', async () => {
       const pid = workspace.daemonPid();
       assert.ok(pid);
       process.kill(pid, 'SIGSTOP');
@@ -173,7 +173,7 @@ describe('shell completion', () => {
       }
     });
 
-    it('starts no engine', async () => {
+    it('the query starts no engine', async () => {
       await workspace.svc(['down', '--stop-workers']);
       const { code, stdout } = await workspace.svc(['__complete', 'task', '']);
       assert.deepEqual({ code, stdout }, { code: 0, stdout: '' });

@@ -87,7 +87,7 @@ const LISTS: readonly (readonly [line: string, standard: number])[] = [
   ['notify deliveries --state dead', 50],
 ];
 
-describe('a list that shows a part', () => {
+describe('a list that shows a part of its rows', () => {
   let ws: TestWorkspace;
   const run = (line: string): Promise<Ran> => ws.svc(line.split(' '));
   const rowsOf = (ran: Ran): unknown[] => {
@@ -104,7 +104,7 @@ describe('a list that shows a part', () => {
   after(() => ws.close());
 
   for (const [line, standard] of LISTS) {
-    test(`says so, and how to see all: svc ${line}`, async () => {
+    test(`the list says so, and how to see all: svc ${line}`, async () => {
       const note = new RegExp(
         `^note: ${standard} of ${ROWS} are shown; --limit ${ROWS} shows all(?:, --cursor \\S+ goes on)?$`,
         'm',
@@ -120,7 +120,7 @@ describe('a list that shows a part', () => {
   }
 
   for (const [line] of LISTS) {
-    test(`goes on page by page, each row once and in the same order: svc ${line}`, async () => {
+    test(`the list continues page by page, each row once and in the same order: svc ${line}`, async () => {
       const whole = rowsOf(await run(`${line} --json --limit ${ROWS}`));
       const rows: unknown[] = [];
       let cursor: string | null = 'start';
@@ -135,7 +135,7 @@ describe('a list that shows a part', () => {
     });
   }
 
-  test('says the next cursor to people as well, and that there is nothing more', async () => {
+  test('the list prints the next cursor for people as well, and says when there is nothing more', async () => {
     const first = await run('task list --limit 65');
     const cursor = /--cursor (t-\d+) goes on/.exec(first.stderr)?.[1];
     assert.equal(cursor, `t-${ROWS - 64}`);
@@ -153,12 +153,12 @@ describe('a list that shows a part', () => {
     }
   });
 
-  test('says nothing when nothing is left out', async () => {
+  test('the list is silent when nothing is left out', async () => {
     for (const line of ['worker list', 'ask list', 'task list --status open', 'msg list --unread'])
       assert.doesNotMatch((await run(line)).stderr, /shown/);
   });
 
-  test('tells an agent how many more there are', async () => {
+  test('the list reports to an agent how many more rows there are', async () => {
     const more = async (name: string, input: object): Promise<unknown> =>
       (await ws.svc(['tool', 'call', name, '--args', JSON.stringify(input)])).json<{ more: number }>().more;
     assert.equal(await more('task_list', {}), ROWS - 50);
@@ -170,7 +170,7 @@ describe('a list that shows a part', () => {
     assert.equal(await more('msg_stale', {}), 0);
   });
 
-  test('is named as one where it is a part of something else', async () => {
+  test('a nested list says that it is only a part', async () => {
     assert.match((await run('task show t-1')).stdout, /timeline \(the newest 200 of 260 events\)/);
     assert.match((await run('task show t-2')).stdout, /^timeline$/m);
   });

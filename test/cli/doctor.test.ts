@@ -35,7 +35,7 @@ describe('svc doctor in a workspace', () => {
     return { code, checks: JSON.parse(stdout), all: stdout + stderr };
   };
 
-  it('finds everything in place, and starts no engine', async () => {
+  it('doctor finds everything in place, and starts no engine', async () => {
     const { code, checks } = await doctor();
     assert.equal(code, 0, JSON.stringify(checks.filter(({ state }) => state === 'fail')));
     const names = [
@@ -62,7 +62,7 @@ describe('svc doctor in a workspace', () => {
     assert.equal(workspace.daemonPid(), null);
   });
 
-  it('gives every row a state, and a remedy where something fails', async () => {
+  it('doctor gives every row a state, and a fix where something fails', async () => {
     const { checks } = await doctor({ PATH: '/nowhere' });
     for (const each of checks) {
       assert.deepEqual(Object.keys(each), ['check', 'state', 'found', 'remedy']);
@@ -71,7 +71,7 @@ describe('svc doctor in a workspace', () => {
     assert.equal(named(checks, 'git').state, 'fail');
   });
 
-  it('names secrets, never their values', async () => {
+  it('doctor names secrets, never their values', async () => {
     const set = await doctor();
     assert.ok(!set.all.includes(SECRET));
     assert.match(named(set.checks, 'webhook.secret_env').found, /^SVC_WEBHOOK_SECRET set/);
@@ -82,7 +82,7 @@ describe('svc doctor in a workspace', () => {
     assert.ok(!short.all.includes('zq81'));
   });
 
-  it('asks the built-in agents for their version, gives up on one that hangs, and tries no other program', async () => {
+  it('doctor asks the built-in agents for their version, gives up on one that hangs, and tries no other program', async () => {
     const folder = join(workspace.repository.folder, 'bin');
     mkdirSync(folder);
     const program = (name: string, script: string): void => {
@@ -100,7 +100,7 @@ describe('svc doctor in a workspace', () => {
     assert.match(named(checks, 'agents').found, /not installed: .*gemini/);
   });
 
-  it('fails with exit code 1 when another program holds the address of the receiver', async () => {
+  it('doctor exits with code 1 when another program holds the address of the receiver', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -126,7 +126,7 @@ describe('svc doctor in a workspace', () => {
     }
   });
 
-  it('sees the running engine, its version and its clock, and that it holds its own address', async () => {
+  it('doctor sees the running engine, its version and its clock, and that it holds its own address', async () => {
     await workspace.svc(['config', 'set', 'ui.addr', '127.0.0.1:0']);
     assert.equal((await workspace.svc(['up'])).code, 0);
     await workspace.svc(['config', 'set', 'ui.addr', await workspace.receiver()]);
@@ -138,7 +138,7 @@ describe('svc doctor in a workspace', () => {
     assert.match(named(checks, 'data folder').found, /0700$/);
   });
 
-  it('tells an engine that hangs from one that does not run, within seconds', async () => {
+  it('doctor distinguishes an engine that hangs from one that does not run, within seconds', async () => {
     const pid = workspace.daemonPid();
     assert.ok(pid);
     process.kill(pid, 'SIGSTOP');
@@ -151,7 +151,7 @@ describe('svc doctor in a workspace', () => {
     }
   });
 
-  it('warns of a data folder and of keys that others can read', async () => {
+  it('doctor warns of a data folder and of keys that others can read', async () => {
     const data = join(workspace.root, '.svc');
     chmodSync(data, 0o755);
     mkdirSync(join(workspace.repository.folder, 'home'), { recursive: true });
@@ -167,7 +167,7 @@ describe('svc doctor in a workspace', () => {
     }
   });
 
-  it('prints the problems of a broken svc.yaml with their lines, and still checks the machine', async () => {
+  it('doctor prints the problems of a broken svc.yaml with their lines, and still checks the machine', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'svc.yaml'), 'agents:\n  timout_sec: 5\n');
     const { code, stdout } = await workspace.svc(['doctor'], { cwd: folder });
@@ -180,7 +180,7 @@ describe('svc doctor in a workspace', () => {
 });
 
 describe('svc doctor without a workspace', () => {
-  it('says what could not be checked and succeeds', async () => {
+  it('doctor outside a workspace names the skipped checks and succeeds', async () => {
     const folder = temporaryFolder();
     const env = { PATH: process.env.PATH, SVC_HOME: join(folder, 'home') };
     const stdout = await new Promise<string>((resolve, reject) => {

@@ -25,7 +25,7 @@ describe('the environment of the engine', () => {
   });
   after(() => ws.close());
 
-  test('is named as the reason when a program is only on the PATH of the person', async () => {
+  test("doctor names the environment as the reason when only the person's PATH has a program", async () => {
     const refused = await ws.program(['task', 'add', 'w', '--agent', 'fresh', '--run'], { env });
     assert.notEqual(refused.code, 0);
     assert.match(
@@ -36,14 +36,14 @@ describe('the environment of the engine', () => {
     assert.doesNotMatch(elsewhere.stderr, /is on your PATH/);
   });
 
-  test('is compared by doctor', async () => {
+  test("doctor compares the engine's environment with the person's", async () => {
     const { stdout } = await ws.program(['doctor'], { env: { ...env, HOME: temporaryFolder('svc-other-') } });
     assert.match(stdout, /engine PATH +the engine does not find fresh-agent, which is on your PATH/);
     assert.match(stdout, /engine HOME +the engine has .*, you have /);
     assert.doesNotMatch((await ws.program(['doctor'])).stdout, /engine (?:PATH|HOME) /);
   });
 
-  test('says which account pays where a key is set next to a login', async () => {
+  test('doctor says which account pays where a key is set next to a login', async () => {
     mkdirSync(join(home, '.claude'));
     writeFileSync(join(home, '.claude/.credentials.json'), '{}');
     await ws.program(['down']);
@@ -70,7 +70,7 @@ describe('the environment of the engine', () => {
     assert.doesNotMatch(stdout, /sk-not-shown/);
   });
 
-  test('gives workers the git identity of the person, also where HOME was not set', async () => {
+  test('workers get the git identity of the person, even where HOME was not set', async () => {
     await ws.program(['down']);
     delete ws.env.HOME;
     await ws.program(['up']);

@@ -42,7 +42,7 @@ const hasFlag = (command: Command, flag: string): boolean => command.flags?.[fla
 describe('every command', async () => {
   const commands = (await loadCommands()).filter(({ hidden }) => !hidden);
 
-  test('that lists has --limit and --cursor', () => {
+  test('every list command has --limit and --cursor', () => {
     const lists = commands.filter((each) => isList(each) || hasFlag(each, 'limit'));
     const without = lists.filter((each) => !hasFlag(each, 'limit') || !hasFlag(each, 'cursor'));
     assert.deepEqual(
@@ -51,13 +51,13 @@ describe('every command', async () => {
     );
   });
 
-  test('that shows what may be long has colours and a pager', () => {
+  test('every command with long output has colours and a pager', () => {
     const without = commands.filter((each) => isReading(each) && !hasFlag(each, 'color'));
     assert.deepEqual(without.map(({ name }) => name).sort(), Object.keys(PLAIN).sort());
   });
 });
 
-describe('pages, while rows come and go,', () => {
+describe('pages while rows change', () => {
   let ws: TestWorkspace;
   const run = (line: string): Promise<Ran> => ws.svc(line.split(' '));
 
@@ -78,7 +78,7 @@ describe('pages, while rows come and go,', () => {
   });
   after(() => ws.close());
 
-  test('of memories keep their place when the last row is forgotten and others are added', async () => {
+  test('pages of memories keep their place when the last row is forgotten and others are added', async () => {
     for (const text of ['one', 'two', 'three', 'four', 'five']) await ws.svc(['memory', 'add', text]);
     const [first, second] = await turn('memory list', async ({ next_cursor }) => {
       await ws.svc(['memory', 'forget', String(next_cursor)]);
@@ -93,7 +93,7 @@ describe('pages, while rows come and go,', () => {
     );
   });
 
-  test('of stored texts keep their place when texts are read, which makes them the last used', async () => {
+  test('pages of stored texts keep their place when texts are read, which makes them the most recent', async () => {
     const ids: string[] = [];
     for (const text of ['one', 'two', 'three', 'four', 'five']) {
       const file = join(ws.root, `${text}.log`);
@@ -113,7 +113,7 @@ describe('pages, while rows come and go,', () => {
     );
   });
 
-  test('of an inbox neither repeat what was acknowledged nor lose what was not', async () => {
+  test('pages of an inbox neither repeat acknowledged messages nor lose others', async () => {
     const send = (body: string): Promise<Ran> => ws.svc(['msg', 'send', body, '--to-session', 'ada']);
     for (const body of ['one', 'two', 'three', 'four', 'five']) await send(body);
     const acknowledge = async ({ rows }: Page): Promise<void> => {
@@ -135,7 +135,7 @@ describe('pages, while rows come and go,', () => {
     );
   });
 
-  test('of locks keep their place when the last path is released, whatever it is called', async () => {
+  test('pages of locks keep their place when the last path is released, whatever its name', async () => {
     for (const path of ['start', 'a', 'b', 'zoo', 'ü'])
       await ws.svc(['lock', 'acquire', path, '--holder', 'me']);
     const [, second] = await turn('lock list', async () => {
@@ -155,7 +155,7 @@ describe('pages, while rows come and go,', () => {
     );
   });
 
-  test('of worktrees go on below the branch, also where it was pruned', async () => {
+  test('pages of worktrees continue after the branch, even if it was pruned', async () => {
     for (const name of ['s-1', 's-2', 's-10', 's-11']) ws.repository.git('branch', `svc/${name}`);
     const [first, second] = await turn('worktree list', async () =>
       ws.repository.git('branch', '-D', 'svc/s-10'),

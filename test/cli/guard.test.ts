@@ -68,12 +68,12 @@ describe('svc guard check', () => {
   });
   after(() => ws.close());
 
-  test('without anything new finds nothing and exits with 0', async () => {
+  test('svc guard check finds nothing without new text and exits with 0', async () => {
     const { code, stdout } = await ws.svc(['guard', 'check', '--range', 'HEAD~1..HEAD']);
     assert.deepEqual([code, stdout.trim()], [0, '0 copies in 1 file']);
   });
 
-  test('names the copy and the original, as text, JSON and SARIF, and exits with 3 where it would be refused', async () => {
+  test('svc guard check names the copy and the original, as text, JSON and SARIF, and exits with 3 where it would be refused', async () => {
     ws.repository.write('src/a copy.js', SUMS.replaceAll('entry', 'row'));
     const text = await ws.svc(['guard', 'check']);
     assert.equal(text.code, 3);
@@ -100,7 +100,7 @@ describe('svc guard check', () => {
     checkSarif(JSON.parse(none.stdout));
   });
 
-  test('says what it cannot check', async () => {
+  test('svc guard check names files that it cannot check', async () => {
     const missing = await ws.svc(['guard', 'check', 'nothing.js']);
     assert.equal(missing.code, 0);
     assert.match(missing.stderr, /no sources of the project's own: nothing\.js/);

@@ -23,7 +23,7 @@ describe('help', () => {
     assert.equal((await run(['--version'])).stdout, `${version}\n`);
   });
 
-  test('lists every command once, under the title of its group', async () => {
+  test('help lists every command once, under the title of its group', async () => {
     const { code, stdout } = await run(['--help']);
     assert.equal(code, 0);
     const titles = stdout.match(/^\w[\w ]*(?=:$)/gm);
@@ -43,7 +43,7 @@ describe('help', () => {
     assert.equal((await run(['help'])).stdout, stdout);
   });
 
-  test('options of another program are passed on to it, with or without -- before them', async () => {
+  test('options of another program are passed to it, with or without -- before them', async () => {
     const { command, taken } = (await findCommand(['gateway', 'run'])) ?? assert.fail();
     assert.equal(taken, 2);
     const read = async (...words: string[]) => {
@@ -61,7 +61,7 @@ describe('help', () => {
     assert.match((await run(['gateway', 'run', 'claude', '--help'])).stdout, /usage: svc gateway run/);
   });
 
-  test('of each command has an example', async () => {
+  test('every command has an example', async () => {
     const usual = (await loadCommands()).filter(({ name }) => name !== 'tool call');
     for (const { name } of usual) {
       const { stdout } = await run([...name.split(' '), '--help']);
@@ -69,7 +69,7 @@ describe('help', () => {
     }
   });
 
-  test('shows examples that the command line takes', async () => {
+  test('the command line accepts every example', async () => {
     for (const { name, examples } of await loadCommands()) {
       assert.ok(examples.length > 0, name);
       for (const example of examples) {
@@ -87,7 +87,7 @@ describe('svc alone without a terminal', () => {
   after(() => rmSync(cwd, { recursive: true, force: true }));
   const run = (args: readonly string[]): Promise<Ran> => runHere(args, { cwd, env: {}, input: '' });
 
-  test('fits one screen with what svc is, what to begin with and where help is', async () => {
+  test('svc without arguments fits one screen: its purpose, the first steps and the way to help', async () => {
     const { code, stdout, stderr } = await run([]);
     assert.equal(code, 2);
     assert.match(stderr, /^error: the dashboard needs a terminal\nhint: /);
@@ -99,7 +99,7 @@ describe('svc alone without a terminal', () => {
       assert.ok(stdout.includes(word), word);
   });
 
-  test('names commands that exist, with options that they have', async () => {
+  test('svc without arguments names existing commands, with their options', async () => {
     const { stdout } = await run([]);
     const lines = stdout.split('\n').flatMap((line) => /^ {2}svc (.+?)(?: {2,}|$)/.exec(line)?.[1] ?? []);
     assert.ok(lines.length >= 8);
@@ -111,7 +111,7 @@ describe('svc alone without a terminal', () => {
     }
   });
 
-  test('is only the error for who asked for the dashboard, or for JSON', async () => {
+  test('svc without arguments prints only the error when the dashboard or JSON was requested', async () => {
     for (const args of [['dash'], ['--bell']]) {
       const { code, stdout } = await run(args);
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));

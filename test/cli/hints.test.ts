@@ -8,7 +8,7 @@ import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 const BRACES = '{task.run t-1}.md';
 
-describe('the words of a hint', () => {
+describe('the wording of a hint', () => {
   let ws: TestWorkspace;
   let task: Wire<Task>;
   const clients: McpClient[] = [];
@@ -34,7 +34,7 @@ describe('the words of a hint', () => {
     await ws.close();
   });
 
-  test('are commands at the command line, as text and as JSON', async () => {
+  test('hints are commands on the command line, as text and as JSON', async () => {
     const line = ['task', 'show', 't-99'];
     const { stderr } = await ws.svc(line);
     assert.match(stderr, /^error: no task t-99\nhint: svc task list shows them$/m);
@@ -44,7 +44,7 @@ describe('the words of a hint', () => {
     assert.match(parameter.stderr, /^hint: .*svc msg peers lists them/m);
   });
 
-  test('are tools for agents, by MCP and by svc tool', async () => {
+  test('hints are tools for agents, over MCP and svc tool', async () => {
     for (const client of clients) {
       const { hint } = await client.refused('task_assign', { id: 't-99', agent: 'scripted' });
       assert.equal(hint, 'task_list shows them');
@@ -53,7 +53,7 @@ describe('the words of a hint', () => {
     assert.match(stderr, /^hint: task_list shows them$/m);
   });
 
-  test('are commands in the problem details of HTTP', async () => {
+  test('hints are commands in the problem details of HTTP', async () => {
     const { stdout, stderr } = await ws.svc([
       'webhook',
       'test',
@@ -67,7 +67,7 @@ describe('the words of a hint', () => {
     assert.match(`${stdout}${stderr}`, /svc decision list shows them/);
   });
 
-  test('are keys on the dashboard, where there is one', async () => {
+  test('hints are keys on the dashboard, where there is one', async () => {
     const client = await ws.connect();
     const refusalOf = (call: Promise<unknown>): Promise<SvcError> =>
       call.then(() => assert.fail('it was not refused'), asSvcError);
@@ -86,7 +86,7 @@ describe('the words of a hint', () => {
     }
   });
 
-  test('that hold text of others show it as it is', async () => {
+  test('hints show quoted text unchanged', async () => {
     const shown = new RegExp(`settle and check off ${BRACES.replace(/[{}.]/g, '\\$&')}:2`);
     assert.match((await ws.svc(['task', 'run', task.task_id])).stderr, shown);
     assert.match((await ws.svc(['tool', 'call', 'task_run', '--id', task.task_id])).stderr, shown);

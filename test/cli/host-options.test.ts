@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { HOST_OPTIONS } from '../../cli/host-options.ts';
 import { temporaryFolder } from '../support/git.ts';
 
-it('a program goes on as the same process, with the same words and the options of a host, once', async () => {
+it('a program re-executes itself in the same process once, with the same arguments and the options of a host', async () => {
   const module = fileURLToPath(new URL('../../cli/host-options.js', import.meta.url));
   const file = join(temporaryFolder(), 'program.mjs');
   writeFileSync(

@@ -27,7 +27,7 @@ describe('an engine that does not answer', () => {
     return { child, said, ended: once(child, 'close') as Promise<[number | null, string | null]> };
   }
 
-  test('is noticed by a client that waits for an answer of it', async () => {
+  test('a waiting client notices that the engine hangs', async () => {
     const client = await ws.connect();
     process.kill(pid, 'SIGSTOP');
     try {
@@ -40,7 +40,7 @@ describe('an engine that does not answer', () => {
     }
   });
 
-  test('is reported by every command with its pid and the remedy, and ends no wait by being slow', async () => {
+  test('every command reports a hung engine with its pid and the fix, and a slow answer ends no wait', async () => {
     process.kill(pid, 'SIGSTOP');
     try {
       const commands = [
@@ -70,7 +70,7 @@ describe('an engine that does not answer', () => {
     assert.equal((await ws.program(['task', 'list'])).code, 0);
   });
 
-  test('keeps no command from ending at the first signal', async () => {
+  test('every command ends at the first signal although the engine hangs', async () => {
     process.kill(pid, 'SIGSTOP');
     try {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -97,7 +97,7 @@ describe('an engine that does not answer', () => {
     }
   });
 
-  test('keeps svc mcp from no answer to initialize', async () => {
+  test('svc mcp answers initialize although the engine hangs', async () => {
     process.kill(pid, 'SIGSTOP');
     const { child, said, ended } = start('mcp');
     try {
@@ -116,7 +116,7 @@ describe('an engine that does not answer', () => {
     }
   });
 
-  test('is killed by svc down --force with its supervisor, and another one starts', async () => {
+  test('svc down --force kills a hung engine with its supervisor, and another one starts', async () => {
     const supervisor = ws.supervisorPid() ?? 0;
     await ws.program(['task', 'add', 'kept']);
     process.kill(pid, 'SIGSTOP');

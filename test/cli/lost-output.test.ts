@@ -51,14 +51,14 @@ describe('output that cannot be written', () => {
     ['tool', 'call', 'task_list'],
     ['task', 'show', 't-9', '--json'],
   ])
-    test(`of svc ${args.join(' ')} is an error with exit code 1`, async () => {
+    test(`svc ${args.join(' ')} exits with code 1 when its output cannot be written`, async () => {
       const { code, stderr } = await runInto(FULL, ...args);
       assert.equal(code, 1);
       assert.match(stderr, /^error: standard output cannot be written: ENOSPC/m);
       assert.equal(stderr.match(/standard output/g)?.length, 1);
     });
 
-  test('ends a log that is followed, while its worker goes on', async () => {
+  test('a followed log ends when its output is closed, while its worker continues', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: say one\n#agent: hang', '--run', '--json']);
     const { task } = added.json<{ task: { task_id: string } }>();
     const { code, stderr } = await runInto(FULL, 'task', 'log', task.task_id, '-f');
@@ -71,7 +71,7 @@ describe('output that cannot be written', () => {
     assert.equal((await ws.svc(['task', 'cancel', task.task_id])).code, 0);
   });
 
-  test('is no error where there is nothing to write, or where it can be written', async () => {
+  test('an output that is empty or can be written is not an error', async () => {
     assert.equal((await runInto(FULL, 'decision', 'list')).code, 0);
     assert.equal((await runInto('/dev/null', 'task', 'list', '--json')).code, 0);
   });

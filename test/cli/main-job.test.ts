@@ -74,7 +74,7 @@ describe('the main job from the command line', () => {
     assert.deepEqual(ws.survivors(), []);
   });
 
-  test('a promoted branch is on base, its worktree gone, and the checkout brought along', async () => {
+  test('a promoted branch is on base, its worktree is gone, and the checkout is updated', async () => {
     const [session] = (await ws.program(['worktree', 'list', '--json'])).json<{ session_id: string }[]>();
     const promoted = await ws.program(['worktree', 'promote', String(session?.session_id), '--json']);
     assert.equal(promoted.code, 0, promoted.stderr);
@@ -150,7 +150,7 @@ describe('the main job from the command line', () => {
     assert.equal((await ws.program(['task', 'show', 'nonsense'])).code, 4);
   });
 
-  test('from inside a worker nobody approves, runs or promotes', async () => {
+  test('a worker can neither approve, run nor promote', async () => {
     const held = (await ws.program(['task', 'add', 'held', '-a', 'scripted', '--json'])).json<{
       task_id: string;
     }>();

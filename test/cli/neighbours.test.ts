@@ -13,7 +13,7 @@ interface Sent {
 }
 
 /** Two workspaces of one person, as on a machine on which the secret is exported for all. */
-describe('two workspaces of a person', { timeout: 120_000 }, () => {
+describe('two workspaces of one person', { timeout: 120_000 }, () => {
   let one: TestWorkspace;
   let other: TestWorkspace;
   before(async () => {
@@ -51,7 +51,7 @@ describe('two workspaces of a person', { timeout: 120_000 }, () => {
     assert.deepEqual([await tasks(one), await tasks(other)], [1, 0]);
   });
 
-  test('a stranger learns no name, whatever workspace it asks for', async () => {
+  test('an untrusted caller learns no name, whatever workspace it requests', async () => {
     const addr = await one.receiver();
     for (const header of [{}, { 'x-svc-workspace': 'none somewhere' }]) {
       const answer = await fetch(`http://${addr}/task`, {
@@ -73,7 +73,7 @@ describe('two workspaces of a person', { timeout: 120_000 }, () => {
     assert.match(unknown.stderr, /does not know the secret of workspace the other/);
   });
 
-  test('the engine says why its receiver is off: by whom its port is taken, or what it lacks', async () => {
+  test('the engine explains why its receiver is off: who has its port, or what is missing', async () => {
     const status = async (): Promise<Wire<EngineStatus>> =>
       (await other.svc(['status', '--json'])).json<Wire<EngineStatus>>();
     const restart = async (env: Record<string, string> = {}): Promise<string | null> => {
@@ -99,7 +99,7 @@ describe('two workspaces of a person', { timeout: 120_000 }, () => {
     assert.match((await restart()) ?? '', /can be reached from other machines/);
   });
 
-  test('svc init gives the second one addresses of its own, and says so', async () => {
+  test('svc init gives the second workspace its own addresses, and says so', async () => {
     const init = async (name: string): Promise<{ text: string; yaml: string }> => {
       const folder = join(one.repository.folder, name);
       mkdirSync(folder);

@@ -21,7 +21,7 @@ describe('a seat over MCP', () => {
     await ws.close();
   });
 
-  test('is told who it is, where, and what there is to name', async () => {
+  test('a seat learns who and where it is, and which names it may use', async () => {
     const said = chair.client.getInstructions() ?? '';
     assert.ok(said.includes(`You are the Chair, session ${own} (me means`) && said.includes(ws.root), said);
     const plain = await stdioClient(ws, { env: { SVC_SESSION: 'ada' } });
@@ -41,7 +41,7 @@ describe('a seat over MCP', () => {
     assert.match((limit as { description: string }).description, /at most 1000/);
   });
 
-  test('is what me and chair mean wherever a session is named, and no other word is', async () => {
+  test('a seat may use me and chair wherever a session is named, and no other alias', async () => {
     for (const [name, path] of [
       ['me', 'a'],
       ['Chair', 'b'],
@@ -79,7 +79,7 @@ describe('a seat over MCP', () => {
     }, 'the lock to end with its seat');
   });
 
-  test('sees its own mail, and hears only of that', async () => {
+  test('a seat sees only its own mail, and is notified only of it', async () => {
     await takePart(ws, 'bob');
     const ada = await stdioClient(ws, { env: { SVC_SESSION: 'ada' } });
     const told: string[] = [];
@@ -110,7 +110,7 @@ describe('a seat over MCP', () => {
     await ada.close();
   });
 
-  test('is refused an agent that is not installed before anything is made', async () => {
+  test('a seat is refused an agent that is not installed before anything is created', async () => {
     const { code, hint } = await chair.refused('dispatch_worker', { agent: 'droid', prompt: 'x' });
     assert.equal(code, 'tool_missing');
     assert.match(hint ?? '', /installed: .*scripted/);
@@ -131,7 +131,7 @@ describe('a seat over MCP', () => {
     );
   });
 
-  test('of a worker in a project below the repository finds its brief where it starts, and is told where', async () => {
+  test('the seat of a worker in a project below the repository has its brief in its start folder, and learns where', async () => {
     const { verdict, session_id } = await chair.call('dispatch_worker', {
       agent: 'scripted',
       project: 'app',

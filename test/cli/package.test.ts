@@ -37,7 +37,9 @@ describe('the packed package', () => {
   const folder = temporaryFolder();
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('installed globally runs the main job from an empty folder', { timeout: 180_000 }, () => {
+  test('the package, installed globally, runs the main job from an empty folder', {
+    timeout: 180_000,
+  }, () => {
     // Where npm's settings lie stays: the machine's own need not be beside this node.
     const inherited = Object.entries(gitEnvironment()).filter(
       ([name]) => !/^(SVC_|npm_(?!config_(global|user)config$))/i.test(name),

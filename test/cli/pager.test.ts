@@ -19,7 +19,7 @@ describe('on a terminal', () => {
   });
   after(() => ws.close());
 
-  test('what may be long goes through SVC_PAGER, else PAGER, with its colours', async () => {
+  test('long output goes through SVC_PAGER, else PAGER, with its colours', async () => {
     const { text } = await show('task list', { SVC_PAGER: "sed 's/^/svc /'", PAGER: "sed 's/^/no /'" });
     assert.match(text, new RegExp(`^svc ${ESC}\\[1mID`, 'm'));
     assert.match(text, /^svc t-1 /m);
@@ -28,20 +28,20 @@ describe('on a terminal', () => {
     assert.match((await show('task show t-1', env)).text, /^his task +t-1: one\r$/m);
   });
 
-  test('a pager that is not there, or is left early, is no failure', async () => {
+  test('a missing pager, or one that is closed early, is not a failure', async () => {
     const missing = await show('task list', { SVC_PAGER: 'no-such-pager' });
     assert.equal(missing.code, 0);
     assert.match(missing.text, /^t-1 /m);
     assert.equal((await show('task show t-1', { SVC_PAGER: 'true' })).code, 0);
   });
 
-  test('neither JSON nor what does something is paged', async () => {
+  test('neither JSON nor the output of an action is paged', async () => {
     const env = { SVC_PAGER: "sed 's/^/svc /'" };
     assert.doesNotMatch((await show('task list --json', env)).text, /^svc |\u001b/m);
     assert.doesNotMatch((await show('task add two', env)).text, /^svc /m);
   });
 
-  test('hostile text brings no colour and no command of its own, also where colour is asked for', async () => {
+  test('hostile text brings no colours or commands, even with --color', async () => {
     for (const line of ['task show t-1', 'task show t-1 --color always']) {
       const { text } = await show(line, { SVC_PAGER: 'cat' });
       assert.match(text, /^ {2}\\x1b\[31mred\\x1b\]0;owned\\x07\r$/m);
@@ -49,7 +49,7 @@ describe('on a terminal', () => {
     }
   });
 
-  test('--color goes before NO_COLOR, and without a terminal there is none', async () => {
+  test('--color overrides NO_COLOR, and without a terminal there is no colour', async () => {
     const piped = await ws.svc(['task', 'list']);
     assert.doesNotMatch(piped.stdout, /\u001b/);
     const always = await ws.svc(['task', 'list', '--color', 'always'], { env: { NO_COLOR: '1' } });

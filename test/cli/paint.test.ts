@@ -10,7 +10,7 @@ const HOSTILE = `${ESC}]0;owned${ESC}\\${ESC}[31mred${ESC}[2J\u009b31m\u202e`;
 const WRITTEN = '\\x1b]0;owned\\x1b\\\\x1b[31mred\\x1b[2J\\x9b31m\\u202e';
 
 describe('colours', () => {
-  test('stand around what was made printable before: a text cannot bring its own', async () => {
+  test('colours are added to printable text only: a text cannot bring its own', async () => {
     const rows = await formatRows(
       [{ title: HOSTILE }],
       [{ head: 'title', value: ({ title }) => title, style: () => 'good' as const }],
@@ -24,14 +24,14 @@ describe('colours', () => {
     );
   });
 
-  test('are the only sequences that still act on a terminal; all others are written out', () => {
+  test('colours are the only sequences that act on a terminal; all others are written out', () => {
     assert.equal(
       toPrintableStyled(`${ESC}[32mgood${ESC}[m ${ESC}[5mblinks${ESC}[H\u0007`),
       `${ESC}[32mgood${ESC}[m \\x1b[5mblinks\\x1b[H\\x07`,
     );
   });
 
-  test('leave the columns of a table where they are', async () => {
+  test('colours do not shift the columns of a table', async () => {
     const columns = [
       { head: 'id', value: (row: { id: string }) => row.id },
       { head: 'state', value: () => 'done', style: () => findStateStyle('done') },
@@ -47,7 +47,7 @@ describe('colours', () => {
     );
   });
 
-  test('of a patch are those of git, and a removed line that looks like a header is a removed line', () => {
+  test("a patch has git's colours, and a removed line that looks like a header is a removed line", () => {
     const patch = [
       'diff --git a/x b/x',
       '--- a/x',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-describe('a command that is given several ids', () => {
+describe('a command with several ids', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace({ hosted: true });
@@ -10,14 +10,14 @@ describe('a command that is given several ids', () => {
   });
   after(() => ws.close());
 
-  test('does it for each in turn; one that fails is told and holds up none, and its exit code is the command’s', async () => {
+  test('the command handles each id in turn; a failure is reported, stops no other, and sets the exit code', async () => {
     const { code, stdout, stderr } = await ws.svc(['task', 'cancel', 't-1', 't-99', 't-2']);
     assert.equal(stdout, 't-1 cancelled\nt-2 cancelled\n');
     assert.match(stderr, /^error: no task t-99\nhint: .*\n$/);
     assert.equal(code, (await ws.svc(['task', 'cancel', 't-99'])).code);
   });
 
-  test('prints one list as JSON, with what failed in its place', async () => {
+  test('the command prints one list as JSON, with failures in their places', async () => {
     const { stdout, code } = await ws.svc(['task', 'cancel', 't-3', 't-3', '--json']);
     const [first, second] = JSON.parse(stdout);
     assert.deepEqual([first.task_id, first.status], ['t-3', 'failed']);
@@ -25,7 +25,7 @@ describe('a command that is given several ids', () => {
     assert.notEqual(code, 0);
   });
 
-  test('of one id prints what it always did', async () => {
+  test('the command prints a single id as it always did', async () => {
     const { stdout } = await ws.svc(['task', 'cancel', 't-4', '--json']);
     assert.equal(JSON.parse(stdout).task_id, 't-4');
   });

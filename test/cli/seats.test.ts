@@ -14,7 +14,7 @@ interface Said {
   text: string;
 }
 
-describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () => {
+describe('seats other than the Chair act for themselves only', { timeout: 120_000 }, () => {
   let ws: TestWorkspace;
   let client: EngineClient;
   let worker: string;
@@ -57,7 +57,7 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
   }
   const svc = '"$node" "$svc"';
 
-  test('a worker stays that worker under a mark that it has made up', async () => {
+  test('a worker stays that worker under an invented mark', async () => {
     for (const disguise of [
       'SVC_RUN_ID=made-up SVC_SESSION=bob',
       'SVC_RUN_ID= SVC_SESSION=bob',
@@ -94,7 +94,7 @@ describe('whoever is no Chair speaks for itself only', { timeout: 120_000 }, () 
     assert.equal(own.code, 0, own.stderr);
   });
 
-  test('nobody takes the name of another kind of session', async () => {
+  test('no session takes the name of another kind of session', async () => {
     for (const name of ['chair', 'Chair', 'chair-1', 'chair@x', 's-99', 'S-1', 'w-1', 'me', '../x', 'a/b'])
       for (const words of [['msg_inbox'], ['task_add', '--title', 'x'], ['task_list']]) {
         const ran = await ws.svc(['tool', 'call', ...words], { env: { SVC_SESSION: name } });

@@ -30,7 +30,7 @@ interface Loaded {
   stdout: string;
 }
 
-describe('a start', () => {
+describe('files loaded at start', () => {
   let ws: TestWorkspace;
   let reports = 0;
   const children = new Set<ChildProcess>();
@@ -72,7 +72,7 @@ describe('a start', () => {
     return parts.includes(part);
   }
 
-  test('of a hook loads no package, no usual client and no module that it does not need', async () => {
+  test('a hook loads no package, no usual client and no module that it does not need', async () => {
     await ws.svc(['up']);
     const bob = { env: { SVC_SESSION: 'bob' } };
     const locked = await ws.svc(['lock', 'acquire', 'held.txt'], bob);
@@ -90,7 +90,7 @@ describe('a start', () => {
       assert.ok(!isLoaded(loaded, part), part);
   });
 
-  test('of a command that asks the engine loads the client of its socket alone', async () => {
+  test('a command that calls the engine loads only the client of its socket', async () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json', '--limit', '5', '-s', 'open']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.deepEqual([...loaded.packages], ['json-rpc-2.0']);
@@ -98,13 +98,13 @@ describe('a start', () => {
       assert.ok(!isLoaded(loaded, part), part);
   });
 
-  test('of a command whose options are written in another way has them read by meow', async () => {
+  test('meow reads the options of a command that are written in another way', async () => {
     const loaded = await runNode([SVC, 'task', 'list', '--json=true', '--limit=5']);
     assert.deepEqual(JSON.parse(loaded.stdout), []);
     assert.ok(loaded.packages.has('meow'));
   });
 
-  test('of an engine with its receiver loads neither the client behind fetch, nor HTTP 2, nor what knowledge is made of', async () => {
+  test('an engine with its receiver loads neither the client behind fetch, nor HTTP 2, nor the modules of knowledge', async () => {
     await ws.svc(['down']);
     const running = runNode([SVC, 'daemon']);
     // Asks only: a client that starts one would race with it.
@@ -124,7 +124,7 @@ describe('a start', () => {
       assert.ok(!isLoaded(loaded, `engine/knowledge/${part}`), part);
   });
 
-  test('of the dashboard loads one function of es-toolkit, not all of them, and widths that are remembered', async () => {
+  test('the dashboard loads one function of es-toolkit, not all of them, and caches widths', async () => {
     const screen = JSON.stringify(pathToFileURL(join(SVC, '../open-screen.js')).href);
     const loaded = await runNode(['--input-type=module', '-e', `await import(${screen})`]);
     assert.ok(loaded.packages.has('ink'));

@@ -5,7 +5,7 @@ import { readCall } from '../../cli/hooks/tool-call.ts';
 const plan = (input: unknown, tool = 'Write') =>
   readCall(JSON.stringify({ cwd: '/w', tool_name: tool, tool_input: input }), '/').planned;
 
-test('what a tool is about to write is read in the words of each agent', () => {
+test('a planned write is read from the tool call of each agent', () => {
   assert.deepEqual(plan({ file_path: 'a.ts', content: 'x' }), [{ path: '/w/a.ts', text: 'x' }]);
   assert.deepEqual(plan({ path: '/w/a.ts', file_text: 'x' }), [{ path: '/w/a.ts', text: 'x' }]);
   const edit = [{ path: '/w/a.ts', edits: [{ old: 'a', new: 'b', all: false }] }];
@@ -25,7 +25,7 @@ test('what a tool is about to write is read in the words of each agent', () => {
   );
 });
 
-test('a patch says of each file what is added, changed, moved and removed', () => {
+test('a patch lists what it adds, changes, moves and removes in each file', () => {
   const patch = `*** Begin Patch
 *** Add File: new.ts
 +one
@@ -60,7 +60,7 @@ test('a patch says of each file what is added, changed, moved and removed', () =
   assert.deepEqual(plan({ command: `cd src && apply_patch <<'EOF'\n${patch}\nEOF` }, 'Bash'), expected);
 });
 
-test('what says nothing of a text plans nothing', () => {
+test('a call without a text plans no write', () => {
   for (const input of [
     {},
     { path: 'a.ts' },

@@ -3,14 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import type { Message, Task, Wire } from '../../engine/index.ts';
 import { makeWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
-describe('the words of a command line', () => {
+describe('the arguments of a command line', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace({ hosted: true });
   });
   after(() => ws.close());
 
-  test('a value may be a dash, or begin with one', async () => {
+  test('a value may be a dash, or start with one', async () => {
     for (const words of [
       ['T', '--prompt', '-'],
       ['T', '-p', '-'],
@@ -25,7 +25,7 @@ describe('the words of a command line', () => {
     assert.equal(added.json<Wire<Task>>().prompt, '--run is an option');
   });
 
-  test('an argument may begin with a dash where it is no option', async () => {
+  test('an argument may start with a dash where it is not an option', async () => {
     assert.equal((await ws.svc(['msg', 'send', '- first\n- second', '-t', 'ada'])).code, 0);
     assert.equal((await ws.svc(['msg', 'send', '-t', 'ada', '--', '--json'])).code, 0);
     const [last, first] = (await ws.svc(['msg', 'list', '--json'])).json<Wire<Message>[]>();
@@ -34,7 +34,7 @@ describe('the words of a command line', () => {
     assert.match(shown.stdout, /^to +ada$[\s\S]*\n\n- first\n- second\n$/m);
   });
 
-  test('what is missing or misspelt is said in the words of the command line', async () => {
+  test('errors use the terms of the command line for missing and misspelt arguments', async () => {
     const none = await ws.svc(['msg', 'send', 'x']);
     assert.match(none.stderr, /a recipient is missing\nhint: one of --to-session/);
     const unknown = await ws.svc(['msg', 'send', 'x', '--to-role', 'parent']);
@@ -47,7 +47,7 @@ describe('the words of a command line', () => {
     assert.match(empty.stderr, /^error: body: is missing$/m);
   });
 
-  test('what is empty, too small or no number is said in words', async () => {
+  test('errors name empty, too small and non-numeric values', async () => {
     for (const [line, said] of [
       ['task show|', 'id: must not be empty'],
       ['task list|--limit|0', 'limit: must be at least 1'],
@@ -65,7 +65,7 @@ describe('the words of a command line', () => {
     }
   });
 
-  test('svc tool show has the parameters, and so has the help of a call', async () => {
+  test('svc tool show lists the parameters, and so does the help of a call', async () => {
     const shown = await ws.svc(['tool', 'show', 'msg_send']);
     assert.match(shown.stdout, /^ {2}--body <string> +required; /m);
     assert.match(shown.stdout, /^ {2}--kind note\|handoff\|alert +/m);

@@ -112,7 +112,7 @@ describe("the operator's day", withTmux, () => {
     [140, 40],
     [80, 24],
   ] as const)
-    it(`from clone to evening by keys alone, at ${size.join('x')}`, async (t) => {
+    it(`the operator works from clone to evening with keys alone, at ${size.join('x')}`, async (t) => {
       const machine = await openMachine(t, size);
       const { terminal } = machine;
       const hands = createHands(terminal);

@@ -27,7 +27,7 @@ const listAnchors = (path: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-test('every link of a page leads to a file that is there, and to a heading in it', () => {
+test('every link of a page leads to an existing file and heading', () => {
   const wrong = PAGES.flatMap((page) =>
     [...withoutBlocks(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
       if (/^[a-z]+:/.test(link)) return [];
@@ -41,7 +41,7 @@ test('every link of a page leads to a file that is there, and to a heading in it
   assert.deepEqual(wrong, []);
 });
 
-test('the pictures of a busy day are of their sizes, and show ten running agents and 300 tasks', () => {
+test('the pictures of a busy day have their sizes, and show ten running agents and 300 tasks', () => {
   for (const [columns, rows, workers] of [
     [80, 24, 5],
     [140, 40, 10],
@@ -72,7 +72,7 @@ function listTexts(): string[] {
   );
 }
 
-test('each message that docs/troubleshooting.md explains is one that the program prints', () => {
+test('the program prints each message that docs/troubleshooting.md explains', () => {
   const texts = new Set(listTexts());
   const messages = [...read('docs/troubleshooting.md').matchAll(/^### `(.*)`$/gm)].map(
     ([, message]) => message!,
@@ -87,7 +87,7 @@ test('each message that docs/troubleshooting.md explains is one that the program
   );
 });
 
-test('what docs/uninstall.md says leaves nothing of svc behind, and the branch of unmerged work where it was', async (t) => {
+test('the steps of docs/uninstall.md leave nothing of svc behind, except the branch of unmerged work', async (t) => {
   const reader = await openReader(t);
   await reader.type(`git init --quiet shop
 cd shop

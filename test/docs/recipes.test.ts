@@ -62,8 +62,8 @@ const awaitEnd = (reader: Reader, id: string) =>
     return status === 'done' || status === 'failed' ? status : null;
   }, `the end of ${id}`);
 
-describe('each recipe runs as it is written', () => {
-  test('GitHub: a labelled issue and a comment come through the tunnel once each, and wait for a person', async (t) => {
+describe('each recipe runs as written', () => {
+  test('the GitHub recipe takes a labelled issue and a comment through the tunnel once each, and both wait for a person', async (t) => {
     const { reader } = await openShop(t);
     const github = await startCodeHost(reader);
     t.after(github.close);
@@ -86,7 +86,7 @@ describe('each recipe runs as it is written', () => {
   });
 
   const hasJq = spawnSync('jq', ['--version']).status === 0;
-  test('GitHub Action: its step signs a task that the receiver takes, one for each run', {
+  test('the GitHub Action signs a task that the receiver takes, one for each run', {
     skip: hasJq ? false : 'jq is not installed',
   }, async (t) => {
     const { reader, secretOf, url } = await openShop(t);
@@ -125,7 +125,7 @@ describe('each recipe runs as it is written', () => {
     assert.match(await reader.type('svc decision show d-1'), /touch pwned; \$\(touch pwned\), see https:/);
   });
 
-  test('cron: the line of the crontab starts the agent with nothing but what cron gives it', async (t) => {
+  test("the crontab line starts the agent in cron's own environment", async (t) => {
     const { reader } = await openShop(t);
     const table = join(reader.home, 'crontab');
     reader.install(
@@ -147,7 +147,7 @@ describe('each recipe runs as it is written', () => {
     );
   });
 
-  test('n8n: what its Code node signs is taken, and every event passes the other one, in order', async (t) => {
+  test('the n8n recipe signs in its Code node, and every event passes its other one, in order', async (t) => {
     const seen: Record<string, unknown>[] = [];
     let env: Record<string, string> = {};
     const verify = (item: Item) => runCodeNode(blockOf('n8n-verify').text, { items: [item], env });
@@ -205,7 +205,7 @@ describe('each recipe runs as it is written', () => {
       );
   });
 
-  test('n8n without a tunnel: it hears of a decision from a linked server and makes it there', async (t) => {
+  test('the n8n recipe without a tunnel reads a decision from a linked server and makes it there', async (t) => {
     const seen: Record<string, unknown>[] = [];
     let env: Record<string, string> = {};
     const verified = blockOf('n8n-verify').text.replace('SVC_NOTIFY_SECRET', 'SVC_CATCH_SECRET');
@@ -265,7 +265,7 @@ describe('each recipe runs as it is written', () => {
     assert.match(await reader.type('svc decision show d-1'), /n8n@automation/);
   });
 
-  test('a chat command: who is named may approve, and nobody else', async (t) => {
+  test('the chat recipe lets only the named people approve', async (t) => {
     const { reader, secretOf, url } = await openShop(t);
     const sample = await reader.type(blockOf('chat').text, blockOf('chat').at);
     assert.match(sample, /200/);

@@ -82,13 +82,17 @@ async function follow(reader: Reader, isFor: (block: Block) => boolean): Promise
   await reader.follow(blocks.slice(KEYS + 1).filter(isFor));
 }
 
-describe('the tutorial runs as it is written', () => {
-  test('with an agent of the reader, and the keys of the dashboard', withTmux, async (t) => {
-    await follow(await openStudent(t), (block) => !isForClaude(block));
-  });
+describe('the tutorial runs as written', () => {
+  test(
+    'the tutorial works with an agent of the reader, and the keys of the dashboard',
+    withTmux,
+    async (t) => {
+      await follow(await openStudent(t), (block) => !isForClaude(block));
+    },
+  );
 
   const skip = hasTmux() ? missing('claude') : withTmux.skip;
-  test('to its end, with the real claude', { skip }, async (t) => {
+  test('the tutorial works to its end with the real claude', { skip }, async (t) => {
     const edit = "printf '\\n\\ndef add_four(number):\\n    return number + 4\\n' >> src/sample/simple.py";
     const command = `${edit} && git commit -qam 'Add add_four'`;
     const model = await startModel({

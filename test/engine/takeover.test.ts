@@ -57,7 +57,7 @@ const schemaOf = (db: Database.Database): unknown[] =>
 const CHAIR = { seat: 'chair', actor: 'ada', via: 'cli', sessionId: null, project: null, env: {} } as const;
 
 for (const version of listRecordings()) {
-  describe(`what svc ${version} left when it was killed`, () => {
+  describe(`the data that svc ${version} left when it was killed`, () => {
     let left: Restored;
     let worker: ChildProcess | undefined;
     let close = async (): Promise<void> => undefined;
@@ -102,7 +102,7 @@ for (const version of listRecordings()) {
       return sessions.find((session) => session.title === title)?.session_id ?? assert.fail(title);
     };
 
-    describe('is listed as it was', () => {
+    describe('everything is listed as before', () => {
       before(async () => {
         left = restoreRecording(version);
         worker = await left.startWorker();
@@ -120,13 +120,13 @@ for (const version of listRecordings()) {
           assertKept(inOrder(await left.ask(line)), inOrder(said), line);
         });
 
-      test('svc.yaml is read, with what was agreed to; what nobody has agreed to waits', async () => {
+      test('svc.yaml is read, with its consents; keys without one wait', async () => {
         const check = (await left.ask('status')) as { consent: string; consent_pending: string[] };
         assert.deepEqual([check.consent, check.consent_pending], ['changed', ['agents.cmds']]);
         assert.match(readFileSync(join(left.root, 'svc.yaml'), 'utf8'), /its comments stay/);
       });
 
-      test('the database has the schema that a new one has, and is whole', () => {
+      test('the database has the schema of a new one, and is intact', () => {
         const folder = temporaryFolder();
         const fresh = openStorage({ path: join(folder, 'svc.db') });
         const db = new Database(left.database, { readonly: true });
@@ -142,10 +142,10 @@ for (const version of listRecordings()) {
       });
     });
 
-    describe('goes on', () => {
+    describe('work continues', () => {
       afterEach(release);
 
-      test('the worker that runs is adopted and its end is recorded; then what waited and what paused has its turn', async () => {
+      test('a running worker is adopted and its end is recorded; then waiting and paused work has its turn', async () => {
         left = restoreRecording(version);
         worker = await left.startWorker();
         await takeOver();
@@ -167,7 +167,7 @@ for (const version of listRecordings()) {
         );
       });
 
-      test('a worker that the dead engine had not yet written down is found, and not started again', async () => {
+      test('a worker that the dead engine had not yet recorded is found, and not started again', async () => {
         left = restoreRecording(version);
         worker = await left.startWorker(false);
         await takeOver();
@@ -178,7 +178,7 @@ for (const version of listRecordings()) {
         assert.equal(readLog(session).match(/at the gate/g)?.length, 1);
       });
 
-      test('a worker that ended while no engine ran has ended as it said', async () => {
+      test('a worker that ended while no engine ran has its reported end', async () => {
         left = restoreRecording(version);
         worker = await left.startWorker();
         writeFileSync(left.gate, '');
@@ -189,7 +189,7 @@ for (const version of listRecordings()) {
         assert.deepEqual([failure, exit_code, runs], [null, 0, 1]);
       });
 
-      test('a worker that is gone without a word is lost, and not started again', async () => {
+      test('a worker that is gone without a report is lost, and not started again', async () => {
         left = restoreRecording(version);
         await takeOver();
         const { session } = left.recording.worker;
@@ -197,7 +197,7 @@ for (const version of listRecordings()) {
         assert.equal(readLog(session).match(/at the gate/g)?.length, 1);
       });
 
-      test('the program starts its own engine there, beside the record of the dead one', () => {
+      test('the program starts its own engine there, next to the record of the dead one', () => {
         left = restoreRecording(version);
         const run = (...words: string[]) =>
           spawnSync(process.execPath, [SVC, ...words], { cwd: left.root, env: left.env, encoding: 'utf8' });

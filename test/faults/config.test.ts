@@ -22,7 +22,7 @@ describe('svc.yaml changed while the engine runs', () => {
       restart_needed: string[];
     }>();
 
-  test('broken: the earlier one stays in use and the error is shown with its line', async () => {
+  test('a broken svc.yaml leaves the earlier one in use, and the error is shown with its line', async () => {
     const client = await ws.connect();
     const { last_seq: seq } = client.welcome;
     writeFileSync(file(), `${good}agents_typo: { x: 1 }\n`);
@@ -36,7 +36,7 @@ describe('svc.yaml changed while the engine runs', () => {
     );
   });
 
-  test('mended: it is taken, and keys that need a restart are named', async () => {
+  test('a repaired svc.yaml is loaded, and keys that need a restart are named', async () => {
     const client = await ws.connect();
     const { last_seq: seq } = client.welcome;
     writeFileSync(file(), `${good}daemon: { addr: "127.0.0.1:0", reap_interval_sec: 5 }\n`);

@@ -60,7 +60,7 @@ const newForward = (whole: string) => ({
 });
 
 describe('a full disk', () => {
-  test('refuses a text that is to be stored, keeps those before, and takes it when there is room', async (t) => {
+  test('a full disk refuses to store a text, keeps earlier ones, and works again when there is room', async (t) => {
     const rig = storedTextsRig();
     if (!mountSmall(t, rig.folder)) return rig.close();
     try {
@@ -96,7 +96,7 @@ describe('a full disk', () => {
     }
   });
 
-  test('keeps the gateway from naming what it has not saved', (t) => {
+  test('a full disk keeps the gateway from naming an unsaved text', (t) => {
     const folder = temporaryFolder('svc-forwarded-');
     if (!mountSmall(t, folder)) return;
     const forwarded = openForwarded(folder, Date.now);
@@ -130,7 +130,7 @@ describe('a full disk', () => {
   });
 });
 
-test('kill -9 of a gateway: whatever it has put into a request is there afterwards', async () => {
+test('a gateway that is killed has saved every text that it left out of a request', async () => {
   const folder = temporaryFolder('svc-forwarded-');
   const module = new URL('../../engine/gateway/live-zone/forwarded.js', import.meta.url).href;
   const code = `

@@ -66,7 +66,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   const release = (go: string): Promise<void> =>
     import('node:fs/promises').then((fs) => fs.writeFile(go, ''));
 
-  test('after the 201 of the request: task and decision are there, and the event goes out', async () => {
+  test('after the 201 of the request: task and decision exist, and the event is sent', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     await ws.killDaemon();
@@ -89,7 +89,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await expectSealedOnce(task_id, count, 'right after the approval');
   });
 
-  test('when the agent has just begun: it is adopted', async () => {
+  test('when the agent has just started: it is adopted', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     await ws.svc(['decision', 'approve', decision_id]);

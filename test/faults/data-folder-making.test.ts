@@ -17,7 +17,7 @@ import { report } from '../support/faults.ts';
 import { temporaryFolder } from '../support/git.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 
-describe('a new data folder', async () => {
+describe('creating a data folder', async () => {
   const ws = await makeWorkspace();
   after(ws.close);
   const data = join(ws.root, '.svc');
@@ -29,7 +29,7 @@ describe('a new data folder', async () => {
   };
   const id = (): string => readFileSync(join(data, 'id'), 'utf8').trim();
 
-  test('has an id that the machine home knows, both for this user alone', async () => {
+  test('a new data folder has an id that the machine home knows, both for this user alone', async () => {
     assert.equal((await ws.program(['task', 'list'])).code, 0);
     assert.match(id(), /^[0-9a-f]{32}$/);
     const record = JSON.parse(readFileSync(join(records, `${id()}.json`), 'utf8')) as Record<string, unknown>;
@@ -40,7 +40,7 @@ describe('a new data folder', async () => {
       assert.equal(statSync(file).mode & 0o777, 0o600, file);
   });
 
-  test('is made once, whoever races for it', async () => {
+  test('a new data folder is created once, however many race for it', async () => {
     for (let round = 0; round < 3; round += 1) {
       await begin();
       rmSync(records, { recursive: true, force: true });
@@ -51,7 +51,7 @@ describe('a new data folder', async () => {
     report('eight commands that race for a new data folder', 'one id, one record, all of them answered');
   });
 
-  test('is either empty or known when its making is killed, at any moment', async () => {
+  test('a new data folder is either empty or known when its creation is killed, at any moment', async () => {
     let made = 0;
     for (let round = 0; round < 12; round += 1) {
       await begin();
@@ -74,7 +74,7 @@ describe('a new data folder', async () => {
     );
   });
 
-  test('takes what a broken making leaves for none', async () => {
+  test('the remains of an interrupted creation are ignored', async () => {
     await begin();
     mkdirSync(data, { mode: 0o755 });
     for (const name of ['id.0123456789abcdef.new', 'id.fedcba9876543210.new'])
@@ -89,7 +89,7 @@ describe('a new data folder', async () => {
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'data_folder_unknown');
   });
 
-  test('with a lost machine home is refused, and taken over with what it holds', async () => {
+  test('a data folder with a lost machine home is refused, and can be taken over with its content', async () => {
     await begin();
     await ws.svc(['task', 'add', 'not to be lost']);
     const before = await ws.svc(['task', 'list', '--json']);
@@ -111,7 +111,7 @@ describe('a new data folder', async () => {
     assert.notEqual(readFileSync(join(data, 'daemon.json'), 'utf8'), token);
   });
 
-  test('of a workspace that was moved is taken over where it is now', async () => {
+  test('a data folder of a moved workspace is taken over in its new place', async () => {
     await begin();
     await ws.svc(['task', 'add', 'moved']);
     await ws.svc(['down']);
@@ -131,7 +131,7 @@ describe('a new data folder', async () => {
     assert.match((await ws.svc(['task', 'list'])).stdout, /moved/);
   });
 
-  test('on a full disk is not made, and is when there is room', async (t) => {
+  test('a data folder is not created on a full disk, and is when there is room', async (t) => {
     const mount = temporaryFolder('svc-full-home-');
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', mount]).status !== 0) {
       rmSync(mount, { recursive: true });

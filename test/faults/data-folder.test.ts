@@ -6,7 +6,7 @@ import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace } from '../support/workspace.ts';
 
-it('an engine whose data folder is deleted makes nothing of it again, whatever it is asked before it goes', async (t) => {
+it('an engine whose data folder is deleted creates nothing in it again, whatever the call', async (t) => {
   const workspace = await makeWorkspace();
   t.after(workspace.close);
   const data = join(workspace.root, '.svc');
@@ -29,7 +29,7 @@ it('an engine whose data folder is deleted makes nothing of it again, whatever i
 const workspace = await makeWorkspace();
 after(workspace.close);
 
-it('an engine whose data folder is deleted promises nothing more, ends its workers and goes', async () => {
+it('an engine whose data folder is deleted accepts nothing more, ends its workers and exits', async () => {
   const client = await workspace.connect();
   const first = workspace.daemonPid()!;
   await client.call('task.add', { title: 'works', agent: 'scripted', body: '#agent: hang' });

@@ -205,7 +205,7 @@ describe('kill -9 of the server or the engine at each step of a decision from ou
       );
     });
 
-  test('leaves nothing that waits, on either side', async () => {
+  test('nothing is left pending on either side', async () => {
     const client = await ws.connect();
     await until(async () => (await client.call('link.status', {})).waiting_events === 0, 'the queue');
     await until(async () => /No decision waits/.test((await ann.get('/app')).text), 'the page');

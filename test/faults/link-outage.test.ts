@@ -24,8 +24,8 @@ async function readEvents({ parts: { db } }: TestServer): Promise<{ event: strin
 const settled = ({ here }: LinkedWorkspace): Promise<unknown> =>
   until(async () => (await here.call('link.status', {})).waiting_events === 0, 'everything to be told');
 
-describe('a link that is cut', () => {
-  test('the server is gone for ten minutes under 1,000 events: each arrives, once', async (t) => {
+describe('a link with an interruption', () => {
+  test('a server that is gone for ten minutes gets 1,000 events, each once', async (t) => {
     let shift = 0;
     const linked = await linkWorkspace({ engine: { clock: shifted(() => shift) } });
     t.after(() => linked.close());
@@ -84,7 +84,7 @@ describe('a link that is cut', () => {
     report('a proxy that buffers, and one that cuts long polls', 'events and commands went through');
   });
 
-  test('a clock that is three days off, on either side and either way, lets a person decide', async () => {
+  test('a clock that is three days off, on either side and either way, allows decisions', async () => {
     for (const [side, days] of [
       ['engine', 3],
       ['engine', -3],
@@ -122,7 +122,7 @@ describe('a link that is cut', () => {
     report('clocks three days off', 'decided from outside each time, with a valid lease');
   });
 
-  test('the disk of the server is full: nothing is acknowledged, and everything arrives when there is room', async (t) => {
+  test('a full disk of the server acknowledges nothing, and everything arrives when there is room', async (t) => {
     const linked = await linkWorkspace();
     t.after(() => linked.close());
     const { here, server } = linked;

@@ -20,7 +20,7 @@ describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not
   });
   after(() => postgres.stop());
 
-  test('and back: nothing is acknowledged meanwhile, everything arrives, and the database is held again', async (t) => {
+  test('PostgreSQL returns: nothing was acknowledged without it, everything arrives, and the database is locked again', async (t) => {
     const env = { DATABASE_URL: await postgres.createDatabase('link') };
     const linked = await linkWorkspace({ start: (options) => startTestServer({ ...options, env }) });
     t.after(() => linked.close());
@@ -59,7 +59,7 @@ describe('PostgreSQL is stopped hard', { skip: bin === null ? 'PostgreSQL is not
     report('kill -9 of PostgreSQL under a linked server', 'nothing was lost, and nothing arrived twice');
   });
 
-  test('and another server takes the database first: this one ends and says who has it', async () => {
+  test('another server takes the database first: this one ends and names it', async () => {
     const env = { DATABASE_URL: await postgres.createDatabase('taken') };
     const folder = temporaryFolder('server-');
     const program = await startServerProgram(folder, { env });

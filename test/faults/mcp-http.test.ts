@@ -15,7 +15,7 @@ const INITIALIZE = {
 };
 const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 
-describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
+describe('/mcp under misbehaving clients', { timeout: 200_000 }, () => {
   let ws: TestWorkspace;
   let client: EngineClient;
   before(async () => {
@@ -46,7 +46,7 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
   const chairs = async (): Promise<number> =>
     (await client.call('msg.peers', {})).peers.filter(({ seat }) => seat === 'chair').length;
 
-  test('what begins no session gets no seat', async () => {
+  test('a request that starts no session gets no seat', async () => {
     const seats = await chairs();
     const bodies = ['', '{', 'null', '1', '"x"', '[]', '[[]]', '{}', JSON.stringify(LIST)];
     bodies.push(JSON.stringify([LIST, LIST]), JSON.stringify([INITIALIZE, LIST]));
@@ -91,7 +91,7 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
     assert.equal((await sent('DELETE', undefined, { 'mcp-session-id': session ?? '' })).status, 200);
   });
 
-  test('a flood of clients that leave without a word does not lock out the next, nor fill the register', async () => {
+  test('a flood of clients that leave without a word neither blocks the next nor fills the register', async () => {
     for (let round = 0; round < 5; round += 1) {
       const all = await Promise.all(
         Array.from({ length: 64 }, () => sent('POST', JSON.stringify(INITIALIZE))),
@@ -123,7 +123,7 @@ describe('/mcp under clients that do not behave', { timeout: 200_000 }, () => {
     await web.close();
   });
 
-  test('open streams and waiting calls do not hold up the end of the engine', async () => {
+  test('open streams and waiting calls do not delay the end of the engine', async () => {
     const web = await httpClient(ws);
     let told = (): void => undefined;
     const waits = new Promise<void>((resolve) => {

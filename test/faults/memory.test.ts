@@ -23,8 +23,8 @@ function writeBundle(folder: string, files: number): void {
     );
 }
 
-describe('the memory, when the engine is killed', { timeout: 120_000 }, () => {
-  test('an import is there as a whole or not at all, and an export leaves the old folder or the new one', async () => {
+describe('the memory during a kill of the engine', { timeout: 120_000 }, () => {
+  test('an import is complete or absent, and an export leaves the old folder or the new one', async () => {
     const ws = await makeWorkspace();
     try {
       writeBundle(join(ws.root, 'kb'), FILES);
@@ -90,7 +90,7 @@ test('an export to a full disk leaves the old folder as it was', async (t) => {
   }
 });
 
-test('sixteen clients that remember, supersede, forget, keep, sweep, export and import leave rows and index that agree', async () => {
+test('sixteen clients that remember, supersede, forget, keep, sweep, export and import leave rows and index consistent', async () => {
   const rig = memoryRig({ todo: 1 });
   writeBundle(join(rig.folder, 'kb'), 20);
   const ids: string[] = [];

@@ -7,7 +7,7 @@ import { report } from '../support/faults.ts';
 
 const FILES = 100_000;
 
-test('a folder of 100,000 files with loops is refused as a whole, and others are answered meanwhile', async () => {
+test('a folder of 100,000 files with loops is refused as a whole, and others are answered at the same time', async () => {
   const rig = memoryRig();
   try {
     await rig.person.call('memory.remember', { title: 'Before', text: 'stays' });

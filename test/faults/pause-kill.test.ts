@@ -62,7 +62,7 @@ exec '${process.execPath}' '${AGENT}' -- "$last"
     return session;
   }
 
-  test('between the limit and its record, when it is recorded or due, before the new start and after it', async () => {
+  test('the pause is killed between the limit and its record, when recorded or due, and before and after the new start', async () => {
     const dieAt = makeMortal(ws);
     const session = async (id: string) => (await ws.connect()).call('session.show', { session: id });
     const isPaused = (id: string) => (event: SeenEvent) =>

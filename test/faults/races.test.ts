@@ -26,7 +26,7 @@ describe('twenty processes at once', () => {
       task: { status: string };
     }>();
 
-  test('run the same task: one worker starts, the others are told by whom it runs', async () => {
+  test('twenty callers run the same task: one worker starts, and the others learn who runs it', async () => {
     const { task_id } = (await ws.svc(['task', 'add', 'once', '-a', 'scripted', '-p', 'go', '--json'])).json<{
       task_id: string;
     }>();
@@ -38,7 +38,7 @@ describe('twenty processes at once', () => {
     report('20 processes run one task', '1 worker; 19 were told that it was dispatched');
   });
 
-  test('approve the same decision: one worker starts, and everyone gets the same answer', async () => {
+  test('twenty callers approve the same decision: one worker starts, and everyone gets the same answer', async () => {
     const { body } = await ws.post('go');
     const ran = await racers.race(() => ['decision', 'approve', body.decision_id, '--json']);
     assert.deepEqual([...new Set(ran.map((each) => each.code))], [0]);
@@ -50,7 +50,7 @@ describe('twenty processes at once', () => {
     report('20 processes approve one decision', '1 worker; 20 equal answers');
   });
 
-  test('approve and run the same task: one worker starts', async () => {
+  test('twenty callers approve and run the same task: one worker starts', async () => {
     const { body } = await ws.post('go');
     const ran = await racers.race((index) =>
       index % 2 === 0 ? ['decision', 'approve', body.decision_id] : ['task', 'run', body.task_id],
@@ -64,7 +64,7 @@ describe('twenty processes at once', () => {
     report('10 processes approve and 10 run one task', '1 worker');
   });
 
-  test('edit and approve the same decision: what runs is what was approved, or it waits with one new prompt', async () => {
+  test('twenty callers edit and approve the same decision: the approved prompt runs, or one new prompt waits', async () => {
     const { body } = await ws.post('go');
     const ran = await racers.race((index) =>
       index % 2 === 0
@@ -94,7 +94,7 @@ describe('twenty processes at once', () => {
     report('10 processes edit and 10 approve one decision', '1 winner; the others were told');
   });
 
-  test('assign the same task: the last one to commit has it, and every change is in the log', async () => {
+  test('twenty callers assign the same task: the last one to commit has it, and every change is in the log', async () => {
     const { task_id } = (await ws.svc(['task', 'add', 'who', '--json'])).json<{ task_id: string }>();
     const ran = await racers.race((index) => [
       'task',
@@ -114,7 +114,7 @@ describe('twenty processes at once', () => {
     report('20 processes assign one task', '20 changes in the log, the last one counts');
   });
 
-  test('create tasks: every acknowledged one is there, no id twice', async () => {
+  test('twenty callers create tasks: every acknowledged one exists, no id twice', async () => {
     const ran = await racers.race((index) => ['task', 'add', `made ${index}`, '--json']);
     const ids = ran.map((each) => each.json<{ task_id: string }>().task_id);
     assert.equal(new Set(ids).size, RACERS);
@@ -128,7 +128,7 @@ describe('twenty processes at once', () => {
     report('20 processes create a task each', '20 tasks, no id twice');
   });
 
-  test('start the engine: one of them hosts it, all of them reach it', async () => {
+  test('twenty callers start the engine: one of them hosts it, all of them reach it', async () => {
     await ws.svc(['down']);
     const ran = await racers.race(() => ['up', '--json']);
     assert.deepEqual(

@@ -13,7 +13,7 @@ interface Row {
   status: { workers: { running: number }; decisions_pending: number } | null;
 }
 
-describe('svc status --all beside engines that hang, die and move', () => {
+describe('svc status --all with engines that hang, die and move', () => {
   let one: TestWorkspace;
   let other: TestWorkspace;
   before(async () => {
@@ -30,7 +30,7 @@ describe('svc status --all beside engines that hang, die and move', () => {
     return new Map((ran.json() as Row[]).map((row) => [row.root, row]));
   };
 
-  test('has a line for each, from any folder, in the state that each is in', async () => {
+  test('the command prints a line for each, from any folder, with the state of each', async () => {
     assert.deepEqual(await readAll(), new Map());
     const none = await one.svc(['status', '--all'], { cwd: '/' });
     assert.match(none.stderr, /no engine was started on this machine yet/);
@@ -80,7 +80,7 @@ describe('svc status --all beside engines that hang, die and move', () => {
     assert.equal((await readAll()).get(other.root)?.state, 'running');
   });
 
-  test('says which one cannot be asked, and goes on', async () => {
+  test('the command names an unreachable workspace, and continues', async () => {
     await other.svc(['down']);
     const record = join(one.env.SVC_HOME ?? '', 'data-folders');
     renameSync(record, `${record}-away`);

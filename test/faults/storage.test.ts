@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/git.ts';
 import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts';
 
-describe('the database', () => {
+describe('the database during faults', () => {
   let ws: TestWorkspace;
   beforeEach(async () => {
     ws = await makeWorkspace();
@@ -20,7 +20,7 @@ describe('the database', () => {
   afterEach(() => ws.close());
   const database = () => join(ws.root, '.svc', 'svc.db');
 
-  test('locked by another program: nothing is acknowledged, the error says why, and it goes on when free', async () => {
+  test('a database locked by another program acknowledges nothing, the error says why, and it works again when free', async () => {
     await ws.svc(['up']);
     const intruder = new Database(database());
     intruder.exec('BEGIN IMMEDIATE');
@@ -40,7 +40,7 @@ describe('the database', () => {
     );
   });
 
-  test('locked at the start: the engine is refused with the reason', async () => {
+  test('a database locked at the start refuses the engine with the reason', async () => {
     await ws.svc(['up']);
     await ws.svc(['down']);
     const intruder = new Database(database());
@@ -52,7 +52,7 @@ describe('the database', () => {
     report('a database locked at the start', 'the engine was refused with the reason');
   });
 
-  test('damaged: the engine is refused, the file is left as it is', async () => {
+  test('a damaged database refuses the engine and is left as it is', async () => {
     await ws.svc(['up']);
     await ws.svc(['down']);
     writeFileSync(database(), 'this is not a database, but it may be all that is left of one'.repeat(50));
@@ -64,7 +64,7 @@ describe('the database', () => {
     report('a damaged database', 'refused, the file untouched');
   });
 
-  test('of a newer svc: refused untouched', async () => {
+  test('a database of a newer svc is refused untouched', async () => {
     await ws.svc(['up']);
     await ws.svc(['down']);
     const db = new Database(database());
@@ -75,7 +75,7 @@ describe('the database', () => {
     report('a database of a newer schema', 'refused untouched');
   });
 
-  test('in a folder that may not be written: refused with a remedy', (t) => {
+  test('a database in a read-only folder is refused with a fix', (t) => {
     if (process.getuid?.() !== 0) {
       t.skip('needs root, to run the engine as another user');
       return;
@@ -101,7 +101,7 @@ describe('the database', () => {
     report('a data folder that may not be written', 'refused with a remedy');
   });
 
-  test('checked after all of this: its integrity is ok', async () => {
+  test('the integrity of the database is ok after all of this', async () => {
     await ws.svc(['task', 'add', 'something']);
     await ws.killDaemon();
     const db = new Database(database());
@@ -110,11 +110,11 @@ describe('the database', () => {
   });
 });
 
-describe('a full disk', () => {
+describe('a full disk under the database', () => {
   const folder = temporaryFolder();
   const open = () => openStorage({ path: join(folder, 'full.db') });
 
-  test('fails the whole batch with storage_full, keeps what was acknowledged, and goes on when there is room', async () => {
+  test('the whole batch fails with storage_full, acknowledged rows stay, and writing works again when there is room', async () => {
     const storage = open();
     const events = createEventLog({ storage, clock: systemClock });
     await storage.write(() => events.append({ kind: 'alert', data: { before: true } }));
@@ -140,7 +140,7 @@ describe('a full disk', () => {
     report('a database that may not grow', 'what was acknowledged was kept, what was not was refused');
   });
 
-  test('that leaves a database no room to be opened is storage_full, however little is left', (t) => {
+  test('a database that cannot be opened for lack of space is storage_full, however little is left', (t) => {
     const mount = temporaryFolder('svc-full-');
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mount]).status !== 0) {
       rmSync(mount, { recursive: true });
@@ -163,7 +163,7 @@ describe('a full disk', () => {
     }
   });
 
-  test('under a running engine: requests fail with storage_full and work again when there is room', async (t) => {
+  test('requests to a running engine fail with storage_full and work again when there is room', async (t) => {
     const mount = temporaryFolder('svc-full-');
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', mount]).status !== 0) {
       rmSync(mount, { recursive: true });

@@ -44,7 +44,7 @@ describe('kill -9 of the engine while it stores a text', () => {
   after(() => ws.close());
 
   for (const moment of ['before', 'after'])
-    test(`${moment} its file is in place: no stub names a text that is not there`, async () => {
+    test(`${moment} its file is in place: no stub names a missing text`, async () => {
       const text = `a text that is stored ${moment} a kill\n`;
       const hash = hashBytes(Buffer.from(text));
       await ws.svc(['up']);

@@ -79,7 +79,7 @@ test(`a strict worker's question outlives its engine, ${ROUNDS} of ${ROUNDS}, by
   }
 });
 
-test('a command of a strict worker says in one sentence that there is no engine, also when its run has no way to one', {
+test("a strict worker's command says in one sentence that there is no engine, even when its run cannot reach one", {
   skip: impossible ?? false,
   timeout: 180_000,
 }, async () => {

@@ -96,7 +96,7 @@ function fitting(name: string, schema: Schema): unknown {
   return 'text';
 }
 
-describe('every tool, given what it should not be given', { timeout: 300_000 }, () => {
+describe('every tool with invalid input', { timeout: 300_000 }, () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let tools: Described[];
@@ -122,7 +122,7 @@ describe('every tool, given what it should not be given', { timeout: 300_000 }, 
     { seat: 'plain', sessionId: null },
   ];
 
-  test('answers or refuses by name, and never breaks', async () => {
+  test('every tool answers or refuses with a code, and never crashes', async () => {
     const broken: string[] = [];
     let calls = 0;
     const tried = async (name: string, input: object, caller: Partial<Caller>): Promise<void> => {

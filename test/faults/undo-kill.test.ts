@@ -34,7 +34,7 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
     await ws.killDaemon();
     await settled;
   }
-  test('loses no commit and no file', async () => {
+  test('the kill loses no commit and no file', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { session_id: id, worktree, head_commit: head, branch } = await ran();
       const path = worktree ?? assert.fail();
@@ -68,7 +68,7 @@ describe('kill -9 of the daemon in the middle of a discard, a restore and an und
     report(`kill -9 in ${2 * ROUNDS} discards and restores`, 'no commit and no file was lost');
   });
 
-  test('leaves a promotion either in place or undone, and the checkout as its branch says', async () => {
+  test('the kill leaves a promotion either in place or undone, and the checkout at its branch', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { session_id: id, head_commit: head, branch } = await ran();
       assert.equal((await ws.svc(['worktree', 'promote', id])).code, 0);

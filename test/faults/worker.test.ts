@@ -37,14 +37,14 @@ describe('a worker that misbehaves', () => {
     return ran.json<Ended>().task;
   }
 
-  test('that ignores SIGTERM is killed at its timeout, and recorded as timeout', async () => {
+  test('a worker that ignores SIGTERM is killed at its timeout, and recorded as timeout', async () => {
     const task = await run('#agent: ignore-term\n#agent: hang', '--timeout', '1');
     assert.deepEqual([task.status, task.failure?.code], ['failed', 'timeout']);
     assert.deepEqual(ws.survivors(), []);
     report('a worker that ignores SIGTERM', 'killed at its timeout, no process left');
   });
 
-  test('that prints nothing is stopped at the idle timeout', async () => {
+  test('a silent worker is stopped at the idle timeout', async () => {
     const quiet = await makeWorkspace({ hosted: true });
     try {
       await quiet.svc(['config', 'set', 'agents.idle_timeout_sec', '1']);
@@ -56,7 +56,7 @@ describe('a worker that misbehaves', () => {
     }
   });
 
-  test('that leaves a detached child behind ends with it: nothing of the run survives', async () => {
+  test("a worker's detached child ends with it: nothing of the run survives", async () => {
     const file = join(ws.repository.folder, 'detached.pid');
     const task = await run(`#agent: detach ${file}`);
     assert.equal(task.status, 'done');
@@ -65,7 +65,7 @@ describe('a worker that misbehaves', () => {
     report('a worker that leaves a detached child and ends', 'the child ended with it');
   });
 
-  test('that leaves a detached child and is cancelled ends with it', async () => {
+  test("a cancelled worker's detached child ends with it", async () => {
     const file = join(ws.repository.folder, 'detached-2.pid');
     const added = await ws.svc([
       'task',
@@ -84,7 +84,7 @@ describe('a worker that misbehaves', () => {
     report('a worker that leaves a detached child and is cancelled', 'the child ended with it');
   });
 
-  test('that prints 100 MB ends well, its log is cut to its newest part, and a reader is told', async () => {
+  test('a worker that prints 100 MB ends well, its log is cut to its newest part, and a reader learns of it', async () => {
     const task = await run('#agent: print 100MB');
     assert.equal(task.status, 'done');
     const log = join(ws.root, '.svc', 'agents', task.session_id, 'log');
@@ -94,7 +94,7 @@ describe('a worker that misbehaves', () => {
     report('a worker that prints 100 MB', 'sealed; the log was cut to its newest part');
   });
 
-  test('whose program is missing is refused by the name of the program, and nothing is started', async () => {
+  test('a worker whose program is missing is refused by the name of the program, and nothing is started', async () => {
     await ws.svc(['config', 'set', 'agents.cmds.absent', 'no-such-agent-program -- {{prompt}}']);
     const ran = await ws.svc(['task', 'add', 'absent', '-a', 'absent', '-p', 'x', '--run', '-f', '--json']);
     const { error } = ran.json<{ error: { code: string; message: string } }>();
@@ -105,7 +105,7 @@ describe('a worker that misbehaves', () => {
     report('an agent whose program is missing', 'refused by name, nothing started');
   });
 
-  test('gets a hostile prompt as one argument, byte for byte', async () => {
+  test('a worker gets a hostile prompt as one argument, byte for byte', async () => {
     const prompt = `--help "quoted" 'single' $(touch /tmp/no) \`id\` \\ {{name}} \n#agent: echo-argv\n#agent: no-change\n-- end`;
     const task = await run(prompt);
     assert.equal(task.status, 'done');
@@ -113,7 +113,7 @@ describe('a worker that misbehaves', () => {
     assert.ok(log.includes(JSON.stringify(prompt).slice(1, -1)), log);
   });
 
-  test('gets its session’s variables and none of the host’s secrets', async () => {
+  test("a worker gets its session's variables and none of the host's secrets", async () => {
     const task = await run('#agent: echo-env\n#agent: no-change');
     const log = readFileSync(join(ws.root, '.svc', 'agents', task.session_id, 'log'), 'utf8');
     assert.match(log, new RegExp(`"SVC_TASK":"${task.task_id}"`));
@@ -121,7 +121,7 @@ describe('a worker that misbehaves', () => {
     assert.doesNotMatch(log, /SVC_WEBHOOK_SECRET|a secret of the tests/);
   });
 
-  test('beyond the cap waits in order and runs when there is room', async () => {
+  test('a worker beyond the cap waits in order and runs when there is room', async () => {
     await ws.svc(['down', '--stop-workers']);
     const { spawn } = await import('node:child_process');
     const { SVC } = await import('../support/workspace.ts');

@@ -27,7 +27,7 @@ describe('the terminal of the tests', withTmux, () => {
   });
   after(() => rmSync(cwd, { recursive: true }));
 
-  test('presses keys and waits for what they show', async () => {
+  test('the terminal presses keys and waits for the result', async () => {
     const less = await open({ command: ['less', 'lines'] });
     const first = await less.shows(/^line 7$/m);
     assert.equal(first, 'line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nlines');
@@ -43,7 +43,7 @@ describe('the terminal of the tests', withTmux, () => {
     assert.equal((await less.exited()).status, 0);
   });
 
-  test('types and pastes text as it is', async () => {
+  test('the terminal types and pastes text unchanged', async () => {
     const cat = await sh('stty raw -echo; printf "\\033[?2004hready\\r\\n"; exec cat -v', { columns: 80 });
     await cat.shows('ready');
     cat.type('Enter');
@@ -55,7 +55,7 @@ describe('the terminal of the tests', withTmux, () => {
     await cat.shows('^[[200~two^Mlines;^[[201~');
   });
 
-  test('has the size it was given, and takes another', async () => {
+  test('the terminal has its given size, and can be resized', async () => {
     const terminal = await sh('trap "stty size" WINCH; stty size; while :; do sleep 0.02; done');
     await terminal.shows('8 40');
     terminal.resize(60, 12);
@@ -63,7 +63,7 @@ describe('the terminal of the tests', withTmux, () => {
     assert.equal(terminal.screen().split('\n').length, 12);
   });
 
-  test('gives the program its environment and little more', async () => {
+  test('the terminal gives the program its environment and little more', async () => {
     const env = { GIVEN: 'a b;', SHELL: '/bin/other', PATH: '/usr/bin:/bin' };
     const { screen } = await (await open({ command: ['env'], env, columns: 200 })).exited();
     assert.deepEqual(screen.split('\n').filter(Boolean).sort(), [
@@ -76,7 +76,7 @@ describe('the terminal of the tests', withTmux, () => {
     ]);
   });
 
-  test('tells colours, with the blanks that have some', async () => {
+  test('the terminal reports colours, including those of blanks', async () => {
     const terminal = await sh('printf "\\033[1;31mred\\033[0m \\033[7mrow  \\033[0mend"; exec sleep 600');
     await terminal.shows('red row  end');
     // It also says that colours are the default ones where they are.
@@ -87,13 +87,13 @@ describe('the terminal of the tests', withTmux, () => {
     assert.equal(line, '\x1b[1m\x1b[31mred\x1b[0m \x1b[7mrow  \x1b[0mend');
   });
 
-  test('knows how the program ended', async () => {
+  test('the terminal reports how the program ended', async () => {
     const failed = await (await sh('echo last words; exit 3')).exited();
     assert.deepEqual([failed.status, failed.screen.trim()], [3, 'last words']);
     assert.equal((await (await sh('kill -TERM $$')).exited()).status, null);
   });
 
-  test('shows the last screen of a program that ended too early', async () => {
+  test('the terminal shows the last screen of a program that ended too early', async () => {
     const terminal = await sh('echo something else');
     await assert.rejects(
       terminal.shows('never', 'the first frame'),
@@ -101,7 +101,7 @@ describe('the terminal of the tests', withTmux, () => {
     );
   });
 
-  test('leaves nothing behind, even of what does not end when hung up on', async () => {
+  test('the terminal leaves nothing behind, even of a program that ignores a hangup', async () => {
     const terminal = await sh('trap "" HUP; sleep 600 & echo $!; wait');
     const child = Number((await terminal.shows(/^\d+$/m)).trim());
     const pids = [terminal.pid(), child];

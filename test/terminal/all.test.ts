@@ -35,7 +35,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
     [140, 40],
     [200, 50],
   ] as const)
-    it(`decides in the right one, and says who comes and goes, at ${size.join('x')}`, async (t) => {
+    it(`the dashboard decides in the right workspace, and reports arrivals and departures, at ${size.join('x')}`, async (t) => {
       const { one, other, terminal } = await openAll(t, size);
       await terminal.shows('1 engine ok');
       await one.post('Here\n#agent: edit here.txt');
@@ -77,7 +77,7 @@ describe('the dashboard of all workspaces in a real terminal', withTmux, () => {
       assert.match(screen, /the engines go on/);
     });
 
-  it('says where there is nothing to show', async (t) => {
+  it('the dashboard says that there is nothing to show', async (t) => {
     const one = await makeWorkspace();
     t.after(one.close);
     const terminal = await openTerminal({

@@ -8,8 +8,8 @@ import { SVC } from '../support/workspace.ts';
 const askScript = (...options: string[]): string =>
   `'${process.execPath}' '${SVC}' ask open {{prompt}} ${options.join(' ')}`;
 
-describe('a worker that asks', () => {
-  it('is answered with Enter and a digit, and goes on', async (t) => {
+describe('a question of a worker', () => {
+  it('the question is answered with Enter and a digit, and the worker continues', async (t) => {
     const { workspace, terminal } = await openDash(t, {
       commands: { asker: askScript('-o', 'yes', '-o', 'no') },
     });
@@ -29,7 +29,7 @@ describe('a worker that asks', () => {
     assert.match((await workspace.svc(['task', 'log', 't-1'])).stdout, /no/);
   });
 
-  it('that was answered by someone else meanwhile is not answered twice', async (t) => {
+  it('a question that someone else has answered is not answered twice', async (t) => {
     const { workspace, terminal } = await openDash(t, { commands: { asker: askScript() } });
     await workspace.svc(['task', 'add', 'Which port?', '--agent', 'asker']);
     await workspace.svc(['task', 'run', 't-1']);

@@ -7,7 +7,7 @@ import { withTmux } from '../support/terminal.ts';
 import { until } from '../support/wait.ts';
 
 describe('many rows in a real terminal', withTmux, () => {
-  it('three decisions are approved by one question, and their runs end', async (t) => {
+  it('three decisions are approved by one confirmation, and their runs end', async (t) => {
     const { workspace, terminal } = await openDash(t);
     for (const each of ['first', 'second', 'third']) await workspace.post(`The ${each} request`);
     await terminal.shows('The third request');
@@ -26,7 +26,7 @@ describe('many rows in a real terminal', withTmux, () => {
     }, 'the end of three runs');
   });
 
-  it('how a list is sorted, and the theme, are there again the next time', async (t) => {
+  it('the sort order of a list, and the theme, are kept for the next time', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.svc(['task', 'add', 'one task']);
     terminal.keys('1');

@@ -76,7 +76,7 @@ const listPendingKeys = async ({ ws }: Desk): Promise<string[]> => {
 };
 
 describe('svc config edit', withTmux, () => {
-  it('a valid edit is written, agreed to, and in use at once', async (t) => {
+  it('a valid edit is written, agreed to, and in use immediately', async (t) => {
     const desk = await makeDesk(t);
     const { ws, file } = desk;
     const client = await ws.connect();
@@ -98,7 +98,7 @@ describe('svc config edit', withTmux, () => {
     assert.ok(existsSync(trace));
   });
 
-  it('what waited before and was not touched waits on, and is named', async (t) => {
+  it('a key that waited before and was not edited still waits, and is named', async (t) => {
     const desk = await makeDesk(t);
     await desk.ws.connect();
     appendFileSync(desk.file, 'guard: { profile: none }\n');
@@ -109,7 +109,7 @@ describe('svc config edit', withTmux, () => {
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
-  it('an invalid edit says where, is opened again with its text, and is written once it is right', async (t) => {
+  it('an invalid edit names the place, is reopened with its text, and is written once it is right', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
     desk.editor('printf "agents:\\n  timeout_sec: soon\\nguard: { profile: lose }\\n" >"$f"');
@@ -125,7 +125,7 @@ describe('svc config edit', withTmux, () => {
     assert.equal(readFileSync(desk.file, 'utf8'), 'agents:\n  timeout_sec: 120\nguard: { profile: lite }\n');
   });
 
-  it('an invalid edit that is given up leaves the file, the consent and the text of the person', async (t) => {
+  it('an abandoned invalid edit leaves the file, the consent and the text of the person', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
     // An unknown key, a wrong type, invalid YAML, no mapping, and unreadable text.
@@ -154,7 +154,7 @@ describe('svc config edit', withTmux, () => {
     assert.deepEqual(await listPendingKeys(desk), []);
   });
 
-  it('an editor that fails, is ended, or is not there changes nothing', async (t) => {
+  it('an editor that fails, is ended, or is missing changes nothing', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
     const ways: [string, NodeJS.ProcessEnv, RegExp][] = [
@@ -184,7 +184,7 @@ describe('svc config edit', withTmux, () => {
     assert.equal(readFileSync(desk.file, 'utf8'), before);
   });
 
-  it('an editor that changes nothing: nothing is written, agreed to or restarted', async (t) => {
+  it('an editor that changes nothing writes, agrees to and restarts nothing', async (t) => {
     const desk = await makeDesk(t);
     appendFileSync(desk.file, 'guard: { profile: none }');
     const written = statSync(desk.file).mtimeMs;
@@ -200,7 +200,7 @@ describe('svc config edit', withTmux, () => {
     assert.deepEqual(await listPendingKeys(desk), ['guard.profile']);
   });
 
-  it('changed by somebody else meanwhile: theirs stays, and the text of the person is kept', async (t) => {
+  it("another person's change at the same time stays, and the text of the person is kept", async (t) => {
     const desk = await makeDesk(t);
     for (const isRunning of [false, true]) {
       if (isRunning) await desk.ws.connect();
@@ -222,7 +222,7 @@ describe('svc config edit', withTmux, () => {
     writeFileSync(desk.file, readFileSync(`${desk.file}.old`));
   });
 
-  it('$VISUAL before $EDITOR, with arguments and blanks; the file comes last', async (t) => {
+  it('$VISUAL is used before $EDITOR, with arguments and blanks; the file comes last', async (t) => {
     const desk = await makeDesk(t);
     desk.editor('[ "$1" = --wait ] && [ "$2" = "two words" ] && [ $# = 3 ] && echo "# $1" >>"$f"');
     const visual = `'${join(desk.ws.repository.folder, 'an editor.sh')}' --wait "two words"`;
@@ -231,7 +231,7 @@ describe('svc config edit', withTmux, () => {
     assert.match(readFileSync(desk.file, 'utf8'), /# --wait\n$/);
   });
 
-  it('a svc.yaml that is broken already can be mended, and agrees to nothing by that', async (t) => {
+  it('a broken svc.yaml can be repaired, which agrees to nothing', async (t) => {
     const desk = await makeDesk(t);
     const before = readFileSync(desk.file, 'utf8');
     writeFileSync(desk.file, `${before}guard: { profile: none\n`);
@@ -244,7 +244,7 @@ describe('svc config edit', withTmux, () => {
 });
 
 describe('svc config edit without a terminal', () => {
-  it('says so and names the command that needs none', async (t) => {
+  it('the command says so and names one that needs no terminal', async (t) => {
     const ws = await makeWorkspace();
     t.after(ws.close);
     const trace = join(ws.repository.folder, 'trace');

@@ -28,7 +28,7 @@ exit 5
 `;
 
 describe('entering the session of a strict worker', { skip: impossible ?? withTmux.skip }, () => {
-  it('opens its agent in the sandbox, on the terminal and in its conversation', async (t) => {
+  it('entering opens its agent in the sandbox, on the terminal and in its conversation', async (t) => {
     const ws = await makeStrict();
     t.after(ws.close);
     const bin = join(ws.repository.folder, 'bin');

@@ -11,7 +11,7 @@ import { isRunning, makeWorkspace, SVC } from '../support/workspace.ts';
 const readProcessState = (pid: number): string =>
   /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '?';
 
-describe('losing things', withTmux, () => {
+describe('losing the engine, the data or the terminal', withTmux, () => {
   it('the engine dies and returns: the last state stays, nothing is missed', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.post('before\n#agent: no-change');
@@ -51,7 +51,7 @@ describe('losing things', withTmux, () => {
     assert.ok(!screen.includes('of the old folder'), screen);
   });
 
-  it('the terminal is closed: the dashboard ends, the engine and its worker go on', async (t) => {
+  it('the terminal is closed: the dashboard ends, the engine and its worker continue', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
     await workspace.svc(['task', 'add', '--agent', 'scripted', '--prompt', '#agent: hang', '--run']);
@@ -73,7 +73,7 @@ describe('losing things', withTmux, () => {
     assert.ok(!screen.includes('╔'), screen);
   });
 
-  it('Ctrl-Z and the signal stop it, on the normal screen; continued it is drawn again', async (t) => {
+  it('Ctrl-Z and the signal stop it, on the normal screen; continuing redraws it', async (t) => {
     const { terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
     const stops = [() => terminal.keys('C-z'), () => process.kill(terminal.pid(), 'SIGTSTP')];
@@ -88,7 +88,7 @@ describe('losing things', withTmux, () => {
     await terminal.shows('╔═ Help');
   });
 
-  it('every size while it runs, down to one that is too small and back', async (t) => {
+  it('every size works while it runs, down to one that is too small and back', async (t) => {
     const { workspace, terminal } = await openDash(t);
     await workspace.post('resized\n#agent: no-change');
     await terminal.shows('▶d-1');
@@ -111,7 +111,7 @@ describe('losing things', withTmux, () => {
 });
 
 describe('an editor of the person', withTmux, () => {
-  it('e edits the prompt, which makes a new decision; a failing editor changes nothing', async (t) => {
+  it('e edits the prompt, which creates a new decision; a failing editor changes nothing', async (t) => {
     const { workspace, terminal } = await openDash(t, { env: { EDITOR: './editor.sh --wait' } });
     const editor = join(workspace.root, 'editor.sh');
     // The file to edit is private and the last argument.
@@ -131,7 +131,7 @@ describe('an editor of the person', withTmux, () => {
 });
 
 describe('a text that the engine refuses', () => {
-  it('comes back, goes on in the editor and is saved', withTmux, async (t) => {
+  it('the text is reopened in the editor and saved', withTmux, async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 110, env: { EDITOR: './editor.sh' } });
     const editor = join(workspace.root, 'editor.sh');
     const change = (script: string): void => writeFileSync(editor, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -148,8 +148,8 @@ describe('a text that the engine refuses', () => {
   });
 });
 
-describe('how it opens', () => {
-  it('without a terminal it names the commands that need none', async (t) => {
+describe('opening the dashboard', () => {
+  it('the dashboard without a terminal names the commands that need none', async (t) => {
     const workspace = await makeWorkspace();
     t.after(workspace.close);
     for (const args of [[], ['dash']]) {
@@ -160,7 +160,7 @@ describe('how it opens', () => {
     }
   });
 
-  it('outside a workspace it says how to make one', withTmux, async (t) => {
+  it('the dashboard outside a workspace says how to create one', withTmux, async (t) => {
     const terminal = await openTerminal({
       command: [process.execPath, SVC],
       cwd: '/',

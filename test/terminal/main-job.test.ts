@@ -14,7 +14,7 @@ describe('the main job at a terminal', withTmux, () => {
     [80, 24],
     [140, 40],
   ] as const) {
-    it(`from a signed request to the commit on the base, at ${columns}x${rows}`, async (t) => {
+    it(`the job runs from a signed request to the commit on the base, at ${columns}x${rows}`, async (t) => {
       const { workspace, terminal } = await openDash(t, { columns, rows });
       await terminal.shows('Nothing waits for you');
 

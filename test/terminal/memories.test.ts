@@ -9,7 +9,7 @@ import { withTmux } from '../support/terminal.ts';
 const EDITOR = `#!/bin/sh\nsed -i 's/two spaces/four spaces/' "$1"\n`;
 
 describe('the memory on the screen', withTmux, () => {
-  it('is searched as one types, kept where it contradicts, edited and forgotten', async (t) => {
+  it('the memory is searched while typing, kept where it contradicts, edited and forgotten', async (t) => {
     const { workspace, terminal } = await openDash(t, {
       columns: 110,
       rows: 36,

@@ -31,7 +31,7 @@ async function openLog(
 }
 
 describe('svc dash --plain', () => {
-  it('without a terminal tells what happens as lines, and ends with SIGTERM', async (t) => {
+  it('the plain dashboard without a terminal prints events as lines, and ends with SIGTERM', async (t) => {
     const { workspace, child, text } = await openLog(t);
     await until(() => text().includes('Decisions: Nothing waits for you.'), 'the empty list');
     await workspace.post('for the log \u001b[31mred\u001b[2J\n#agent: no-change');
@@ -47,7 +47,7 @@ describe('svc dash --plain', () => {
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('at a terminal has the keys of the screen', withTmux, async (t) => {
+  it('the plain dashboard at a terminal has the keys of the screen', withTmux, async (t) => {
     const { workspace, terminal } = await openDash(t, { args: ['dash', '--plain'], rows: 50 });
     await terminal.shows('Keys: ');
     await workspace.post('read me\n#agent: edit plain.txt by keys alone');

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
-describe('what the screen says of git', withTmux, () => {
-  it('is asked again when base or branch move, and what was merged or deleted waits no more', async (t) => {
+describe('git state on the screen', withTmux, () => {
+  it('the screen asks git again when base or branch move, and merged or deleted work no longer waits', async (t) => {
     const { workspace, terminal } = await openDash(t);
     const { repository } = workspace;
     for (const file of ['README.md', 'other.txt', 'third.txt'])

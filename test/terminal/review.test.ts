@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/git.ts';
 import { withTmux } from '../support/terminal.ts';
 
 describe('a review at the keyboard', withTmux, () => {
-  it('comments on a line, opens it in the editor, stands in the worktree, and sends the worker on', async (t) => {
+  it('a person comments on a line, opens it in the editor, enters the worktree, and sends a follow-up', async (t) => {
     const bin = temporaryFolder('svc-bin-');
     t.after(() => rmSync(bin, { recursive: true, force: true }));
     const write = (name: string, text: string): string => {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { act, answer, ask, openDash } from '../support/dash.ts';
 import { withTmux } from '../support/terminal.ts';
 
-describe('nothing fires that was not meant', withTmux, () => {
-  it('bursts and pastes never act; what arrives changes counts only; a changed decision disarms', async (t) => {
+describe('accidental input does nothing', withTmux, () => {
+  it('bursts and pastes never act; arrivals change counts only; a changed decision disarms', async (t) => {
     const { workspace, terminal } = await openDash(t);
     const client = await workspace.connect();
     const decisions = () => client.call('decision.list', {});
@@ -49,7 +49,7 @@ describe('nothing fires that was not meant', withTmux, () => {
     await terminal.shows('d-2 approved');
   });
 
-  it('in 40x10 the first key shows what would run, the second asks, the third approves', async (t) => {
+  it('at 40x10 the first key shows the plan, the second asks, the third approves', async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 40, rows: 10 });
     await workspace.post('read me first\n#agent: no-change');
     await terminal.shows('▶ d-1');
@@ -79,7 +79,7 @@ describe('nothing fires that was not meant', withTmux, () => {
     assert.match(terminal.screen(), /svc · test/);
   });
 
-  it('without colour where NO_COLOR is set, with it where SVC_FORCE_COLOR says so', async (t) => {
+  it('colour is off where NO_COLOR is set, and on with SVC_FORCE_COLOR', async (t) => {
     const without = await openDash(t, { env: { NO_COLOR: '1' } });
     await without.terminal.shows('Nothing waits for you');
     assert.doesNotMatch(without.terminal.colours(), /\u001b\[[0-9;]*m/);

@@ -10,7 +10,7 @@ import { until } from '../support/wait.ts';
 const ACP_AGENT = fileURLToPath(new URL('../../fixtures/acp/agent.js', import.meta.url));
 
 describe('steering at the keyboard', withTmux, () => {
-  it('a conflict is sent to its worker by F and y; what is promoted then has both sides', async (t) => {
+  it('F and y send a conflict to its worker; the promotion then has both sides', async (t) => {
     const bin = temporaryFolder('svc-bin-');
     t.after(() => rmSync(bin, { recursive: true, force: true }));
     const [resolve, editor] = [join(bin, 'resolve'), join(bin, 'editor')];
@@ -52,7 +52,7 @@ git add README.md && git -c user.name=a -c user.email=a@b commit -qm resolved
     if (!promotable) throw new Error('it still has conflicts');
   });
 
-  it('a running worker is told by m when it reads what is written, and B and y interrupt it for that', async (t) => {
+  it('m tells when a running worker reads a message, and B and y interrupt it for that', async (t) => {
     const { workspace, terminal } = await openDash(t, {
       columns: 120,
       rows: 40,

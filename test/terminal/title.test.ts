@@ -6,7 +6,7 @@ import { until } from '../support/wait.ts';
 import { makeWorkspace, SVC } from '../support/workspace.ts';
 
 describe('the title of a terminal', withTmux, () => {
-  it('says how much waits while the dashboard is open, for who wants that, and is its own again for other programs', async (t) => {
+  it('the title counts pending work while the dashboard is open, if wanted, and is restored for other programs', async (t) => {
     const workspace = await makeWorkspace();
     t.after(workspace.close);
     await workspace.svc(['up']);
@@ -36,7 +36,7 @@ describe('the title of a terminal', withTmux, () => {
     await says('before');
   });
 
-  it('is left alone otherwise', async (t) => {
+  it('the title is left alone otherwise', async (t) => {
     const workspace = await makeWorkspace();
     t.after(workspace.close);
     await workspace.svc(['up']);

@@ -37,8 +37,8 @@ for (const [columns, rows] of [
   [80, 24],
   [140, 40],
 ] as const) {
-  describe(`what waits of svc.yaml on the dashboard, ${columns}x${rows}`, withTmux, () => {
-    it('is shown, agreed to with y alone, and by no other answer', async (t) => {
+  describe(`pending consents on the dashboard, ${columns}x${rows}`, withTmux, () => {
+    it('consents are shown, agreed to with y alone, and by no other answer', async (t) => {
       const { workspace: ws, terminal } = await openDash(t, { columns, rows });
       const file = join(ws.root, 'svc.yaml');
       const own = readFileSync(file, 'utf8');
@@ -95,7 +95,7 @@ for (const [columns, rows] of [
       assert.deepEqual((await readConsents(ws)).state, 'given');
     });
 
-    it('where nobody ever agreed it is all shown and agreed to at once', async (t) => {
+    it('a workspace without any consent shows everything and agrees once', async (t) => {
       const { workspace: ws, terminal } = await openDash(t, { columns, rows });
       await terminal.shows('Nothing waits for you');
       rmSync(join(ws.env.SVC_HOME ?? '', 'consents'), { recursive: true });
@@ -114,7 +114,7 @@ for (const [columns, rows] of [
 }
 
 describe('a workspace of an older build', withTmux, () => {
-  it('one path on a terminal: adopt names trust, and then it runs', async (t) => {
+  it('adopt names trust, and then the workspace runs', async (t) => {
     const ws = await makeWorkspace();
     t.after(ws.close);
     await ws.svc(['task', 'add', 'of the older build', '--agent', 'scripted']);

@@ -35,11 +35,11 @@ function* groupInLines(characters: Iterable<string>): Generator<string> {
   yield texts.join('');
 }
 
-describe('characters that the dashboard draws as they are', () => {
+describe('characters that the dashboard draws unchanged', () => {
   const texts = [...groupInLines(listSureCharacters())];
   const expected = texts.map((text) => stringWidth(text));
 
-  it('take as many cells as it counts in a terminal of today', withTmux, async (t) => {
+  it('characters take the counted number of cells in a current terminal', withTmux, async (t) => {
     const folder = temporaryFolder('svc-measure-');
     const [source, target] = [join(folder, 'in'), join(folder, 'out')];
     writeFileSync(source, JSON.stringify(texts));
@@ -53,7 +53,7 @@ describe('characters that the dashboard draws as they are', () => {
     assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), expected);
   });
 
-  it('and in one whose table of widths is of Unicode 6', async (t) => {
+  it('characters take the counted number of cells in a terminal with the widths of Unicode 6', async (t) => {
     const terminal = new headless.Terminal({ cols: 200, rows: 2, allowProposedApi: true });
     t.after(() => terminal.dispose());
     const cells: number[] = [];
@@ -65,8 +65,8 @@ describe('characters that the dashboard draws as they are', () => {
   });
 });
 
-describe('a title from outside', withTmux, () => {
-  it('wrecks neither the lists nor the preview of a decision', async (t) => {
+describe('a title from an untrusted source', withTmux, () => {
+  it('the title breaks neither the lists nor the preview of a decision', async (t) => {
     const { workspace, terminal } = await openDash(t);
     for (const prompt of [
       'Deploy the docs 👍🏽 please',
@@ -99,7 +99,7 @@ describe('a title from outside', withTmux, () => {
     assert.match(opened, /^ svc · test/);
   });
 
-  it('whatever it holds: every border stands where it belongs', async (t) => {
+  it('every border is in its place, whatever the title contains', async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 200, rows: 130, args: ['dash'] });
     const client = await workspace.connect();
     const titles = [...EMOJI_TEST.filter((_, at) => at % 40 === 0), ...randomTitles(150)];
@@ -116,7 +116,7 @@ describe('a title from outside', withTmux, () => {
     await awaitFramed(terminal, 200);
   });
 
-  it('Ctrl-L draws everything anew, whatever has written over it', async (t) => {
+  it('Ctrl-L redraws everything, whatever has overwritten it', async (t) => {
     const { terminal } = await openDash(t);
     await terminal.shows('engine ok');
     const before = await terminal.shows('Nothing waits for you');
@@ -128,7 +128,7 @@ describe('a title from outside', withTmux, () => {
     assert.equal(await terminal.shows('q quit'), before);
   });
 
-  it('a line that is too long does not go on in the next one, and does again when the dashboard is left', async (t) => {
+  it('an overlong line does not wrap in the dashboard, and wraps again after it', async (t) => {
     const { terminal } = await openDash(t);
     await terminal.shows('Nothing waits for you');
     assert.equal(terminal.wraps(), false);

@@ -11,8 +11,8 @@ const sayLine = (content: object): string =>
 
 const todoItem = (content: string, status: string) => ({ content, activeForm: content, status });
 
-describe('a worker on the screen', withTmux, () => {
-  it('shows what it does as it does it; A enters it when it has ended, and every key goes there', async (t) => {
+describe('a running worker on the screen', withTmux, () => {
+  it("the screen shows a worker's actions live; A enters it when it has ended, and every key goes there", async (t) => {
     const bin = temporaryFolder('svc-bin-');
     t.after(() => rmSync(bin, { recursive: true, force: true }));
     writeFileSync(

@@ -8,7 +8,7 @@ import { bench, taskRow } from '../support/dashboard.ts';
 const NONE = {} as Key;
 
 describe('keys that arrive in one chunk', () => {
-  it('are named each, those with Ctrl as well', () => {
+  it('keys of one chunk are recognised each, those with Ctrl as well', () => {
     assert.deepEqual(nameInkKeys('\u0015ab c\r', NONE), ['ctrl+u', 'a', 'b', 'space', 'c', 'enter']);
     assert.deepEqual(nameInkKeys('a\u007fb\u0008\u0001\u001a', NONE), [
       ...['a', 'backspace', 'b', 'backspace', 'ctrl+a', 'ctrl+z'],
@@ -16,7 +16,7 @@ describe('keys that arrive in one chunk', () => {
     assert.deepEqual(nameInkKeys('\t\u001b', NONE), ['tab', 'esc']);
   });
 
-  it('edit a line as they do one after the other', () => {
+  it('keys of one chunk edit a line as single ones do', () => {
     const self = bench()
       .data({ tasks: [taskRow(1)] })
       .keys('1', '/', 'o', 'l', 'd');
@@ -25,7 +25,7 @@ describe('keys that arrive in one chunk', () => {
     assert.equal(overlay?.kind === 'filter' ? overlay.input.value : null, 'ne');
   });
 
-  it('do nothing in a list but move', () => {
+  it('keys of one chunk only move in a list', () => {
     const self = bench()
       .data({ tasks: [taskRow(1), taskRow(2)] })
       .keys('1');
@@ -34,7 +34,7 @@ describe('keys that arrive in one chunk', () => {
     assert.deepEqual(self.effects(), []);
   });
 
-  it('come before the text that is pasted after them', async () => {
+  it('keys of one chunk precede the text that is pasted after them', async () => {
     const seen: unknown[] = [];
     const { collect, paste } = createKeyCollector({
       send: (event) => seen.push(event.type === 'keys' ? event.keys : event),

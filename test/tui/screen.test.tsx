@@ -64,9 +64,9 @@ const WIDE = '日本語のタイトル 👩‍👩‍👧‍👦 e\u0301 ﷽ �
 const HOSTILE =
   'red \u001b[31mRED\u001b[0m \u001b]0;title\u0007 \u001b[2J\u001b[H \u009b31m \u202egnp.exe\u202c \b\b\b\r\n\tend';
 
-describe('the screen', () => {
+describe('the whole screen', () => {
   for (const [columns, rows] of SIZES) {
-    it(`fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
+    it(`the screen fills ${columns}x${rows} exactly, in every pane, in every view`, () => {
       for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
         // Overlays do not depend on the pane, so each is shown over one.
         const overlays = {
@@ -87,11 +87,11 @@ describe('the screen', () => {
     });
   }
 
-  it('says the size it needs when there is no room', () => {
+  it('the screen names the size it needs when there is no room', () => {
     assert.match(screenOf(openBoard(39, 9).state()).join(' '), /svc needs 40x10, this is 39x9\. q quits/);
   });
 
-  it('shows what would run, why it waits and the prompt', () => {
+  it('the screen shows the plan, the reason for the decision and the prompt', () => {
     const text = screenOf(openBoard(80, 24).state()).join('\n');
     for (const part of [
       'svc · acme',
@@ -112,7 +112,7 @@ describe('the screen', () => {
     }
   });
 
-  it('shows what the project runs in the worktree, and whether that was agreed to', () => {
+  it("the screen shows the project's setup for the worktree, and if it was agreed to", () => {
     const carries = {
       id: 'api',
       folder: '/repository/api',
@@ -130,7 +130,7 @@ describe('the screen', () => {
       assert.match(text, part);
   });
 
-  it('an opened question shows what is asked and the keys that answer', () => {
+  it('an opened question shows its text and the keys that answer', () => {
     const text = screenOf(
       openBoard(80, 24).keys('3', 'enter', 'pagedown', 'pagedown', 'pagedown').state(),
     ).join('\n');
@@ -144,7 +144,7 @@ describe('the screen', () => {
       assert.ok(text.includes(part), `${part} is not in\n${text}`);
   });
 
-  it('a question is answered in the place of its preview, beside its list, where there is room', () => {
+  it('a question is answered in place of its preview, next to its list, where there is room', () => {
     for (const [columns, rows] of [
       [80, 26],
       [200, 50],
@@ -158,7 +158,7 @@ describe('the screen', () => {
     assert.doesNotMatch(screenOf(openBoard(80, 15).keys('3', 'enter').state()).join('\n'), /─ 3 Asks ─/);
   });
 
-  it('one frame at most has the double border, which says where the keyboard is', () => {
+  it('at most one frame has the double border, which marks the keyboard focus', () => {
     for (const [columns, rows] of [
       [60, 15],
       [80, 24],
@@ -188,7 +188,7 @@ describe('the screen', () => {
     assert.match(screenOf(dash.state()).join('\n'), /─ 4 Workers ─[^╔]*╔═ Promote s-1 ═/);
   });
 
-  it('the engine has a line for each fact, the warnings among them', () => {
+  it('the engine pane has a line for each fact, the warnings among them', () => {
     const dash = openBoard(80, 24).data({ status: engineStatus({ warnings: ['the secret is not set'] }) });
     const text = screenOf(dash.keys('i').state()).join('\n');
     for (const part of [
@@ -200,7 +200,7 @@ describe('the screen', () => {
       assert.match(text, part);
   });
 
-  it('what is read in a box scrolls to its end and no further', () => {
+  it('text in a box scrolls to its end and no further', () => {
     const warnings = Array.from({ length: 30 }, (_, index) => `warning number ${index}`);
     const dash = openBoard(80, 24)
       .data({ status: engineStatus({ warnings }) })
@@ -212,14 +212,14 @@ describe('the screen', () => {
     assert.notDeepEqual(screenOf(dash.keys('k').state()), end);
   });
 
-  it('where there is little room, what has waited longest is named, whatever it is', () => {
+  it('the oldest pending row is named where there is little room, whatever it is', () => {
     const text = screenOf(openBoard(40, 10).keys('1').state()).join('\n');
     assert.match(text, /asks 2 4m/);
     assert.match(text, /\. waits: ask 31 w-1 claude, 4m left/);
     assert.match(screenOf(openBoard(40, 10).keys('3').state()).join('\n'), /Asks: 1 of 3/);
   });
 
-  it('asks on the bottom line, with the keys that answer', () => {
+  it('the bottom line asks, with the keys that answer', () => {
     const dash = openBoard(80, 24).keys('a');
     assert.equal(
       screenOf(dash.state()).at(-1)?.trim(),
@@ -231,7 +231,7 @@ describe('the screen', () => {
     assert.match(small.slice(-3, -1).join(' '), /Approve d-1/);
   });
 
-  it('shows a patch with its trial', () => {
+  it('the screen shows a patch with its trial', () => {
     const dash = openBoard(80, 24).keys('4', 'g', 'j', 'v');
     assert.equal(dash.state().lists.workers.selected, 's-1');
     const text = screenOf(showWork(dash, 1).keys('enter').state()).join('\n');
@@ -247,7 +247,7 @@ describe('the screen', () => {
     }
   });
 
-  it('keeps the last state under a dated banner while the engine is away', () => {
+  it('the screen keeps the last state under a dated banner while the engine is away', () => {
     const since = Date.parse('2026-03-01T12:00:00Z');
     const dash = openBoard(80, 24).send({ type: 'link', link: { phase: 'lost', reason: 'gone', since } });
     const lines = screenOf(dash.state());
@@ -257,7 +257,7 @@ describe('the screen', () => {
     assert.ok(lines.join('\n').includes('▶d-1'));
   });
 
-  it('lets nothing of a title, prompt or notice control the terminal', () => {
+  it('no title, prompt or notice controls the terminal', () => {
     const dash = bench(80, 24).data({
       decisions: [decisionRow(1, { title: HOSTILE, why: HOSTILE, source_ref: HOSTILE, source: 'chat' })],
       tasks: [
@@ -296,7 +296,7 @@ describe('the screen', () => {
     }
   });
 
-  it('counts cells, not characters, for wide letters, emoji and marks', () => {
+  it('the screen counts cells, not characters, for wide letters, emoji and marks', () => {
     for (const [columns, rows] of SIZES) {
       const dash = bench(columns, rows).data({
         decisions: [1, 2, 3].map((id) => decisionRow(id, { title: WIDE.repeat(id) })),
@@ -308,7 +308,7 @@ describe('the screen', () => {
     }
   });
 
-  it('a pane that cannot be drawn says so, and the others go on', () => {
+  it('a pane that cannot be drawn says so, and the others continue', () => {
     const dash = openBoard(140, 40);
     const broken = { ...taskRow(9), created_at: null, title: undefined } as never;
     const text = screenOf(dash.data({ tasks: [broken] }).state()).join('\n');
@@ -317,7 +317,7 @@ describe('the screen', () => {
     assert.match(text, /q quit/);
   });
 
-  it('claims nothing of what it has not been told yet', () => {
+  it('the screen claims nothing before it is known', () => {
     for (const [columns, rows] of SIZES) {
       const dash = bench(columns, rows).send({ type: 'link', link: { phase: 'connecting' } });
       for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
@@ -332,13 +332,13 @@ describe('the screen', () => {
     assert.match(screenOf(early.state()).join('\n'), /Still being fetched/);
   });
 
-  it('says what would fill an empty list', () => {
+  it('the screen says what would fill an empty list', () => {
     const text = screenOf(bench(80, 24).data({ complete: true }).state()).join('\n');
     assert.match(text, /Nothing waits for you\./);
     assert.match(text, /svc webhook test/);
   });
 
-  it('uses no colour where there is to be none, and a glyph beside every colour', () => {
+  it('the screen has no colour where colours are off, and a glyph next to every colour', () => {
     const state: State = openBoard(80, 24).keys('1').state();
     const plain = renderAt(<Screen state={state} colours={false} />, 80, 24).join('\n');
     assert.ok(!plain.includes('\u001b'));

@@ -13,7 +13,7 @@ const ONCE = { optionId: 'once', kind: 'allow_once', name: 'Allow' } as const;
 const ALWAYS = { optionId: 'always', kind: 'allow_always', name: 'Always' } as const;
 const NO = { optionId: 'no', kind: 'reject_once', name: 'No' } as const;
 
-describe('a request for leave', () => {
+describe('a permission request', () => {
   let cwd: string;
   before(() => {
     cwd = temporaryFolder();
@@ -63,7 +63,7 @@ describe('a request for leave', () => {
 
   const diff = (path: string) => ({ type: 'diff', path, oldText: '', newText: 'x' });
 
-  test('is granted for this once only', async () => {
+  test('a request is granted only once', async () => {
     assert.deepEqual(await answered({ kind: 'edit', locations: [{ path: 'src/a' }] }), {
       option: 'once',
       isAsked: false,
@@ -75,7 +75,7 @@ describe('a request for leave', () => {
     assert.deepEqual(always, { option: 'no', isAsked: true });
   });
 
-  test('with a change is one for a change, whatever kind it says it is', async () => {
+  test('a request with a change is treated as a change, whatever kind it names', async () => {
     const permissions = ['read', 'think'];
     for (const kind of permissions) {
       const call = { kind, locations: [{ path: 'src/a' }], content: [diff('src/a')] };
@@ -86,7 +86,7 @@ describe('a request for leave', () => {
     assert.equal((await answered(both, { permissions: ['read', 'edit:docs'] })).isAsked, true);
   });
 
-  test('is for every path that it names, however deep', async () => {
+  test('a request covers every path that it names, however deep', async () => {
     for (const call of [
       { locations: [{ path: 'src/a' }], content: [diff('../out.txt')] },
       { locations: [{ path: 'src/a' }], rawInput: { edits: [{ file_path: '../out.txt' }] } },
@@ -105,7 +105,7 @@ describe('a request for leave', () => {
       );
   });
 
-  test('without a way to say no, or after the end of the turn, is withdrawn', async () => {
+  test('a request that offers no refusal, or comes after the turn, is withdrawn', async () => {
     const outside = { kind: 'edit', locations: [{ path: '../out.txt' }] };
     assert.equal((await answered(outside, { options: [ONCE] })).option, null);
     assert.equal((await answered(outside, { options: [] })).option, null);
@@ -113,7 +113,7 @@ describe('a request for leave', () => {
     assert.equal(late.option, null);
   });
 
-  test('names a path that is read as a file would be', () => {
+  test('a request names a path as a file read would see it', () => {
     const inside = createPathCheck(join(cwd, 'in'), join(cwd, 'in', 'src'));
     assert.equal(inside('a'), 'src/a');
     assert.equal(inside('../src'), 'src');

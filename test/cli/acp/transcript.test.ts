@@ -10,7 +10,7 @@ const usageOf = (usage: object): [number, number, number] => {
   return [input, cached, output];
 };
 
-test('what came from a cache is counted once, whether an agent has it in its input or beside it', () => {
+test('cached tokens are counted once, whether an agent includes them in its input or not', () => {
   const tokens = { outputTokens: 10, cachedReadTokens: 40, totalTokens: 110 };
   // As copilot and qwen tell it, and as opencode and claude do.
   assert.deepEqual(usageOf({ ...tokens, inputTokens: 100, cachedWriteTokens: 0 }), [100, 40, 10]);
@@ -22,7 +22,7 @@ test('what came from a cache is counted once, whether an agent has it in its inp
   );
 });
 
-test('what copilot says of its own failures is no word of its model', () => {
+test("copilot's reports of its own failures are not taken for words of its model", () => {
   const lines: AcpLine[] = [];
   const transcript = createTranscript({
     print: (line) => lines.push(line),
@@ -47,7 +47,7 @@ test('what copilot says of its own failures is no word of its model', () => {
   assert.equal(findOwnWords('opencode'), null);
 });
 
-test('a path in the folder is shown relative to it, also one that begins with two dots', () => {
+test('a path inside the folder is shown relative to it, even one that starts with two dots', () => {
   const lines: AcpLine[] = [];
   const transcript = createTranscript({
     print: (line) => lines.push(line),

@@ -10,7 +10,7 @@ import { PRESETS, type RunSetup, type RunWish } from '../../../engine/agents/pre
 import { presetOf } from '../../support/agent-run.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
-test('taking the hooks out leaves what others put in, and no file that holds nothing', async (t) => {
+test("removing the hooks leaves other people's hooks, and no empty file", async (t) => {
   const root = temporaryFolder();
   t.after(() => rmSync(root, { recursive: true, force: true }));
   for (const [name, others] of [
@@ -53,7 +53,7 @@ const TOLD: Record<string, (setup: RunSetup) => unknown> = {
   copilot: ({ files }) => JSON.parse(files.find(({ path }) => path.endsWith('/hooks.json'))!.text).hooks,
 };
 
-test('what a person installs is what a run is told', async () => {
+test('hooks that a person installs equal those of a run', async () => {
   const root = '/nowhere';
   for (const [name, told] of Object.entries(TOLD)) {
     const agent = findHookFile(name)!;
@@ -65,7 +65,7 @@ test('what a person installs is what a run is told', async () => {
   }
 });
 
-test('an agent is told of the moments at which it takes a refusal or words, and of no others', () => {
+test('an agent gets hooks for the events at which it accepts a refusal or text, and for no others', () => {
   for (const { name, hooks } of PRESETS.filter((preset) => preset.hooks !== null)) {
     const moments = Object.keys(hooks!.moments).filter((event) => event !== 'pre-write');
     const carried = Object.keys(SHAPES[name]!.context).filter((event) => event !== 'pre-write');

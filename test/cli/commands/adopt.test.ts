@@ -42,7 +42,7 @@ describe('svc adopt after a move', () => {
     return adopted;
   }
 
-  test('what sessions have done is promoted, undone and restored where the repository is now', async () => {
+  test("the work of sessions is promoted, undone and restored in the repository's new place", async () => {
     const promoted = await ran('#agent: edit made.txt by the worker');
     const before = await ran('#agent: edit early.txt before the move');
     await svc('worktree', 'promote', before);
@@ -66,7 +66,7 @@ describe('svc adopt after a move', () => {
     assert.match(ws.repository.gitIn(now, 'rev-parse', '--show-toplevel'), /elsewhere/);
   });
 
-  test('a session of a second move goes on in its worktree', async () => {
+  test('a session resumes in its worktree after a second move', async () => {
     const session = await ran('#agent: edit made.txt by the worker');
     await moveTo(join(ws.repository.folder, 'second'));
     await moveTo(join(ws.repository.folder, 'third'));
@@ -75,7 +75,7 @@ describe('svc adopt after a move', () => {
     assert.equal(readFileSync(join(root, 'made.txt'), 'utf8'), 'by the worker\n');
   });
 
-  test('a copy keeps no folder of the original, and each branch is named with the command that merges it', async () => {
+  test('a copy keeps no folder of the original, and names each branch with the command that merges it', async () => {
     const session = await ran('#agent: edit made.txt by the worker');
     await svc('down');
     const copy = join(ws.repository.folder, 'copy');

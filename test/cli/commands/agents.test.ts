@@ -34,7 +34,7 @@ describe('svc agents', () => {
   const named = (rows: readonly Row[], name: string): Row =>
     rows.find(({ agent }) => agent === name) ?? assert.fail(`there is no row ${name}`);
 
-  test('lists the presets of the workspace with the programs that are installed, and starts no engine', async () => {
+  test('the presets of the workspace are listed with the installed programs, and no engine starts', async () => {
     const { code, json } = await ws.svc(['agents', '--json'], { env: { PATH: bin } });
     assert.equal(code, 0);
     const rows = json<Row[]>();
@@ -51,7 +51,7 @@ describe('svc agents', () => {
     assert.equal(ws.daemonPid(), null);
   });
 
-  test('says in words what is missing, one line for each preset', async () => {
+  test('missing programs are named in words, one line for each preset', async () => {
     const { stdout, stderr } = await ws.svc(['agents'], { env: { PATH: bin } });
     assert.match(stdout, new RegExp(`^claude\tyes\tyes\tmissing\tfile\t${join(bin, 'claude')}$`, 'm'));
     assert.match(stdout, /^kiro\t-\tmissing\t-\tfile\tnot installed$/m);
@@ -59,7 +59,7 @@ describe('svc agents', () => {
     assert.match(stderr, /svc\.yaml; scripted runs tasks that name none$/m);
   });
 
-  test('lists the built-in presets where there is no workspace, and fails on a broken one', async () => {
+  test('the built-in presets are listed outside a workspace, and a broken one is an error', async () => {
     const cwd = temporaryFolder();
     try {
       const { code, stdout, stderr } = await ws.svc(['agents'], { cwd, env: { PATH: bin } });

@@ -38,7 +38,7 @@ describe('svc ask', () => {
   }
   const shown = async (id: number) => (await ws.svc(['ask', 'show', String(id), '--json'])).json<Wire<Ask>>();
 
-  test('open waits, and prints the answer and nothing else on standard output', async () => {
+  test('open waits, and prints only the answer on standard output', async () => {
     const asking = await waits('Which', 'one?', '--option', 'left', '-o', 'right', '--context', 'a fork');
     const listed = await ws.svc(['ask', 'list']);
     assert.match(listed.stdout, new RegExp(`^${asking.id}\topen\t-\tchair\t.*\tWhich one\\?$`, 'm'));
@@ -55,7 +55,7 @@ describe('svc ask', () => {
     assert.match((await ws.svc(['ask', 'list'])).stderr, /nobody waits for an answer/);
   });
 
-  test('open says with exit code 1 that nobody answered', async () => {
+  test('open exits with code 1 when no one answered', async () => {
     const { code, stdout, stderr } = await ws.svc(['ask', 'open', 'Anyone?', '--timeout', '1']);
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /^ask \d+: timeout, nobody answered$/m);
@@ -63,7 +63,7 @@ describe('svc ask', () => {
     assert.deepEqual([json.code, json.json().status, json.json().answer], [1, 'timeout', null]);
   });
 
-  test('open that is interrupted leaves the question open and says its number', async () => {
+  test('an interrupted open leaves the question open and prints its number', async () => {
     const asking = await waits('Do you have a moment?');
     asking.child.kill('SIGINT');
     assert.equal(await settled(asking.ended), 5);
@@ -76,14 +76,14 @@ describe('svc ask', () => {
     assert.equal((await shown(asking.id)).answer, 'now I have');
   });
 
-  test('open waits on when the daemon was killed meanwhile', async () => {
+  test('open keeps waiting when the daemon is killed', async () => {
     const asking = await waits('Will you come back?');
     await ws.killDaemon();
     assert.equal((await ws.svc(['ask', 'answer', String(asking.id), 'I did'])).code, 0);
     assert.deepEqual([await settled(asking.ended), asking.out()], [0, 'I did\n']);
   });
 
-  test('open does not wait when told so; a number that is an option itself is that option', async () => {
+  test('open with --no-wait returns immediately; a number that is itself an option chooses that option', async () => {
     const options = ['-o', '3', '-o', '2', '-o', '1'];
     const asked = await ws.svc(['ask', 'open', 'How many?', ...options, '--no-wait', '--json']);
     assert.equal(asked.code, 0, asked.stderr);
@@ -93,14 +93,14 @@ describe('svc ask', () => {
     assert.equal((await shown(ask_id)).answer, '1');
   });
 
-  test('answer takes a place in the code', async () => {
+  test('answer accepts a place in the code', async () => {
     const text = await ws.svc(['ask', 'open', 'Where?', '--no-wait']);
     const id = /^ask (\d+) waits for chair;/.exec(text.stdout)?.[1] ?? assert.fail(text.stdout);
     const answered = await ws.svc(['ask', 'answer', id, 'there', '--path', 'README.md', '--line', '1']);
     assert.match(answered.stdout, /: there \(README\.md:1\)\n$/);
   });
 
-  test('names what is not there, and is not for answers of workers', async () => {
+  test('missing asks are named, and workers cannot answer', async () => {
     assert.equal((await ws.svc(['ask', 'show', '999'])).code, 4);
     assert.equal((await ws.svc(['ask', 'show', 'nonsense'])).code, 4);
     assert.equal((await ws.svc(['ask', 'answer', '999', 'yes'])).code, 4);

@@ -25,7 +25,7 @@ echo '{"type":"system","subtype":"init","session_id":"q-1","model":"a-model"}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"q-1"}'
 `;
 
-test('a person enters a session by the way that its runs went', async (t) => {
+test('a person enters a session the way its runs did', async (t) => {
   const gateway = createServer().listen(0, '127.0.0.1');
   await new Promise((done) => gateway.once('listening', done));
   t.after(() => gateway.close());

@@ -49,7 +49,7 @@ describe('svc chair', () => {
   const print = async (...words: string[]): Promise<Start> =>
     (await ws.svc(['chair', ...words, '--print', '--json'], { env: { HOME: home } })).json<Start>();
 
-  test('--print says what would be started and starts nothing', async () => {
+  test('--print shows what would be started and starts nothing', async () => {
     const start = await print('claude');
     assert.deepEqual([start.preset, start.mcp, start.env], ['claude', 'run', { SVC_AGENT: 'claude' }]);
     assert.deepEqual(start.argv.slice(0, 3), [process.execPath, AGENT, '-']);
@@ -59,7 +59,7 @@ describe('svc chair', () => {
     assert.equal(ws.daemonPid(), null);
   });
 
-  test("starts the agent here, told of svc for this run, without a worker's variables, and passes its exit code on", async () => {
+  test("svc chair starts the agent here with svc's tools, without a worker's variables, and passes on its exit code", async () => {
     const variables = {
       SVC_TASK: 't-1',
       SVC_ROLE: 'worker',
@@ -80,7 +80,7 @@ describe('svc chair', () => {
     assert.notEqual(ws.daemonPid(), null);
   });
 
-  test('takes the default preset when none is named', async () => {
+  test('svc chair starts the default preset when none is named', async () => {
     assert.equal((await print()).preset, 'scripted');
     await ws.svc(['config', 'set', 'agents.default_preset', 'nested']);
     const first = await print();
@@ -88,7 +88,7 @@ describe('svc chair', () => {
     assert.equal(first.preset, 'claude');
   });
 
-  test('gives an agent that listens a free port, and says where', async () => {
+  test('an agent that listens gets a free port, which is printed', async () => {
     const { argv, env } = await chair(['opencode'], {
       OPENCODE_CONFIG_CONTENT: '{"model":"a/b","mcp":{"other":{}}}',
     });
@@ -103,7 +103,7 @@ describe('svc chair', () => {
     assert.deepEqual([broken.code, broken.stdout], [2, '']);
   });
 
-  test('says how an agent that cannot be told for one run gets the tools, until it has them', async () => {
+  test('an agent that cannot be configured for one run is explained, until it has the tools', async () => {
     assert.match((await chair(['gemini'])).stderr, /^note: .*svc mcp install gemini adds them$/m);
     const inside = join(ws.root, 'inside');
     mkdirSync(inside);
@@ -119,7 +119,7 @@ describe('svc chair', () => {
     assert.match((await chair(['mine'])).stderr, /add svc mcp to its own configuration/);
   });
 
-  test('refuses what it cannot start', async () => {
+  test('svc chair refuses what it cannot start', async () => {
     const unknown = await ws.svc(['chair', 'gemni', '--json']);
     assert.equal(unknown.json<{ error: { code: string } }>().error.code, 'unknown_agent');
     assert.match(unknown.stderr, /did you mean svc chair gemini/);
@@ -130,7 +130,7 @@ describe('svc chair', () => {
     );
   });
 
-  test('is refused to workers, also to one that clears its mark', async () => {
+  test('workers cannot use svc chair, even after clearing their mark', async () => {
     const marked = await ws.svc(['chair', 'claude', '--json'], {
       env: { SVC_RUN_ID: 'of another workspace' },
     });
@@ -142,7 +142,7 @@ describe('svc chair', () => {
     assert.doesNotMatch(stdout, /agent: reading/);
   });
 
-  test('passes signals on and outlives none of them', async () => {
+  test('svc chair passes signals on and leaves no process', async () => {
     for (const [signal, expected] of [
       ['SIGTERM', 143],
       ['SIGINT', 130],

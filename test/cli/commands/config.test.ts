@@ -32,7 +32,7 @@ describe('svc init and svc config', () => {
     }
   });
 
-  test('lists 85 keys in 20 sections beside webhook, notify, retain, graph and what a linked server is told, for people and programs', async () => {
+  test('the command lists 85 keys in 20 sections, besides webhook, notify, retain, graph and the linked server, for people and programs', async () => {
     const keys = (await ws.svc(['config', 'keys', '--json'])).json<
       { key: string; type: string; description: string }[]
     >();
@@ -46,7 +46,7 @@ describe('svc init and svc config', () => {
     assert.match((await ws.svc(['config', 'keys'])).stdout, /agents\.timeout_sec/);
   });
 
-  test('says who set what: flag over environment over workspace over home over default', async () => {
+  test('every value names its source: flag over environment over workspace over home over default', async () => {
     await ws.svc(['config', 'set', 'agents.timeout_sec', '120']);
     const value = async (env?: NodeJS.ProcessEnv) =>
       (await ws.svc(['config', 'get', 'agents.timeout_sec'], env ? { env } : {})).stdout.trim();
@@ -58,7 +58,7 @@ describe('svc init and svc config', () => {
     assert.match(shown.stdout, /environment/);
   });
 
-  test('a key that is asked for and not there is answered with the one that was meant, and with what unset means', async () => {
+  test('an unknown key is answered with the nearest one, and an unset one with its meaning', async () => {
     const get = (name: string) => ws.svc(['config', 'get', name]);
     for (const [name, meant] of [
       ['agents.timeout_secs', 'agents.timeout_sec'],
@@ -126,7 +126,7 @@ describe('svc init and svc config', () => {
     assert.match(refused.stderr, /svc\.yaml:\d+:\d+ memory\.brief_limit/);
   });
 
-  test('set refuses what would not be valid and leaves the file as it was', async () => {
+  test('set refuses an invalid value and leaves the file as it was', async () => {
     const before = readFileSync(file(), 'utf8');
     for (const [key, value] of [
       ['agents.timeout_sec', 'soon'],
@@ -154,7 +154,7 @@ describe('a wrong command line', () => {
   });
   after(() => ws.close());
 
-  test('says what is wrong, what was meant, and exits 2', async () => {
+  test('a wrong command line names the mistake and the nearest match, and exits 2', async () => {
     const cases: [string[], RegExp][] = [
       [['tsk', 'list'], /did you mean svc task\?/],
       [['task'], /one of: svc task add/],
@@ -174,13 +174,13 @@ describe('a wrong command line', () => {
     assert.equal(ws.daemonPid(), null, 'nothing was started for it');
   });
 
-  test('outside a workspace every command says how to make one', async () => {
+  test('every command outside a workspace says how to create one', async () => {
     const ran = await ws.svc(['task', 'list'], { cwd: '/' });
     assert.equal(ran.code, 4);
     assert.match(ran.stderr, /no svc\.yaml in \/ or above it\nhint: run svc init/);
   });
 
-  test('help is there for the program, a group and each command', async () => {
+  test('the program, each group and each command have help', async () => {
     assert.match((await ws.svc(['--help'])).stdout, /usage: svc <command>/);
     assert.match((await ws.svc(['task', '--help'])).stdout, /usage: svc task <command>/);
     assert.match((await ws.svc(['task', 'add', '--help'])).stdout, /--accept/);

@@ -20,7 +20,7 @@ const content = readCorpus('content').find(({ name }) => name === 'windows-sourc
 assert.ok(noise && content);
 
 describe('svc context crush', () => {
-  it('prints what is left of standard input, or of a file, and on request what was saved', async () => {
+  it('svc context crush prints the rest of standard input or of a file, and on request the saving', async () => {
     const printed = await run(['--stats'], noise.text);
     assert.equal(printed.code, 0, printed.stderr);
     for (const fact of noise.facts) assert.ok(printed.stdout.includes(fact), fact);
@@ -30,13 +30,13 @@ describe('svc context crush', () => {
     assert.equal((await run(['test.log'], '')).stdout, printed.stdout);
   });
 
-  it('prints content as it came, to the last byte', async () => {
+  it('svc context crush prints content unchanged, to the last byte', async () => {
     assert.equal((await run([], content.text)).stdout, content.text);
     assert.equal((await run([], 'no newline at the end')).stdout, 'no newline at the end');
     assert.equal((await run(['--kind', 'text'], noise.text)).stdout, noise.text);
   });
 
-  it('says as JSON what was left out, and ends markers as it is told', async () => {
+  it('svc context crush reports omissions as JSON, and ends markers as configured', async () => {
     const { text, kind, bytes_in, bytes_out, omissions } = (
       await run(['--json', '--whole', 'make test'], noise.text)
     ).json<{ text: string; kind: string; bytes_in: number; bytes_out: number; omissions: unknown[] }>();
@@ -46,7 +46,7 @@ describe('svc context crush', () => {
     assert.equal(text.match(/; all: make test\]/g)?.length, omissions.length);
   });
 
-  it('refuses a file that is not there, and a kind that it does not know', async () => {
+  it('svc context crush refuses a missing file and an unknown kind', async () => {
     assert.equal((await run(['nowhere.log'], '')).code, 4);
     assert.notEqual((await run(['--kind', 'poem'], 'x')).code, 0);
   });
@@ -59,7 +59,7 @@ describe('svc context in a workspace', () => {
   });
   after(() => ws.close());
 
-  it('stores, finds, prints and counts texts', async () => {
+  it('svc context stores, finds, prints and counts texts', async () => {
     const call = async (args: readonly string[], input = '') => {
       const ran = await ws.svc(['context', ...args], { input });
       assert.equal(ran.code, 0, ran.stderr);
@@ -82,7 +82,7 @@ describe('svc context in a workspace', () => {
     assert.equal((await call(['stats', '--json'])).json<{ total: { calls: number } }>().total.calls, 2);
   });
 
-  it('are tools that a workspace need not offer', async () => {
+  it('the context tools can be switched off', async () => {
     const names = async () => {
       const tools = (await ws.svc(['tool', 'list', '--json'])).json<{ name: string }[]>();
       return tools.map(({ name }) => name).filter((name) => name.startsWith('context_'));
@@ -99,7 +99,7 @@ describe('svc context in a workspace', () => {
     await until(async () => (await names()).length === 4, 'the tools to be back');
   });
 
-  it('refuses what is no text, what is not there, and flags that say two things', async () => {
+  it('svc context refuses binary input, missing texts, and contradictory flags', async () => {
     const codeOf = async (args: readonly string[], input = '') =>
       (await ws.svc(['context', ...args], { input })).code;
     assert.equal(await codeOf(['get', 'c-0123456789']), 4);

@@ -20,7 +20,7 @@ describe('svc decision edit', () => {
     (await ws.svc(['decision', 'show', id, '--json'])).json<Shown>();
   const asked = async (prompt: string): Promise<string> => (await ws.post(prompt)).body.decision_id;
 
-  test('takes the new prompt from its option or from standard input', async () => {
+  test('the new prompt comes from an option or from standard input', async () => {
     const id = await asked('one');
     const edited = await ws.svc(['decision', 'edit', id, '--prompt', 'two', '--json']);
     assert.equal(edited.code, 0, edited.stderr);
@@ -34,7 +34,7 @@ describe('svc decision edit', () => {
     assert.match(late.stderr, /hint: svc task show/);
   });
 
-  test('without a terminal and without a prompt is a mistake; so is an empty one', async () => {
+  test('an empty prompt, or none without a terminal, is a usage error', async () => {
     const id = await asked('one');
     const { code, stderr } = await ws.svc(['decision', 'edit', id], { env: { EDITOR: 'false' } });
     assert.equal(code, 2);
@@ -63,7 +63,7 @@ describe('svc decision edit', () => {
     const left = (): string[] =>
       readdirSync(ws.repository.folder).filter((name) => name.startsWith('svc-edit'));
 
-    test('opens the editor on a private file that is gone afterwards', async () => {
+    test('the editor gets a private file, which is removed afterwards', async () => {
       const id = await asked('one\ntwo');
       const seen = join(ws.repository.folder, 'seen');
       const { code, out } = await onTerminal(
@@ -77,7 +77,7 @@ describe('svc decision edit', () => {
       assert.deepEqual(left(), []);
     });
 
-    test('changes nothing where nothing was changed or the editor failed', async () => {
+    test('an unchanged text or a failed editor changes nothing', async () => {
       const id = await asked('one');
       // The newline at the end of the file is the editor's, not the prompt's.
       const same = await onTerminal(id, 'tail -c 1 "$1" | od -c | grep -q "n"');
@@ -88,7 +88,7 @@ describe('svc decision edit', () => {
       assert.deepEqual([(await show(id)).decision.state, left()], ['pending', []]);
     });
 
-    test('survives the keys that the editor understands, and hands back what came too late', async () => {
+    test('keys meant for the editor do no harm, and a late edit is returned to the person', async () => {
       const id = await asked('one');
       const { code, out } = await onTerminal(
         id,
@@ -104,7 +104,7 @@ describe('svc decision edit', () => {
       assert.equal(existsSync(join(ws.repository.folder, 'core')), false);
     });
 
-    test('does not open the editor on what is decided', async () => {
+    test('a decision that is no longer pending is not opened in the editor', async () => {
       const id = await asked('one');
       await ws.svc(['decision', 'deny', id, 'no']);
       const opened = join(ws.repository.folder, 'opened');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listEditorArguments } from '../../../cli/commands/editor-arguments.ts';
 
-test('an editor is told the line by its own convention, whatever arguments and path it is named with', () => {
+test('an editor gets the line in its own convention, whatever arguments and path its command has', () => {
   const told: Record<string, string[]> = {
     vi: ['+12', '/w/a.ts'],
     '/usr/bin/nvim -p': ['+12', '/w/a.ts'],

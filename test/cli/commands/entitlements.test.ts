@@ -6,7 +6,7 @@ import { logMachineIn, setUpServer, startTestServer } from '../../support/linked
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-test('what the account has is shown without a link and with one, and times are those of the person', async (t) => {
+test("the account's entitlements are shown with and without a link, in the person's time zone", async (t) => {
   const server = await startTestServer({ clock: systemClock });
   const ws = await makeWorkspace({ hosted: true });
   t.after(async () => {

@@ -14,7 +14,7 @@ describe('a ledger on the command line', () => {
 
   const codeOf = (ran: { json<T>(): T }) => ran.json<{ error: { code: string } }>().error.code;
 
-  test('is shown with who works on what', async () => {
+  test('the ledger is shown with who works on each item', async () => {
     ws.repository.write(
       'docs/plan.md',
       '## Clarify\n- [x] which\n- [ ] where\n## Steps\n1. [ ] build\u001b[2J it\n',
@@ -33,7 +33,7 @@ describe('a ledger on the command line', () => {
     assert.equal((await ws.svc(['ledger', 'show', '/etc/passwd'])).code, 3);
   });
 
-  test('is named with a task, with what the worker has to show, and holds its runs', async () => {
+  test('a task can name a ledger and its evidence, and the ledger holds its runs', async () => {
     ws.repository.write('docs/gate.md', '## Clarify\n- [ ] which\n');
     const words = [
       'task',
@@ -68,7 +68,7 @@ describe('a ledger on the command line', () => {
     );
   });
 
-  test('holds a retry too; --force and SVC_LEDGER_FORCE pass', async () => {
+  test('the ledger also holds a retry; --force and SVC_LEDGER_FORCE override it', async () => {
     ws.repository.write('docs/gate.md', '## Clarify\n- [ ] which\n');
     const force = { env: { SVC_LEDGER_FORCE: '1' } };
     const words = [
@@ -92,7 +92,7 @@ describe('a ledger on the command line', () => {
     assert.equal(again.json<{ task: Wire<Task> }>().task.attempt, 2);
   });
 
-  test('is refused as a place outside of the workspace', async () => {
+  test('a ledger outside the workspace is refused', async () => {
     const { code } = await ws.svc(['task', 'add', 'x', '--ledger', '/etc/passwd']);
     assert.equal(code, 3);
   });

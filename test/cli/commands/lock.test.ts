@@ -19,7 +19,7 @@ describe('svc lock', () => {
   });
   after(() => ws.close());
 
-  test('acquires, shows and releases, with paths from where one stands', async () => {
+  test('svc lock acquires, shows and releases paths relative to the current folder', async () => {
     const app = join(ws.root, 'app');
     const made = await ws.svc(['lock', 'acquire', 'main.txt', '--holder', 'ada', '--ttl', '90'], {
       cwd: app,
@@ -41,7 +41,7 @@ describe('svc lock', () => {
     assert.equal((await ws.svc(['lock', 'release', 'app/main.txt', '--holder', 'ada'])).code, 4);
   });
 
-  test('is the Chair’s where nobody else is named, and nobody’s under a name that was never here', async () => {
+  test('a lock belongs to the Chair when no holder is named, and an unknown name cannot hold one', async () => {
     const held = async () =>
       (await ws.svc(['lock', 'list', '--json']))
         .json<Wire<Lock>[]>()
@@ -65,7 +65,7 @@ describe('svc lock', () => {
     assert.equal((await ws.svc(['lock', 'acquire', '/etc', '--holder', 'ada'])).code, 3);
   });
 
-  test('denies with exit code 3 who holds nothing, and a person where somebody else holds it', async () => {
+  test('a caller without the lock is denied with exit code 3, and so is a person while another holds it', async () => {
     const ada = { env: { SVC_SESSION: 'ada' } };
     assert.equal((await ws.svc(['lock', 'check', 'app'], ada)).code, 3);
     assert.equal((await ws.svc(['lock', 'check', 'app'])).code, 0);
@@ -88,7 +88,7 @@ describe('svc lock', () => {
     await ws.svc(['lock', 'release', 'app'], ada);
   });
 
-  test('raced for by 16 processes has one winner', async () => {
+  test('16 processes race for a lock and one wins', async () => {
     const ran = await Promise.all(
       Array.from({ length: 16 }, (_, index) =>
         ws.program(['lock', 'acquire', 'app'], { env: { SVC_SESSION: `p-${index}` } }),
@@ -151,7 +151,7 @@ describe('the hook of svc init --hooks', () => {
     assert.equal(code, 0, stderr);
   };
 
-  test('says nothing of a commit that concerns nobody', async () => {
+  test('the hook is silent for a commit that concerns no lock', async () => {
     change('app/main.txt');
     assert.deepEqual(commit(), { code: 0, said: '' });
     await lock('app');
@@ -159,7 +159,7 @@ describe('the hook of svc init --hooks', () => {
     assert.deepEqual(commit(), { code: 0, said: '' });
   });
 
-  test('refuses a commit to a path that somebody holds, with path, holder and time', async () => {
+  test('the hook refuses a commit to a locked path, with path, holder and time', async () => {
     await lock('app');
     change('README.md', 'app/main.txt');
     const before = ws.repository.git('rev-parse', 'HEAD');
@@ -180,7 +180,7 @@ describe('the hook of svc init --hooks', () => {
     assert.equal(commit('--no-verify').code, 0);
   });
 
-  test('looks at what this very commit takes: all, some, renamed, removed', async () => {
+  test('the hook checks exactly what this commit takes: all, some, renamed, removed', async () => {
     change('app/old name.txt', 'other.txt');
     assert.equal(commit().code, 0);
     await lock('app');
@@ -204,7 +204,7 @@ describe('the hook of svc init --hooks', () => {
     ws.repository.git('config', '--unset', 'diff.relative');
   });
 
-  test('holds inside the worktrees of sessions too', async () => {
+  test('the hook works inside the worktrees of sessions too', async () => {
     const added = await ws.svc([
       'task',
       'add',
@@ -245,7 +245,7 @@ describe('the hook of svc init --hooks', () => {
     assert.deepEqual(commit(), { code: 0, said: '' });
   });
 
-  test('lets a commit pass with a warning when svc is gone, and names what renews it', () => {
+  test('the hook lets a commit pass with a warning when svc is gone, and names the fix', () => {
     const text = readFileSync(hook, 'utf8');
     writeFileSync(hook, text.replace(/'[^']*svc\.js'/, "'/nowhere/svc.js'"));
     change('app/main.txt');
@@ -258,7 +258,7 @@ describe('the hook of svc init --hooks', () => {
     writeFileSync(hook, text);
   });
 
-  test('is renewed when svc has moved, and left alone when it is right', async () => {
+  test('the hook is renewed when svc has moved, and left alone when it is right', async () => {
     const text = readFileSync(hook, 'utf8');
     writeFileSync(hook, text.replace(/'[^']*svc\.js'/, "'/nowhere/svc.js'"));
     chmodSync(hook, 0o644);
@@ -273,7 +273,7 @@ describe('the hook of svc init --hooks', () => {
     assert.equal(readFileSync(hook, 'utf8'), text);
   });
 
-  test('lets a commit pass when no engine runs, says so and starts none', async () => {
+  test('the hook lets a commit pass when no engine runs, says so and starts none', async () => {
     await lock('app');
     await ws.svc(['down']);
     change('app/main.txt');
@@ -301,7 +301,7 @@ describe('installing the hook', () => {
     await ws.close();
   });
 
-  test('never touches a hook of somebody else, and says which line to add', async () => {
+  test("svc never changes someone else's hook, and prints the line to add", async () => {
     const hook = join(ws.root, '.git/hooks/pre-commit');
     mkdirSync(join(ws.root, '.git/hooks'), { recursive: true });
     writeFileSync(hook, '#!/bin/sh\nset -e\necho mine >&2\n', { mode: 0o755 });
@@ -325,7 +325,7 @@ describe('installing the hook', () => {
     rmSync(hook);
   });
 
-  test('goes where core.hooksPath points, from the top folder', async () => {
+  test('the hook is written where core.hooksPath points, from the top folder', async () => {
     ws.repository.git('config', 'core.hooksPath', 'tools/git hooks');
     const made = await ws.svc(['init', '--hooks', '--json'], { cwd: join(ws.root, 'app') });
     assert.equal(made.json<{ hook: string }>().hook, join(ws.root, 'tools/git hooks/pre-commit'));
@@ -336,7 +336,7 @@ describe('installing the hook', () => {
     ws.repository.git('checkout', '--quiet', '.');
   });
 
-  test('sets up a new workspace with its hook, one hook for several of them', async () => {
+  test('one hook serves several workspaces of a repository', async () => {
     for (const name of ["it's one", 'two']) {
       mkdirSync(join(ws.root, name));
       ws.repository.write(`${name}/file.txt`, 'start\n');
@@ -369,7 +369,7 @@ describe('installing the hook', () => {
     );
   });
 
-  test('writes nothing where there is no repository', async () => {
+  test('svc writes no hook where there is no repository', async () => {
     const bare = join(ws.repository.folder, 'bare');
     mkdirSync(bare);
     const { code, stderr } = await ws.svc(['init', '--hooks'], { cwd: bare });

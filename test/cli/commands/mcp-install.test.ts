@@ -87,7 +87,7 @@ describe('svc mcp install', () => {
     ],
   ];
   for (const [client, name, expected] of SHAPES) {
-    test(`writes the project's file of ${client} once, also from a folder inside`, async () => {
+    test(`svc mcp install writes the project's file of ${client} once, also from a folder inside`, async () => {
       const cwd = join(ws.root, 'inside');
       mkdirSync(cwd, { recursive: true });
       const env = { HOME: home, PATH: [bin, process.env.PATH].join(delimiter) };
@@ -107,7 +107,7 @@ describe('svc mcp install', () => {
     });
   }
 
-  test('writes the file for all folders where there is none for a project, readable by its owner only', async () => {
+  test('svc mcp install writes the file for all folders where there is none for a project, readable by its owner only', async () => {
     const copilot = await report(['copilot']);
     assert.deepEqual([copilot.scope, copilot.file], ['user', join(home, '.copilot', 'mcp-config.json')]);
     assert.deepEqual(JSON.parse(readFileSync(copilot.file, 'utf8')), {
@@ -127,7 +127,7 @@ describe('svc mcp install', () => {
       assert.ok(env_vars.includes(name));
   });
 
-  test('finds the file for all folders by the variables of the clients', async () => {
+  test('svc mcp install finds the file for all folders by the variables of the clients', async () => {
     const files: [string, string, string][] = [
       ['claude', 'CLAUDE_CONFIG_DIR', '.claude.json'],
       ['codex', 'CODEX_HOME', 'config.toml'],
@@ -145,7 +145,7 @@ describe('svc mcp install', () => {
     }
   });
 
-  test('keeps everything else in a file with comments, its looks, its mode and its link', async () => {
+  test('a file keeps its comments, formatting, mode and link', async () => {
     const real = put(
       join(home, 'dotfiles', 'opencode.jsonc'),
       '// mine\r\n{\r\n\t"model": "a/b", // the good one\r\n\t/* servers */\r\n\t"mcp": {\r\n\t\t"other": { "type": "remote", "url": "https://example.org" },\r\n\t},\r\n}\r\n',
@@ -172,7 +172,7 @@ describe('svc mcp install', () => {
     assert.deepEqual(readdirSync(join(home, 'dotfiles')), ['opencode.jsonc']);
   });
 
-  test('replaces another server called svc only when it must', async () => {
+  test('another server called svc is replaced only when necessary', async () => {
     const text =
       '{\n  "mcpServers": {\n    "svc": { "command": "other" },\n    "b": { "command": "b" }\n  }\n}\n';
     const file = put(join(home, '.cursor', 'mcp.json'), text);
@@ -187,7 +187,7 @@ describe('svc mcp install', () => {
     });
   });
 
-  test('leaves a file alone that it cannot read or add to, and repeats nothing of it', async () => {
+  test('a file that cannot be read or extended is left alone, and nothing of it is printed', async () => {
     const texts = [
       '{ "token": "s3cret", ',
       '["s3cret"]',
@@ -208,7 +208,7 @@ describe('svc mcp install', () => {
     }
   });
 
-  test('adds one table to a TOML file, and replaces that table alone', async () => {
+  test('one table is added to a TOML file, and only that table is ever replaced', async () => {
     const top = '# mine\nmodel = "m" # best\nnotes = """\n[mcp_servers.svc]\n"""\nlist = [\n  ["a"],\n]\n\n';
     const bottom = "\n# about b\n[mcp_servers.b]\ncommand = 'x'\n\n[[rows]]\nn = 9223372036854775807";
     const file = put(join(home, '.codex', 'config.toml'), top + bottom);
@@ -231,7 +231,7 @@ describe('svc mcp install', () => {
     assert.equal((await refused('codex', '--force')).error, 'config_invalid');
   });
 
-  test('names itself by its path where svc on the path is another program', async () => {
+  test('svc names itself by its path where svc on the path is another program', async () => {
     rmSync(join(ws.root, '.mcp.json'), { force: true });
     const { stderr, stdout } = await install(['claude', '--print'], { PATH: dirname(process.execPath) });
     assert.ok(stdout.startsWith(`would make ${join(ws.root, '.mcp.json')}:\n`), stdout);
@@ -241,7 +241,7 @@ describe('svc mcp install', () => {
     assert.ok(!existsSync(join(ws.root, '.mcp.json')));
   });
 
-  test('knows its clients', async () => {
+  test('svc mcp install knows its clients', async () => {
     const { code, error } = await refused('emacs');
     assert.deepEqual([code, error], [2, 'usage']);
   });

@@ -19,7 +19,7 @@ describe('svc msg', () => {
     return existsSync(file) ? readFileSync(file, 'utf8') : '';
   };
 
-  test('sends, reads, acknowledges and lists between two sessions', async () => {
+  test('svc msg sends, reads, acknowledges and lists between two sessions', async () => {
     const sent = await ws.svc(
       ['msg', 'send', 'which port?', '--to-session', 'bob', '-k', 'alert'],
       as('alice'),
@@ -42,7 +42,7 @@ describe('svc msg', () => {
     assert.match((await ws.svc(['msg', 'peers'])).stdout, /^bob\tplain\t/m);
   });
 
-  test('takes the text from standard input, and every kind of recipient', async () => {
+  test('the text may come from standard input, and every kind of recipient is accepted', async () => {
     writeFileSync(join(ws.root, 'notes.md'), 'x');
     const piped = await ws.svc(
       ['msg', 'send', '-', '--to-project', 'shop', '--payload', 'notes.md', '--json'],
@@ -67,7 +67,7 @@ describe('svc msg', () => {
     );
   });
 
-  test('fails with the code of what is wrong', async () => {
+  test('svc msg fails with the code of the error', async () => {
     assert.equal((await ws.svc(['msg', 'send', 'x'])).code, 2);
     assert.equal((await ws.svc(['msg', 'send', 'x', '--to-project', 'nope'])).code, 2);
     assert.equal((await ws.svc(['msg', 'send', 'x', '--to-session', '../x'])).code, 2);
@@ -76,7 +76,7 @@ describe('svc msg', () => {
     assert.equal((await ws.svc(['msg', 'list'], as('bob'))).code, 3);
   });
 
-  test('a message that was acknowledged to its sender has its notice after kill -9 of the engine, once', async () => {
+  test('an acknowledged message has its notice exactly once after kill -9 of the engine', async () => {
     for (let round = 0; round < 5; round += 1) {
       const client = await ws.connect();
       const to = `survivor-${round}`;
@@ -97,7 +97,7 @@ describe('svc msg', () => {
     );
   });
 
-  test('a handoff is read by being shown, a note when it is dealt with', async () => {
+  test('showing a handoff reads it; a note is read when it is acknowledged', async () => {
     for (const kind of ['handoff', 'note'])
       await ws.svc(['msg', 'send', `a ${kind}`, '-t', 'dora', '-k', kind], as('alice'));
     assert.match((await ws.svc(['msg', 'inbox', 'dora'])).stdout, /^dora: 2 unread/, 'by another');

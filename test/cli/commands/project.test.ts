@@ -26,7 +26,7 @@ describe('svc project', () => {
   });
   after(() => ws.close());
 
-  test('shows what would be run, agrees to it, and takes that back', async () => {
+  test('svc project shows what would run, agrees to it, and revokes that', async () => {
     const doctor = await ws.svc(['doctor', '--json']);
     const check = doctor
       .json<{ check: string; state: string; found: string }[]>()
@@ -51,7 +51,7 @@ describe('svc project', () => {
     );
   });
 
-  test('is refused to what a setup runs; one that is killed with its engine runs anew, and never twice at once', async () => {
+  test('a setup cannot use svc project; a killed setup runs again, and never twice at the same time', async () => {
     const client = await ws.connect();
     const { digest } = await client.call('project.show', { id: 'api' });
     await client.call('project.trust', { id: 'api', digest });

@@ -11,7 +11,7 @@ import { openBrowser, PASSWORD, signIn, startTestServer } from '../../support/li
 const runIn = (cwd: string, args: string[], input = '') =>
   runHere(['server', ...args], { cwd, env: { HOME: cwd, PATH: process.env.PATH }, input });
 
-it('a folder in which there is no server is said to be none, and nothing is made in it', async () => {
+it('a folder without a server is reported as such, and nothing is created in it', async () => {
   const folder = temporaryFolder('server-');
   mkdirSync(join(folder, 'empty'));
   for (const args of [
@@ -35,7 +35,7 @@ it('a folder in which there is no server is said to be none, and nothing is made
   assert.deepEqual(readdirSync(join(folder, 'empty')), []);
 });
 
-it('an empty --data makes no server where somebody happens to be', async () => {
+it('an empty --data creates no server in the current folder', async () => {
   const folder = temporaryFolder('server-');
   for (const args of [
     ['person', 'add', 'ann'],
@@ -50,7 +50,7 @@ it('an empty --data makes no server where somebody happens to be', async () => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-it('the first command tells of the root secret that it makes, and an address says what it was made for', async () => {
+it('the first command announces the root secret that it creates, and an address says its purpose', async () => {
   const folder = temporaryFolder('server-');
   const data = ['--data', 'data'];
   const first = await runIn(folder, ['person', 'add', 'ann', '--operator', ...data]);
@@ -65,7 +65,7 @@ it('the first command tells of the root secret that it makes, and an address say
   assert.doesNotMatch(second.stderr, /root secret|--public-url/);
 });
 
-it('who has forgotten a password is given an address to set another one', async (context) => {
+it('a person who forgot a password gets an address to set another one', async (context) => {
   const folder = temporaryFolder('server-');
   const data = ['--data', 'data'];
   await runIn(folder, ['person', 'add', 'ann', '--operator', '--password', ...data], `${PASSWORD}\n`);
@@ -86,7 +86,7 @@ it('who has forgotten a password is given an address to set another one', async 
   assert.equal((await after.get('/app')).status, 200);
 });
 
-it('says in words what was wrong', async () => {
+it('the command explains errors in words', async () => {
   const folder = temporaryFolder('server-');
   const data = ['--data', 'data'];
   const short = await runIn(folder, ['person', 'add', 'ann', '--operator', '--password', ...data], 'short\n');
@@ -138,7 +138,7 @@ const answers = {
   'no word': '',
 };
 for (const [what, text] of Object.entries(answers))
-  it(`says so when the socket answers with ${what}`, async (context) => {
+  it(`the command reports that the socket answers with ${what}`, async (context) => {
     const folder = temporaryFolder('server-');
     await (await startTestServer({ folder })).close();
     await answerWith(context, folder, text);

@@ -5,8 +5,8 @@ import { sessionRow } from '../../support/dashboard.ts';
 
 const at = '2030-01-01T00:00:00.000Z';
 
-describe('what a session is said to wait for', () => {
-  test('names the command that makes it go on', () => {
+describe('why a session waits', () => {
+  test('the next step of a session is the command that resumes it', () => {
     const paused = sessionRow(1, {
       state: 'queued',
       resume_at: at,
@@ -41,7 +41,7 @@ describe('a session that failed', () => {
     worktree: '/somewhere',
   });
 
-  test('says what to do next, and to go on only where its worktree is', async () => {
+  test('a failed session names the next step, and offers resuming only where its worktree exists', async () => {
     const next = async (more: Partial<typeof failed>, mayRetry = true): Promise<string> =>
       (await describeNextStep({ ...failed, ...more }, { mayRetry })) ?? 'nothing';
     assert.match(await next({}), /svc worker resume s-1 .*svc task retry t-1 /);
@@ -57,7 +57,7 @@ describe('a session that failed', () => {
     assert.match(await next({ ...well, cwd: '/x', commits: null }), /^look at \/somewhere by hand/);
   });
 
-  test('is shown without a process, since that number may be another one by now', () => {
+  test('a failed session is shown without a process id, which may belong to another process by now', () => {
     const text = formatSession(failed, { next: null });
     assert.doesNotMatch(text, /4711/);
     assert.match(text, /^failure +cancelled$/m);

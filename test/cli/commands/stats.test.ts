@@ -13,11 +13,11 @@ describe('svc stats', () => {
   });
   after(() => ws.close());
 
-  test('says that there is nothing to count', async () => {
+  test('svc stats reports that there is nothing to count', async () => {
     assert.match((await ws.svc(['stats'])).stdout, /^since +no tasks$/m);
   });
 
-  test('counts a run to its end, and what waits', async () => {
+  test('svc stats counts a run to its end, and pending work', async () => {
     await ws.svc(['task', 'add', 'one', '-a', 'scripted', '--prompt', 'hello', '--run', '-f']);
     await ws.svc(['task', 'add', 'two', '-a', 'scripted']);
     const { total, groups, queue } = await read();
@@ -32,7 +32,7 @@ describe('svc stats', () => {
     assert.match(stdout, /^scripted\t2\t1\t0\t100%\t0%\t/m);
   });
 
-  test('takes an age or a date, and names what is neither', async () => {
+  test('svc stats takes an age or a date, and rejects anything else', async () => {
     assert.equal((await read('--since', '1d', '--by', 'day')).total.tasks, 2);
     assert.equal((await read('--since', '2999-01-01')).total.tasks, 0);
     const { code, stderr } = await ws.svc(['stats', '--since', 'yesterday']);

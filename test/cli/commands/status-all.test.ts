@@ -26,7 +26,7 @@ describe('svc status --all', () => {
   });
   const runAll = (...words: string[]) => one.svc(['status', '--all', ...words], { cwd: '/' });
 
-  test('has a line for each workspace, from any folder', async () => {
+  test('svc status --all prints one line per workspace, from any folder', async () => {
     await one.svc(['task', 'list']);
     assert.deepEqual(
       ((await runAll('--json')).json() as Row[]).map(({ root, state }) => [root, state]),
@@ -46,7 +46,7 @@ describe('svc status --all', () => {
     assert.equal(stderr, '');
   });
 
-  test('says what is gone, and what is not an entry', async () => {
+  test('svc status --all reports missing workspaces and invalid entries', async () => {
     const broken = join(one.env.SVC_HOME ?? '', 'workspaces', `${'0'.repeat(32)}.json`);
     writeFileSync(broken, '{');
     renameSync(join(other.root, 'svc.yaml'), join(other.root, 'svc.yaml.away'));

@@ -22,7 +22,7 @@ describe('svc task archive', () => {
       .json<Wire<ListedTask>[]>()
       .map((task) => task.task_id);
 
-  test('exits as other commands do for a task that there is not, and for one that cannot be put away', async () => {
+  test('the exit codes for an unknown task and for one that cannot be archived are the usual ones', async () => {
     const unknown = await ws.svc(['task', 'archive', 't-999', '--json']);
     assert.equal(unknown.code, 4);
     const { refused } = unknown.json<{ refused: { id: string; code: string }[] }>();
@@ -33,7 +33,7 @@ describe('svc task archive', () => {
     assert.match((await ws.svc(['task', 'archive', 't-999'])).stderr, /t-999 is not archived: no task t-999/);
   });
 
-  test('puts tasks away that are named, and takes them back; lists and counts leave them out', async () => {
+  test('named tasks are archived and restored; lists and counts leave them out', async () => {
     const [open, one, other] = [await add(), await end(), await end()];
     const archived = await ws.svc(['task', 'archive', one, open]);
     assert.deepEqual([archived.code, archived.stdout.trim()], [0, `archived ${one}, ${open}`]);
@@ -51,7 +51,7 @@ describe('svc task archive', () => {
     assert.deepEqual(kinds, ['task_archived', 'task_unarchived']);
   });
 
-  test('refuses what is worked on or waits, and says so of each; the others are archived', async () => {
+  test('tasks that run or wait are refused with the reason; the others are archived', async () => {
     const ended = await end();
     const { task_id: hanging } = (
       await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json'])
@@ -66,7 +66,7 @@ describe('svc task archive', () => {
     await ws.svc(['task', 'cancel', hanging]);
   });
 
-  test('takes all that have ended, or those that ended long enough ago', async () => {
+  test('--all archives every ended task, or those that ended long enough ago', async () => {
     const ids = [await end(), await end()];
     const none = await ws.svc(['task', 'archive', '--ended', '--older', '1d']);
     assert.deepEqual([none.code, none.stderr.trim()], [0, 'nothing to archive']);
@@ -80,7 +80,7 @@ describe('svc task archive', () => {
     assert.equal((await ws.svc(['task', 'archive', ids[0]!], { env: { SVC_RUN_ID: 'another' } })).code, 3);
   });
 
-  test('one that is given to an agent again is in the lists again', async () => {
+  test('an archived task that is assigned again returns to the lists', async () => {
     const id = await add();
     await ws.svc(['task', 'archive', id]);
     assert.equal((await ws.svc(['task', 'assign', id, 'scripted'])).code, 0);
@@ -89,7 +89,7 @@ describe('svc task archive', () => {
 });
 
 describe('svc clean', () => {
-  test('says what would go, removes it, and needs the Chair', async () => {
+  test('svc clean shows what it would remove, removes it, and needs the Chair', async () => {
     const ws = await makeWorkspace({ hosted: true });
     try {
       for (let count = 0; count < 3; count += 1) {

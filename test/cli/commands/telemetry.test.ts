@@ -14,7 +14,7 @@ import { AGENT, makeWorkspace, SVC, type TestWorkspace } from '../../support/wor
 const CLAUDE = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;
 const DO_NOT_TRACK = { env: { DO_NOT_TRACK: '1' } };
 
-describe('what a person is told of telemetry, from the login to the unlinking', () => {
+describe('what a person learns about telemetry, from the login to the unlinking', () => {
   const folder = temporaryFolder('server-');
   let server: ServerProgram;
   let url: string;
@@ -57,7 +57,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     return said;
   }
 
-  test('without a link nothing goes, and today is shown as it would', async () => {
+  test("nothing is sent without a link, and today's report is shown as it would be sent", async () => {
     const shown = await say('telemetry show');
     assert.match(shown, /^telemetry {2}nothing is sent: this workspace is not linked$/m);
     assert.match(shown, /^would go: \d{4}-\d\d-\d\d \(UTC\), as far as it is\n\{"schema":1,/m);
@@ -67,7 +67,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(refused.stderr, /is not linked\nhint: .*\/app\/usage/);
   });
 
-  test('what linking sends is said before it is tried, and in its help', async () => {
+  test('linking announces what it sends before it is tried, and in its help', async () => {
     const told = /^the server will be told:\n(?:.*\n)*telemetry {3}(.*)\nstays here {2}prompts, files, /m;
     const refused = await ws.program(['link']);
     assert.notEqual(refused.code, 0);
@@ -83,7 +83,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(help, /^It is never told a prompt, a file, /m);
   });
 
-  test('linking says what goes, and agrees to it', async () => {
+  test('linking shows what is sent, and agrees to it', async () => {
     assert.match(await logIn(), /logged in {2}as ann, account home/);
     assert.match(
       await say('link'),
@@ -110,7 +110,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     );
   });
 
-  test('off drops what waits, and on begins anew', async () => {
+  test('off drops pending reports, and on starts again', async () => {
     assert.equal(await say('telemetry off'), 'telemetry is off: nothing is counted, and nothing more goes\n');
     assert.match(await say('telemetry show'), /^telemetry {2}nothing is sent: telemetry\.work is off$/m);
     assert.match(await say('link status'), /^telemetry {2,}none: telemetry\.work is off$/m);
@@ -118,7 +118,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(await say('telemetry show'), /goes next: nothing, since nothing was counted yet\n$/);
   });
 
-  test('what a program has linked goes once a person has looked on a terminal', async () => {
+  test('a link made by a program sends nothing until a person has seen it on a terminal', async () => {
     await say('unlink');
     await say('link --json');
     const waits =
@@ -133,7 +133,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     assert.match(await say('telemetry show'), /^telemetry {2}each day is sent once it is over/m);
   });
 
-  test('DO_NOT_TRACK wins over all, and linking under it agrees to nothing', async () => {
+  test('DO_NOT_TRACK overrides everything, and linking under it agrees to nothing', async () => {
     await say('unlink');
     await say('down');
     assert.match(
@@ -167,7 +167,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     );
   });
 
-  test('after unlinking nothing goes', async () => {
+  test('nothing is sent after unlinking', async () => {
     assert.equal(await say('unlink'), `unlinked from ${url}\n`);
     assert.match(
       await say('telemetry show'),
@@ -175,7 +175,7 @@ describe('what a person is told of telemetry, from the login to the unlinking', 
     );
   });
 
-  test('what the server has is deleted once it answers, and until then that is said', async () => {
+  test("the server's copy is deleted once it answers, and until then the command says so", async () => {
     await say('link');
     await server.stop();
     const { code, stderr } = await ws.program(['telemetry', 'delete']);

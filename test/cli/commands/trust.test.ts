@@ -33,7 +33,7 @@ for (const hasEngine of [true, false]) {
       return desk;
     };
 
-    test('nothing waits: it says so, whatever it was asked, and a key that does not wait is named', async (t) => {
+    test('svc trust says that nothing is pending, whatever it was asked, and names an unknown key', async (t) => {
       const { ws } = await made(t);
       for (const args of [['trust'], ['trust', '--yes'], ['trust', '-y']]) {
         const { code, stdout } = await ws.svc(args);
@@ -49,7 +49,7 @@ for (const hasEngine of [true, false]) {
       }
     });
 
-    test('nobody to be asked: all is shown, nothing is recorded, and the hint is the command that agrees', async (t) => {
+    test('svc trust without a terminal shows everything, records nothing, and suggests the command that agrees', async (t) => {
       const { ws, own, write, pending } = await made(t);
       write(`${own}guard: { profile: none }\n`);
       for (const [args, hint] of [
@@ -85,7 +85,7 @@ for (const hasEngine of [true, false]) {
       assert.deepEqual([rest.json<ConsentView>().state, await pending()], ['given', []]);
     });
 
-    test('a broken svc.yaml is no svc.yaml to agree to', async (t) => {
+    test('a broken svc.yaml cannot be agreed to', async (t) => {
       const { ws, own, write } = await made(t);
       for (const text of [`${own}guard: [`, `${own}gard: {}\n`, `${own}guard: { profile: lose }\n`]) {
         write(text);
@@ -109,7 +109,7 @@ describe('a variable for each route of the receiver', () => {
     SVC_OF_CHAT: 'the secret of the chat',
   };
 
-  test('a pull that names another waits, is shown route by route without a value, and counts once agreed to', async (t) => {
+  test('a pulled variable waits, is shown route by route without a value, and applies once agreed to', async (t) => {
     const { ws, own, pending } = await makeDesk(t, {
       yaml: 'webhook: { secret_env: { task: SVC_OF_TASK, chat: SVC_OF_CHAT } }\n',
       env: SECRETS,

@@ -32,7 +32,7 @@ describe('svc verify', () => {
   }
   const passed = (command: string) => ({ command, result: 'passed' });
 
-  test('show says what was reported and what it is worth', async () => {
+  test('show prints what was reported and whether it still holds', async () => {
     const session = await ran({
       summary: 'made it',
       criteria: [{ criterion: 'it is\nmade', met: false, note: 'not \u001b[31myet' }],
@@ -53,7 +53,7 @@ describe('svc verify', () => {
     assert.match((await ws.svc(['verify', 'show', await ran(null)])).stdout, /nothing was reported/);
   });
 
-  test('rerun ends with 0 when everything ends as reported, and with 5 when it does not', async () => {
+  test('rerun exits with 0 when everything ends as reported, and with 5 otherwise', async () => {
     const honest = await ran({ tests: [passed('test -f made.txt')] });
     const fine = await ws.svc(['verify', 'rerun', honest]);
     assert.equal(fine.code, 0, fine.stderr);
@@ -92,7 +92,7 @@ describe('svc verify', () => {
     return { session, child, ended, pid: Number(readFileSync(file, 'utf8')) };
   }
 
-  test('rerun that is interrupted ends what it runs and records nothing', async () => {
+  test('an interrupted rerun ends what it runs and records nothing', async () => {
     const { session, child, ended, pid } = await hanging('interrupted');
     child.kill('SIGINT');
     assert.equal(await settled(ended), 5);
@@ -101,7 +101,7 @@ describe('svc verify', () => {
     assert.equal(rerun, null);
   });
 
-  test('what a rerun started ends with the next start of a daemon that was killed meanwhile', async () => {
+  test('processes of a rerun end with the next start of a daemon that was killed in between', async () => {
     const { session, ended, pid } = await hanging('killed');
     await ws.killDaemon();
     assert.equal(await settled(ended), 1);

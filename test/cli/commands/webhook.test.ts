@@ -6,7 +6,7 @@ import { until } from '../../support/wait.ts';
 import { makeWorkspace, SECRET, SVC, type TestWorkspace } from '../../support/workspace.ts';
 
 describe('a secret for each route', () => {
-  test('opens the routes that have one, signs samples with it, and is set as a map', async (t) => {
+  test('routes with a secret are open, samples are signed with it, and config stores it as a map', async (t) => {
     const ws = await makeWorkspace({ env: { SVC_CHAT_SECRET: 'a secret of the chat alone' } });
     t.after(() => ws.close());
     const set = (key: string, value: string) => ws.svc(['config', 'set', key, value]);
@@ -30,7 +30,7 @@ describe('a secret for each route', () => {
 });
 
 describe('svc webhook test where ui.addr has port 0', () => {
-  test('finds where the receiver listens, and says when none does', async (t) => {
+  test('svc webhook test finds where the receiver listens, and says when none does', async (t) => {
     const ws = await makeWorkspace();
     t.after(() => ws.close());
     assert.equal((await ws.svc(['config', 'set', 'ui.addr', '127.0.0.1:0'])).code, 0);
@@ -78,7 +78,7 @@ describe('svc webhook serve', () => {
   const send = (address: string, ...args: string[]) =>
     ws.svc(['webhook', 'test', '--addr', address, '--json', ...args]);
 
-  test('refuses every address that others can reach, unless it is allowed', async () => {
+  test('every address that others can reach is refused, unless it is allowed', async () => {
     for (const addr of [
       '0.0.0.0:0',
       ':0',
@@ -96,7 +96,7 @@ describe('svc webhook serve', () => {
     assert.equal(await allowed.stop(), 0);
   });
 
-  test('stops at once when the secret’s variable is not set, and never prints a secret', async () => {
+  test("svc webhook serve stops immediately when the secret's variable is unset, and never prints a secret", async () => {
     const refused = await ws.svc(['webhook', 'serve', '--addr', '127.0.0.1:0', '--json'], {
       env: { SVC_WEBHOOK_SECRET: '' },
     });
@@ -104,7 +104,7 @@ describe('svc webhook serve', () => {
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'secret_missing');
   });
 
-  test('hosts the engine when none runs, answers every route, and prints its access log', async () => {
+  test('svc webhook serve hosts the engine when none runs, answers every route, and prints its access log', async () => {
     const served = await serve('--addr', '127.0.0.1:0');
     const task = await send(served.address, '--agent', 'scripted', '--prompt', 'say hello', '--dispatch');
     const { body } = task.json<{ body: { task_id: string; decision_id: string } }>();
@@ -127,7 +127,7 @@ describe('svc webhook serve', () => {
     assert.equal((await ws.svc(['status'])).code, 4, 'the engine ended with it');
   });
 
-  test('lends its address and secret to a running engine, and takes them back when it ends', async () => {
+  test('a running engine borrows the address and the secret, and returns them at the end', async () => {
     await ws.svc(['up'], { env: { SVC_WEBHOOK_SECRET: '' } });
     const served = await serve('--addr', '127.0.0.1:0');
     assert.match(served.output(), /in the engine/);

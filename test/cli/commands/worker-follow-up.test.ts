@@ -22,7 +22,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     return show();
   }
 
-  test('sends the comments on its diff as one message, and uses them up', async () => {
+  test('comments on a diff are sent as one message, and are used up', async () => {
     const session = await ran('#agent: edit made.txt by the worker');
     const none = await ws.svc(['worker', 'follow-up', session, '--comments']);
     assert.deepEqual([none.code, /no comments on s-/.test(none.stderr)], [4, true]);
@@ -66,7 +66,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     assert.equal((await ws.svc(['worker', 'comment', session])).stdout, '');
   });
 
-  test('a conflict offers it as one command, with which the worker merges the base and promoting goes through', async () => {
+  test('a conflict is offered as one command, with which the worker merges the base and promoting succeeds', async () => {
     const session = await ran('#agent: edit README.md from the worker');
     ws.repository.commit({ 'README.md': 'one\ntwo\nthree\nfrom a person\n' });
     const promoted = await ws.svc(['worktree', 'promote', session]);
@@ -99,7 +99,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     );
   });
 
-  test('a message says when it is read, and that an ended worker never does', async () => {
+  test('a message says when it will be read, and that an ended worker never reads it', async () => {
     const { stdout } = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
     const { session } = JSON.parse(stdout) as { session: Wire<Session> };
     const id = session.session_id;
@@ -119,7 +119,7 @@ describe('svc worker follow-up with comments and conflicts', () => {
     assert.match(sent.stderr, new RegExp(`${id} has ended and does not read it; svc worker follow-up ${id}`));
   });
 
-  test('--base names another branch to merge, and means nothing without --conflicts', async () => {
+  test('--base names another branch to merge, and requires --conflicts', async () => {
     assert.equal((await ws.svc(['worker', 'follow-up', 's-1', 'x', '--base', 'main'])).code, 2);
   });
 });

@@ -16,7 +16,7 @@ describe('a worker at its own command line', () => {
   const run = (prompt: string, ...more: string[]) =>
     ws.svc(['task', 'add', '-p', '-', '--run', '-f', ...more], { input: `${prompt}\n#agent: no-change` });
 
-  test('finds svc, although nobody put it on the path', async () => {
+  test('a worker finds svc although it is not on the path', async () => {
     const { code, stdout, stderr } = await run('#agent: run svc lock acquire shared.txt && svc --version');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^s-1 holds shared\.txt until/m);
@@ -27,7 +27,7 @@ describe('a worker at its own command line', () => {
     assert.match(plain.stdout, /^s-2\tworker/m);
   });
 
-  test('shows its progress as a terminal leaves it, and whole where the raw log is wanted', async () => {
+  test('progress is shown as a terminal leaves it, and whole with --raw', async () => {
     const { code, stdout } = await run(
       String.raw`#agent: run printf '\033[32mbegin\033[0m\n 1%%\r\033[K 50%%\r100%%\r\nx\033]0;words\007\n'`,
     );
@@ -39,7 +39,7 @@ describe('a worker at its own command line', () => {
     assert.match((await ws.svc(['worker', 'log', 's-3', '--raw'])).stdout, raw);
   });
 
-  test('asks, claims and reports in the words of its brief', async () => {
+  test('a worker asks, claims and reports with the commands of its brief', async () => {
     const running = run(
       [
         'Build it.',
@@ -79,7 +79,7 @@ describe('a worker at its own command line', () => {
     assert.match(stdout, /^1\. it builds\n2\. has docs$/m);
   });
 
-  test('is told of ledgers and criteria only where there are some', async () => {
+  test('ledgers and criteria appear only where there are some', async () => {
     const { stdout } = await run('#agent: run cat .svc/TASK_BRIEF.md');
     assert.match(stdout, /svc ask open/);
     assert.doesNotMatch(stdout, /ledger|--met|Acceptance/);

@@ -37,14 +37,14 @@ describe('entering the worktree of a session', () => {
   const listSeen = (): string[] => readFileSync(seen, 'utf8').trimEnd().split('\n');
   const config = (): string => join(ws.root, 'svc.yaml');
 
-  test('a shell begins in it, with the workspace that it belongs to, and its exit code is no failure', async () => {
+  test('a shell starts in the worktree, with its workspace, and its exit code is not a failure', async () => {
     const { code, stderr } = await ws.program(['worktree', 'shell', session.session_id]);
     assert.equal(code, 0, stderr);
     assert.deepEqual(listSeen(), [session.worktree, config()]);
     assert.match(stderr, /^s-1 on svc\/s-1 in .*; exit goes back$/m);
   });
 
-  test('an editor is opened at a line of a file, or in the folder', async () => {
+  test('an editor opens a file at a line, or the folder', async () => {
     const edit = (...place: string[]) => ws.program(['worktree', 'edit', session.session_id, ...place]);
     assert.equal((await edit('made.txt:1')).code, 3);
     assert.deepEqual(listSeen(), [
@@ -60,7 +60,7 @@ describe('entering the worktree of a session', () => {
     assert.deepEqual(listSeen().slice(2), ['-x', session.worktree]);
   });
 
-  test('nothing outside of the worktree is opened, neither by its name nor through a link', async () => {
+  test('nothing outside the worktree is opened, neither by name nor through a link', async () => {
     writeFileSync(join(ws.root, 'secret'), 'x');
     symlinkSync(join(ws.root, 'secret'), join(session.worktree ?? '', 'link'));
     writeFileSync(seen, '');
@@ -73,7 +73,7 @@ describe('entering the worktree of a session', () => {
     assert.equal(readFileSync(seen, 'utf8'), '');
   });
 
-  test('a worktree in which somebody stands is not removed, and is once they have left', async () => {
+  test('a worktree in which a shell runs is not removed until the shell exits', async () => {
     const other = await ws.svc(['task', 'add', '-p', '#agent: edit other.txt x', '--run', '-f', '--json']);
     const id = other.json<{ task: Wire<Task> }>().task.session_id ?? '';
     const { worktree } = (await ws.svc(['worker', 'show', id, '--json'])).json<Wire<Session>>();

@@ -78,7 +78,7 @@ describe('pull requests', () => {
   const pr = (...args: string[]) =>
     ws.svc(['worktree', 'pr', ...args, '--yes'], { env: { ...ws.env, ...env } });
 
-  test('pushes that one branch to origin and opens it with title, body, evidence and task', async () => {
+  test('svc pushes that one branch to origin and opens a pull request with title, body, evidence and task', async () => {
     const hostile = '--web $(touch /tmp/race-pwned) `id` "; rm -rf';
     const session = await ran(hostile);
     const bare = addRemote('origin');
@@ -119,7 +119,7 @@ describe('pull requests', () => {
     assert.notEqual(after.pull_request?.asked_at, null);
   });
 
-  test('the body says what svc has seen, and the program follows the host or the wish', async () => {
+  test('the body says what svc has seen, and the program follows the host or the option', async () => {
     const session = await ran('A merge request');
     addRemote('origin');
     writeFileSync(answer, 'https://gitlab.example/g/p/-/merge_requests/12\n');
@@ -145,7 +145,7 @@ describe('pull requests', () => {
     assert.doesNotMatch(printed.stdout + printed.stderr, /word/);
   });
 
-  test('prints the commands and pushes nothing where asked, or where a program or remote is missing', async () => {
+  test('svc prints the commands and pushes nothing when asked to, or when a program or remote is missing', async () => {
     const session = await ran("It's printed");
     const without = await pr(session.session_id);
     assert.equal(without.code, 1);
@@ -165,7 +165,7 @@ describe('pull requests', () => {
     assert.deepEqual([calls(), git('-C', bare, 'for-each-ref')], [[], '']);
   });
 
-  test('asks which remote, never forces, and shows what a program says', async () => {
+  test("svc asks for the remote, never forces, and shows the program's output", async () => {
     const session = await ran('Several remotes');
     const bare = addRemote('upstream');
     addRemote('fork');
@@ -208,7 +208,7 @@ describe('pull requests', () => {
     assert.equal(git('-C', bare, 'rev-parse', `refs/heads/${session.branch}`).trim(), other);
   });
 
-  test('asks before anything is pushed, and says so where nobody can be asked', async () => {
+  test('svc asks before anything is pushed, and says when no one can answer', async () => {
     const session = await ran('Asked first');
     const bare = addRemote('origin');
     const unasked = await ws.svc(['worktree', 'pr', session.session_id], { env: { ...ws.env, ...env } });
@@ -217,7 +217,7 @@ describe('pull requests', () => {
     assert.deepEqual([calls(), git('-C', bare, 'for-each-ref')], [[], '']);
   });
 
-  test('an address that the person has changed since the last run is shown once, and pushed to', async () => {
+  test('an address that the person has changed since the last run is shown once, and used', async () => {
     const session = await ran('Another address');
     const first = addRemote('origin');
     await ran('a worker has run since');
@@ -232,7 +232,7 @@ describe('pull requests', () => {
     assert.match(git('-C', second, 'for-each-ref'), /svc\/s-/);
   });
 
-  test('is nothing for workers, nor for what has not ended', async () => {
+  test('workers cannot open pull requests, and unfinished work has none', async () => {
     addRemote('origin');
     const { task_id: id } = await client.call('task.add', {
       title: 'By itself',

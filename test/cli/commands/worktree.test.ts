@@ -21,7 +21,7 @@ describe('svc worktree trial', () => {
     return { code, tried: json<Wire<SessionTrial>>() };
   };
 
-  test('says that promoting would go through, and promote takes the commit that was looked at', async () => {
+  test('trial reports a clean merge, and promote takes the commit that was inspected', async () => {
     const session = await ran('#agent: edit made.txt by the worker');
     const { code, tried } = await trial(session);
     assert.equal(code, 0);
@@ -42,7 +42,7 @@ describe('svc worktree trial', () => {
     assert.deepEqual([again.code, again.tried.already_merged, again.tried.ahead], [0, true, 0]);
   });
 
-  test('says with exit code 5 what it would stop at', async () => {
+  test('trial exits with code 5 and names the obstacle', async () => {
     const session = await ran('#agent: edit README.md from the worker');
     ws.repository.write('README.md', 'being edited\n');
     const dirty = await trial(session);
@@ -58,7 +58,7 @@ describe('svc worktree trial', () => {
     assert.equal((await trial(session, '--base', 'before')).code, 0);
   });
 
-  test('names the new name of a base that was renamed, and else what is checked out', async () => {
+  test('trial names the new name of a renamed base, or the checked-out branch', async () => {
     const session = await ran('#agent: edit renamed.txt by the worker');
     const promote = (...more: string[]) => ws.svc(['worktree', 'promote', session, ...more, '--json']);
     type Refused = { error: { code: string; message: string; hint: string } };
@@ -77,7 +77,7 @@ describe('svc worktree trial', () => {
     ws.repository.git('branch', '-m', 'trunk', 'main');
   });
 
-  test('is for ended sessions, and for the Chair', async () => {
+  test('trial requires an ended session and the Chair', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
     const { session } = added.json<{ session: Wire<Session> }>();
     const live = await ws.svc(['worktree', 'trial', session.session_id, '--json']);

@@ -103,7 +103,7 @@ describe('svc hook post-tool and a long output', () => {
     },
   ];
   for (const { agent, sent, taken } of FORMS)
-    test(`${agent} is given what is left of it, with no fact lost and all of it behind its id`, async () => {
+    test(`${agent} gets the shortened output, with no fact lost and the whole behind its id`, async () => {
       const text = taken(await heardOf(agent, sent(noise.text))) ?? '';
       assert.ok(text.length < noise.text.length / 2, `${text.length} of ${noise.text.length}`);
       assert.deepEqual(
@@ -138,7 +138,7 @@ describe('svc hook post-tool and a long output', () => {
     },
   ];
   for (const { who, agent, sent, told } of TOLD)
-    test(`${who} keeps it, and is told its id`, async () => {
+    test(`${who} keeps the output, and gets its id`, async () => {
       const heard = await heardOf(agent, sent);
       assert.equal(heard.decision, undefined);
       const text = told(heard) ?? '';
@@ -146,7 +146,7 @@ describe('svc hook post-tool and a long output', () => {
       assert.equal(await retrieve(text), noise.text);
     });
 
-  test('a message comes beside it', async () => {
+  test('a message is delivered with the shortened output', async () => {
     const said = await until(async () => {
       // What a hook was told that came too late is told to nobody else.
       await here.call('msg.send', { to_session: 'ada', body: 'port 8790' });
@@ -156,7 +156,7 @@ describe('svc hook post-tool and a long output', () => {
     assert.notEqual(said.updatedToolOutput, undefined);
   });
 
-  test('what is short, content, of a protected tool, or not wanted is left alone', async () => {
+  test('short outputs, content, protected tools and opted-out outputs are left alone', async () => {
     const claude = FORMS[0]?.sent as (text: string) => object;
     assert.equal(await hook('claude', claude('all 3 tests passed\n')), null);
     assert.equal(await hook('claude', claude(source.text)), null);
@@ -173,7 +173,7 @@ describe('svc hook post-tool and a long output', () => {
     await set('context.hooks.post_tool', 'true');
   });
 
-  test('what was stored before is given back whole, whichever command reads it', async () => {
+  test('a stored output is returned whole, whichever command reads it', async () => {
     for (const [agent, sent] of [
       ['claude', { ...FORMS[0]?.sent(noise.text), tool_input: { command: 'svc context get c-4f9 | cat' } }],
       [
@@ -196,7 +196,7 @@ describe('svc hook post-tool and a long output', () => {
       assert.equal(await hook(agent, sent), null, agent);
   });
 
-  test('without crushing it is a stub; without storing, nothing stands behind what is left', async () => {
+  test('an output is a stub without crushing, and has no id without storing', async () => {
     const sent = (text: string) => ({ tool_name: 'bash', tool_response: text });
     const opencode = (text: string) => heardOf('opencode', sent(text));
     const other = `${noise.text}\nonce more\n`;
@@ -213,14 +213,14 @@ describe('svc hook post-tool and a long output', () => {
     await set('context.guidance.externalize', 'true');
   });
 
-  test('what it saved is counted as the session’s', async () => {
+  test('the saving is booked to the session', async () => {
     const { savings } = await here.call('context.stats', { session: 'ada' });
     const found = savings.find(({ tool }) => tool === 'post_tool_hook');
     assert.ok(found !== undefined && found.calls >= 6 && found.bytes_out < found.bytes_in / 2);
   });
 });
 
-test('an output in another form than is known is neither read nor replaced', () => {
+test('an output in an unknown form is neither read nor replaced', () => {
   for (const agent of ['claude', 'codex', 'gemini', 'qwen', 'opencode', 'copilot', 'kimi', 'toString'])
     for (const sent of [{}, { tool_response: [1], tool_result: null }, { tool_response: { stdout: 7 } }])
       assert.equal(readOutput(agent, sent), null, agent);

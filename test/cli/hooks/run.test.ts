@@ -166,7 +166,7 @@ describe('svc hook', () => {
   ];
 
   for (const { agent, sent, deny, before: carriedBefore, after: carriedAfter } of FORMS) {
-    test(`${agent} is refused a locked path and told of a message in its own form`, async () => {
+    test(`${agent} gets a refusal for a locked path and a message in its own form`, async () => {
       assert.match(
         String(deny(await heard(['pre-write', '--agent', agent], sent('held.ts')))),
         /bob holds held\.ts/,
@@ -190,7 +190,7 @@ describe('svc hook', () => {
     });
   }
 
-  test('what must survive a compaction is plain text for claude, and nothing where it cannot be carried', async () => {
+  test('facts that must survive a compaction are plain text for claude, and absent where they cannot be carried', async () => {
     const ask = (agent: string): Promise<Heard> =>
       hook(['pre-compact', '--agent', agent], '{"trigger":"auto"}', { cwd: ws.root, env });
     assert.match((await ask('claude')).stdout, /^The summary must keep .*\n- you take part in svc as ada\n$/);
@@ -199,7 +199,7 @@ describe('svc hook', () => {
     assert.match(JSON.stringify(await heard(['session-start'], { source: 'compact' })), /Where you stand/);
   });
 
-  test('a tool that only reads is never refused', async () => {
+  test('a read-only tool is never refused', async () => {
     const { readCall } = await import('../../../cli/hooks/tool-call.ts');
     const writes = (tool_name: string, more: object = {}): boolean =>
       readCall(JSON.stringify({ tool_name, tool_input: { path: 'held.ts', ...more } }), ws.root).writes;
@@ -214,7 +214,7 @@ describe('svc hook', () => {
     assert.equal(await heard(['pre-write'], write('held.ts', { tool_name: 'Read' })), null);
   });
 
-  test('it loads 26 small files of its own and no package, since an agent waits for it at every tool call', () => {
+  test('the hook loads 26 small files and no package, since an agent waits for it at every tool call', () => {
     const seen = new Set<string>();
     const follow = (url: string): void => {
       if (seen.has(url)) return;
@@ -260,7 +260,7 @@ describe('svc hook', () => {
 
   const silent = { code: 0, stdout: '', stderr: '' };
 
-  test('whatever is wrong with its words or with what the agent sends, it says nothing and never fails', async () => {
+  test('bad arguments or bad input never make the hook print or fail', async () => {
     const inputs: [words: string[], input: string | Buffer][] = [
       [['pre-write'], ''],
       [['pre-write'], '{"tool_name": "Write", '],
@@ -279,7 +279,7 @@ describe('svc hook', () => {
     for (const [index, one] of all.entries()) assert.deepEqual(one, silent, `input ${index}`);
   });
 
-  test('without a workspace, an engine or a configuration that can be read, it says nothing and starts nothing', async () => {
+  test('the hook is silent and starts nothing without a workspace, an engine or a readable configuration', async () => {
     const input = JSON.stringify(write('held.ts'));
     const { folder } = ws.repository;
     const elsewhere = join(folder, 'elsewhere');
@@ -299,7 +299,7 @@ describe('svc hook', () => {
     );
   });
 
-  test('it gives up on an engine that is dead, silent, refuses or talks nonsense, and on an agent that never ends', async () => {
+  test('the hook gives up on an engine that is dead, silent, refuses or answers nonsense, and on an agent that never ends its input', async () => {
     const root = join(ws.repository.folder, 'odd');
     const data = join(root, '.svc');
     mkdirSync(data, { recursive: true });

@@ -106,7 +106,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
   });
   after(() => ws.close());
 
-  test('goes on after what is no message', async () => {
+  test('svc mcp continues after a malformed message', async () => {
     const open = bridge(ws);
     for (const line of ['garbage', '{', '[]', 'null', '{"jsonrpc":"2.0"}', '\u0000\u0001', '{"id":{}}', ''])
       open.child.stdin.write(`${line}\n`);
@@ -116,7 +116,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     assert.equal(await open.exit, 0);
   });
 
-  test('answers what is no message as JSON-RPC says, and everything else as before', async () => {
+  test('svc mcp answers a malformed message as JSON-RPC requires, and all others as before', async () => {
     const open = bridge(ws);
     const wrong: [line: string, code: number, id: number | string | null][] = [
       ['garbage', -32700, null],
@@ -147,7 +147,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     assert.equal(await open.exit, 0);
   });
 
-  test('answers everything that was sent before the end of its input, also without a last line end', async () => {
+  test('svc mcp answers everything that was sent before the end of its input, even without a final line end', async () => {
     const calls = [2, 3, 4].map((id) => ({
       jsonrpc: '2.0',
       id,
@@ -167,7 +167,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('a followed resource is followed through restarts: nothing is missed, nothing is told twice', async () => {
+  test('a subscription to a resource survives restarts: no update is missed or repeated', async () => {
     const other = await makeWorkspace();
     try {
       const open = await begun(other);
@@ -210,7 +210,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     }
   });
 
-  test('ends after a message that nothing could take, and says so', async () => {
+  test('svc mcp ends after an oversized message, and says so', async () => {
     const open = await begun(ws);
     const part = 'x'.repeat(1024 * 1024);
     for (let written = 0; written < 20 && open.child.exitCode === null; written += 1)
@@ -219,7 +219,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     assert.match(open.stderr(), /at most 16 MiB/);
   });
 
-  test('ends with its client in the middle of a call; the question stays open', async () => {
+  test('svc mcp ends with its client in the middle of a call; the question stays open', async () => {
     const enders: ((open: Bridge) => void)[] = [
       (open) => open.child.stdin.end(),
       (open) => open.child.kill('SIGTERM'),
@@ -238,7 +238,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     }
   });
 
-  test('leaves what another of its name holds', async () => {
+  test('svc mcp leaves the locks of another session with its name', async () => {
     const named = { env: { SVC_SESSION: 'pair' } };
     const one = await stdioClient(ws, named);
     const other = await stdioClient(ws, named);
@@ -252,7 +252,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await until(async () => (await ws.svc(['lock', 'list', '--json'])).json<unknown[]>().length === 0);
   });
 
-  test('says why there is no engine, each time it is asked, and ends', async () => {
+  test('svc mcp says why there is no engine, each time it is called, and ends', async () => {
     const other = await makeWorkspace();
     // Before it begins: it looks for its engine at once, and starts one.
     writeFileSync(join(other.root, 'svc.yaml'), 'daemon: { reap_interval_sec: often }\n');
@@ -270,7 +270,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('refuses the database of a newer version by name', async () => {
+  test('svc mcp refuses the database of a newer version by name', async () => {
     const other = await makeWorkspace();
     await other.svc(['up']);
     await other.svc(['down']);
@@ -285,7 +285,7 @@ describe('svc mcp', { timeout: 120_000 }, () => {
     await other.close();
   });
 
-  test('brings a killed engine back for a call that waits, and leaves a stopped one alone', async () => {
+  test('svc mcp restarts a killed engine for a waiting call, and leaves a stopped one alone', async () => {
     const other = await makeWorkspace();
     const asker = await stdioClient(other, { env: { SVC_SESSION: 'asker' } });
     let told = (): void => undefined;
@@ -332,7 +332,7 @@ const unreachable = () => new SvcError('engine_unreachable', 'the connection to 
 const quiet = { key: 'k', signal: new AbortController().signal, onProgress: () => undefined };
 
 describe('the link of a bridge', () => {
-  test('is patient from the loss of an engine on, however long the call has waited before', async () => {
+  test('the patience of the link starts when the engine is lost, however long the call has waited before', async () => {
     mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 });
     try {
       const starts: StartCondition[] = [];
@@ -365,7 +365,7 @@ describe('the link of a bridge', () => {
     }
   });
 
-  test('starts an engine for a new call only, and gives a call up that nobody will answer', async () => {
+  test('the link starts an engine for a new call only, and gives up a call that will never be answered', async () => {
     const starts: StartCondition[] = [];
     const gone = fakeClient(() => Promise.reject(unreachable()));
     const link = createEngineLink(
@@ -386,7 +386,7 @@ describe('the link of a bridge', () => {
     await link.close();
   });
 
-  test('a call that is given up while there is no engine ends', async () => {
+  test('a call that is cancelled while there is no engine ends', async () => {
     const stop = new AbortController();
     let tries = 0;
     const gone = fakeClient(() => Promise.reject(unreachable()));
@@ -426,8 +426,8 @@ function fakeEvents() {
   return { client, subscriptions };
 }
 
-describe('the events that a link follows', () => {
-  test('go on behind the last one that was heard, whichever connection they come over', async () => {
+describe('the event subscription of a link', () => {
+  test('the subscription resumes after the last received event, whichever connection it uses', async () => {
     const heard: number[] = [];
     const following = createFollowing(() => undefined);
     following.add(({ seq }) => void heard.push(seq));
@@ -444,7 +444,7 @@ describe('the events that a link follows', () => {
     assert.deepEqual(heard, [8, 9, 10], 'a connection that was left says nothing more');
   });
 
-  test('begin anew for whoever listens after the last one had stopped', async () => {
+  test('the subscription starts afresh for a listener that arrives after the last one has stopped', async () => {
     const following = createFollowing(() => undefined);
     const [one, two] = [fakeEvents(), fakeEvents()];
     const stop = following.add(() => assert.fail('it has stopped'));
@@ -461,7 +461,7 @@ describe('the events that a link follows', () => {
     assert.deepEqual(heard, [11]);
   });
 
-  test('that the engine ends are asked for again', async () => {
+  test('a subscription that the engine ends is renewed', async () => {
     let failed = 0;
     const following = createFollowing(() => {
       failed += 1;

@@ -46,7 +46,7 @@ describe('the tools over MCP', () => {
   });
   after(() => chair.close());
 
-  test('are listed in the order of the manifest, in one page, within their bytes', async () => {
+  test('the tools are listed in the order of the manifest, in one page, within their size', async () => {
     const page = await chair.client.listTools();
     const names = page.tools.map(({ name }) => name);
     assert.equal(page.nextCursor, undefined);
@@ -74,7 +74,7 @@ describe('the tools over MCP', () => {
     }
   });
 
-  test('plan, start, wait and promote a task', async () => {
+  test('the tools plan, start, wait and promote a task', async () => {
     const { task_id } = await chair.call('task_add', {
       title: 'write a file',
       body: '#agent: edit hello.txt hi',
@@ -97,7 +97,7 @@ describe('the tools over MCP', () => {
     assert.equal(promoted.removed, true);
   });
 
-  test('refuse with a result that says code, message and hint', async () => {
+  test('a refusal is a result with code, message and hint', async () => {
     const refused = await chair.refused('worktree_promote', { session: 's-99' });
     assert.equal(refused.code, 'not_found');
     assert.match(refused.message, /s-99/);
@@ -106,7 +106,7 @@ describe('the tools over MCP', () => {
     assert.match(unknown.message, /limits: unknown; known: limit, status/);
   });
 
-  test('a name that is no tool is a fault of the protocol', async () => {
+  test('an unknown tool name is a protocol error', async () => {
     await assert.rejects(chair.callByName('no_such_tool'), /-32602.*no_such_tool/);
   });
 
@@ -151,7 +151,7 @@ describe('the tools over MCP', () => {
 });
 
 describe('the bridge', () => {
-  test('goes on over a restart of the engine, and a call that waits is not made twice', async () => {
+  test('the bridge survives a restart of the engine, and repeats no waiting call', async () => {
     const chair = await stdioClient(ws);
     const { task_id } = await chair.call('task_add', {
       title: 'across a restart',
@@ -186,7 +186,7 @@ describe('the bridge', () => {
     await chair.close();
   });
 
-  test('ends with its client, and its seat with it', async () => {
+  test('the bridge ends with its client, and its seat with it', async () => {
     const chair = await stdioClient(ws);
     const { pid } = chair;
     const client = await ws.connect();
@@ -207,7 +207,7 @@ describe('the bridge', () => {
 });
 
 describe('a seat', () => {
-  test('that is a worker’s sees and calls what workers may, whatever it clears', async () => {
+  test("a worker's seat sees and calls what workers may, whatever it clears", async () => {
     const client = await ws.connect();
     const { session } = await client.call('task.run', {
       id: (await client.call('task.add', { title: 'w', body: '#agent: hang' })).task_id,
@@ -239,7 +239,7 @@ describe('a seat', () => {
     });
   });
 
-  test('with a name of its own takes part as a plain session', async () => {
+  test('a seat with its own name joins as a plain session', async () => {
     const plain = await stdioClient(ws, { env: { SVC_SESSION: 'planner' } });
     assert.equal((await plain.refused('task_add', { title: 'more' })).code, 'chair_only');
     const { resources } = await plain.client.listResources();
@@ -249,7 +249,7 @@ describe('a seat', () => {
 });
 
 describe('/mcp', () => {
-  test('serves the same tools to whoever shows the token', async () => {
+  test('/mcp serves the same tools to callers with the token', async () => {
     const chair = await stdioClient(ws);
     const web = await httpClient(ws);
     assert.deepEqual(await web.tools(), await chair.tools());
@@ -259,7 +259,7 @@ describe('/mcp', () => {
     await web.close();
   });
 
-  test('answers nobody without the token, from another origin, or for another host', async () => {
+  test('/mcp refuses callers without the token, from another origin, or for another host', async () => {
     const { url, token } = mcpEndpoint(ws);
     const post = async (headers: Record<string, string>) => {
       const { request } = await import('node:http');
@@ -279,7 +279,7 @@ describe('/mcp', () => {
     assert.equal(await post({ ...bearer, host: 'evil.example' }), 403);
   });
 
-  test('a session of before is not found, so that its client begins a new one', async () => {
+  test('an expired session is not found, so its client starts a new one', async () => {
     const { url, token } = mcpEndpoint(ws);
     const answer = await fetch(url, {
       method: 'POST',
@@ -295,7 +295,7 @@ describe('/mcp', () => {
   });
 });
 
-test('svc tool lists and calls the same', async () => {
+test('svc tool lists and calls the same tools', async () => {
   const list = (await ws.svc(['tool', 'list', '--json'])).json<{ name: string }[]>();
   assert.ok(list.some(({ name }) => name === 'task_list'));
   const called = await ws.svc([

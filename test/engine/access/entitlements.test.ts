@@ -36,7 +36,7 @@ function reader(facts: { lease?: LeaseFacts; isLinked?: boolean; needs?: boolean
   });
 }
 
-it('the quota of projects counts the entries in the order of the file, and never the own project', () => {
+it("the quota of projects counts the entries in the order of the file, and never the workspace's own project", () => {
   const { findLock, status } = reader({});
   assert.deepEqual(
     [null, 'app', 'api', 'docs'].map((project) => findLock(project)?.code ?? null),
@@ -52,7 +52,7 @@ it('the quota of projects counts the entries in the order of the file, and never
   assert.equal(expired.findLock('docs')?.code, 'quota_exceeded', 'a server that is down changes no plan');
 });
 
-it('a workspace that is not linked has no quota, and everything local', () => {
+it('an unlinked workspace has no quota, and all local features', () => {
   const { findLock, status } = reader({ isLinked: false, lease: NONE });
   assert.equal(findLock('docs'), null);
   const { linked, plan, quotas, capabilities, lease } = status();
@@ -76,7 +76,7 @@ it('a dispatch needs a valid lease only where one is required', () => {
   assert.equal(reader({ needs: true }).findLock(null), null);
 });
 
-it('says a day ahead that a lease ends, and why it was not renewed', () => {
+it('the end of a lease is announced a day ahead, with the reason why it was not renewed', () => {
   const noteOf = (lease: LeaseFacts): string | null => reader({ lease }).status().lease.note;
   assert.equal(noteOf(LEASE), null);
   assert.equal(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { claudeSays, makeRig, type Rig } from '../dispatch/rig.ts';
 
-describe('an agent that fails again and again for reasons of its own', () => {
+describe('an agent that fails repeatedly for its own reasons', () => {
   let rig: Rig;
   before(async () => {
     rig = await makeRig({ workerCap: 1 });
@@ -15,7 +15,7 @@ describe('an agent that fails again and again for reasons of its own', () => {
   ];
   const held = () => rig.here().call('agent.held');
 
-  test('gets no more work while its circuit is open, which is told once; other agents go on, and a person lets it go on', async () => {
+  test('the agent gets no more work while its circuit is open, which is reported once; other agents continue, and a person can reset it', async () => {
     for (let failures = 1; failures <= 3; failures += 1) {
       assert.deepEqual(await held(), []);
       const { session_id } = await rig.run(broken);
@@ -52,7 +52,7 @@ describe('an agent that fails again and again for reasons of its own', () => {
     assert.equal(alerts.length, 1);
   });
 
-  test('is not one whose tasks fail, or whose runs are stopped', async () => {
+  test('the circuit ignores failed tasks and stopped runs', async () => {
     for (let failures = 0; failures < 4; failures += 1) {
       const { session_id } = await rig.run(['no-change', 'fail 1']);
       await rig.settled(session_id);

@@ -79,7 +79,7 @@ test('< opens a file as standard input and is no argument', () => {
   assert.throws(() => renderCommand('< a', values), /empty/);
 });
 
-test('a placeholder that is unknown or has no value is an error', () => {
+test('an unknown or unset placeholder is an error', () => {
   assert.throws(
     () => renderCommand('a {{nope}}', { prompt: 'p' }),
     /unknown placeholder \{\{nope\}\}, allowed: \{\{prompt\}\}/,
@@ -119,7 +119,7 @@ test('a command that would surprise its author is refused', () => {
   }
 });
 
-test('the built-in presets are nine headless, eleven interactive and two that serve the protocol', () => {
+test('the built-in presets are nine headless, eleven interactive and two protocol presets', () => {
   assert.equal(Object.keys(HEADLESS).length, 9);
   assert.equal(Object.keys(INTERACTIVE).length, 11);
   assert.equal(Object.keys(ACP).length, 2);
@@ -135,7 +135,7 @@ test('the built-in presets are nine headless, eleven interactive and two that se
   );
 });
 
-test('a command of bus delivery that would run a message as code is refused', () => {
+test('a bus delivery command that would run a message as code is refused', () => {
   const refused: [string, RegExp][] = [
     ['sh -c "notify-send {{body}}"', /shell code/],
     ['env X=1 bash -c "echo {{from_agent}}"', /shell code/],

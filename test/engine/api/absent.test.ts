@@ -13,7 +13,7 @@ const schema = z.strictObject({
   parts: z.array(z.object({ text: z.string(), note: z.string().optional() })).optional(),
 });
 
-test('an optional field that is null, empty or an object of nothing counts as left out, at every depth', () => {
+test('an optional field that is null, empty or an object of such fields is treated as absent, at every depth', () => {
   for (const nothing of [null, '', '  ']) {
     const given = {
       id: 'x',
@@ -33,7 +33,7 @@ test('an optional field that is null, empty or an object of nothing counts as le
   }
 });
 
-test('a required field is refused as before, and what is not of the schema is left to it', () => {
+test('a required field is refused as before, and other mistakes are left to the schema', () => {
   for (const id of [null, ''])
     assert.equal(schema.safeParse(withoutBlanks(schema, { id, tool: null })).success, false);
   assert.deepEqual(withoutBlanks(schema, { id: 'x', tool: null, more: '' }), {

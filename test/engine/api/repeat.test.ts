@@ -23,7 +23,7 @@ interface Answered {
   sessions: object[];
 }
 
-describe('a call that is sent again under its key', () => {
+describe('a call that is repeated with its key', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -72,7 +72,7 @@ describe('a call that is sent again under its key', () => {
     'config.set': async () => ({ key: 'agents.timeout_sec', value: '60' }),
   };
   for (const [name, prepare] of Object.entries(cases))
-    test(`${name} changes nothing more and answers the same`, async () => {
+    test(`${name} changes nothing more and returns the same answer`, async () => {
       const input = await prepare();
       const key = randomUUID();
       const first = await call(name, input, { key });
@@ -85,7 +85,7 @@ describe('a call that is sent again under its key', () => {
       if (name !== 'decision.approve') assert.deepEqual(since, []);
     });
 
-  test('a run is started once, and its end is waited for by whoever calls again', async () => {
+  test('a run starts once, and every repeated call waits for its end', async () => {
     const id = await add({ body: 'wait' });
     const key = randomUUID();
     const calls = [{ key }, { key }, { key }].map((each) => call('task.run', { id, wait: true }, each));
@@ -99,7 +99,7 @@ describe('a call that is sent again under its key', () => {
     assert.equal((await call('task.show', { id })).sessions.length, 1);
   });
 
-  test('with another input it is refused, also while the first one runs', async () => {
+  test('a repeated key with another input is refused, even while the first call runs', async () => {
     const key = randomUUID();
     const said: string[] = [];
     const input = { question: 'a?', timeout_sec: 60 };
@@ -117,7 +117,7 @@ describe('a call that is sent again under its key', () => {
     assert.equal((await call('ask', input, { key })).id, ask_id);
   });
 
-  test('a key counts for its operation and its caller alone', async () => {
+  test('a key applies to its operation and its caller only', async () => {
     const key = randomUUID();
     const own = await call('task.add', { title: 'own' }, { key });
     const others = await call('task.add', { title: 'own' }, { key }, { actor: 'bob' });
@@ -128,7 +128,7 @@ describe('a call that is sent again under its key', () => {
     await assert.rejects(call('task.add', { title: 'own' }, { key }, plain), { code: 'chair_only' });
   });
 
-  test('a refused call has done nothing, and may be sent again', async () => {
+  test('a refused call has done nothing, and may be repeated', async () => {
     const key = randomUUID();
     const input = { holder: 'bob', path: 'later.txt' };
     await assert.rejects(call('lock.release', input, { key }), { code: 'not_found' });
@@ -136,7 +136,7 @@ describe('a call that is sent again under its key', () => {
     assert.equal((await call('lock.release', input, { key })).released, true);
   });
 
-  test('who gives up leaves the run to the others', async () => {
+  test('a caller that gives up leaves the run to the others', async () => {
     const key = randomUUID();
     const input = { question: 'shared?', timeout_sec: 60 };
     const gone = new AbortController();
@@ -151,7 +151,7 @@ describe('a call that is sent again under its key', () => {
     assert.equal((await second).answer, 'still here');
   });
 
-  test('every operation that changes something is declared so, and no secret is kept', async () => {
+  test('every operation that changes data is declared as such, and no secret is kept', async () => {
     const file = new Database(join(ws.root, '.svc', 'svc.db'), { readonly: true });
     const kept = file.prepare<unknown[], { operation: string }>('SELECT DISTINCT operation FROM call').all();
     file.close();
@@ -166,7 +166,7 @@ describe('a call that is sent again under its key', () => {
   });
 });
 
-test('over kill -9 of the engine nothing happens twice, whether its answer was lost or not', async (t) => {
+test('nothing happens twice over kill -9 of the engine, whether its answer was lost or not', async (t) => {
   const ws = await makeWorkspace();
   t.after(() => ws.close());
   const wanted = Array.from({ length: 40 }, (_, index) => ({ title: `task ${index}`, key: randomUUID() }));

@@ -21,6 +21,6 @@ export async function callThroughTheDoor(client: EngineClient): Promise<void> {
   assert.ok(status.pid > 0 && id !== '');
 }
 
-test('the door knows what each operation takes and answers', () => {
+test("the client's types know each operation's input and output", () => {
   assert.equal(typeof callThroughTheDoor, 'function');
 });

@@ -25,7 +25,7 @@ const schema = z.strictObject({
 });
 const read = (input: unknown): unknown => readValuesInText(schema, input);
 
-test('a value of the wanted kind is read out of a text, at every depth', () => {
+test('a value of the expected kind is parsed from a text, at every depth', () => {
   const cases = [
     [{ count: '5' }, { count: 5 }],
     [{ maybe: ' 1.5 ' }, { maybe: 1.5 }],
@@ -51,7 +51,7 @@ test('a value of the wanted kind is read out of a text, at every depth', () => {
   }
 });
 
-test('a value whose kind fits stays as it is, valid or not, and so does what is of no kind', () => {
+test('a value of the right kind stays unchanged, valid or not, and so does a value of an unknown kind', () => {
   for (const given of [
     { text: '5' },
     { text: '["a"]' },
@@ -83,7 +83,7 @@ test('a value whose kind fits stays as it is, valid or not, and so does what is 
     assert.deepEqual(read(given), given, JSON.stringify(given));
 });
 
-describe('a tool', () => {
+describe('a tool with text values', () => {
   let ws: TestWorkspace;
   before(async () => {
     ws = await makeWorkspace();
@@ -93,7 +93,7 @@ describe('a tool', () => {
   const call = (name: string, input: unknown) =>
     ws.svc(['tool', 'call', name, '--args', JSON.stringify(input)]);
 
-  test('takes the values of a client that sends all of them as text', async () => {
+  test('the tool accepts the values of a client that sends all of them as text', async () => {
     const listed = await call('task_list', { limit: '1' });
     assert.equal(listed.code, 0, listed.stderr);
     assert.equal(listed.json<{ tasks: unknown[] }>().tasks.length, 1);
@@ -112,7 +112,7 @@ describe('a tool', () => {
     }
   });
 
-  test('says of a text that holds something else what is wanted', async () => {
+  test('the tool names the expected kind for a text that holds something else', async () => {
     const { code, stderr } = await call('task_list', { limit: 'many' });
     assert.equal(code, 2);
     assert.match(stderr, /limit: .*expected number/i);

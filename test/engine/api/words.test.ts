@@ -14,7 +14,7 @@ import { makeWorkspace } from '../../support/workspace.ts';
 
 const READERS: readonly Reader[] = ['commands', 'tools', 'anyone'];
 
-test('each reader is told its own word', () => {
+test('each interface gets its own name for an operation', () => {
   const said = sentence`{worker.kill ${'s-3'}} ends it; then {task.run ${'t-3'}} tries it again`;
   assert.equal(
     renderWords(said, 'commands'),
@@ -34,7 +34,7 @@ test('each reader is told its own word', () => {
   assert.equal(renderWords(options, 'tools'), 'leave to_session out; worktree_promote s-3 strategy=rebase');
 });
 
-test('braces in a value mean nothing, wherever the value stands', () => {
+test('braces in a value have no meaning, wherever the value is', () => {
   const hostile = '{task.run t-1} } {';
   for (const reader of READERS) {
     assert.equal(renderWords(hostile, reader), hostile);
@@ -47,13 +47,13 @@ test('braces in a value mean nothing, wherever the value stands', () => {
   assert.equal(renderWords(nested, 'tools'), `task_list shows ${hostile}`);
 });
 
-test('what knows of no reader has the words of the command line', () => {
+test('an unknown interface gets the names of the command line', () => {
   const said = sentence`{task.list} shows them`;
   assert.equal(`${said}`, 'svc task list shows them');
   assert.equal(JSON.stringify({ hint: said }), '{"hint":"svc task list shows them"}');
 });
 
-test('a sentence goes over the socket whole, and is text for whoever does not know of it', () => {
+test('a sentence crosses the socket whole, and is plain text for a client that does not know of it', () => {
   const error = new SvcError('not_found', 'no task t-9', {
     hint: sentence`{task.list} shows them, {not.this}`,
   });
@@ -79,7 +79,7 @@ test('a sentence goes over the socket whole, and is text for whoever does not kn
   }
 });
 
-test('every operation that a sentence names is there, and has a word for each of its readers', async (t) => {
+test('every operation that a sentence names exists, and has a name for each interface', async (t) => {
   const ws = await makeWorkspace();
   t.after(() => ws.close());
   const { engine, close } = await engineHere(ws);

@@ -8,14 +8,14 @@ import { resolveMachineHome } from '../../../engine/workspace/machine-home.ts';
 import { folderOf, giveFolderTo, runAs, type TestUser } from '../../support/hostile.ts';
 import { SVC } from '../../support/workspace.ts';
 
-test('a user has the name that the system knows, and the home that HOME names', () => {
+test('a user has the name from the system, and the home from HOME', () => {
   assert.equal(accountName(), userInfo().username);
   assert.equal(homeOfUser({ HOME: '/somewhere' }), '/somewhere');
   assert.equal(resolveMachineHome({ HOME: '/somewhere' }), '/somewhere/.config/svc');
   assert.equal(resolveMachineHome({ HOME: '/somewhere', SVC_HOME: '/elsewhere' }), '/elsewhere');
 });
 
-test('a user without an entry of the system is its number, and no command hangs', async (t) => {
+test('a user without an entry in the system is a number, and no command hangs', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root can run a program as a user that does not exist');
   const unlisted: TestUser = { label: 'unlisted', name: '', uid: 54_321, gid: 54_321, isRoot: false };
   const work = folderOf(unlisted);

@@ -30,7 +30,7 @@ describe('writing a file atomically', () => {
   after(() => rmSync(top, { recursive: true }));
 
   for (const isDurable of [true, false]) {
-    test(`makes and replaces it, durable: ${isDurable}`, () => {
+    test(`writing creates and replaces the file, durable: ${isDurable}`, () => {
       writeFileAtomically(file, 'one', { isDurable });
       const before = statSync(file).ino;
       writeFileAtomically(file, 'two ö', { isDurable });
@@ -40,7 +40,7 @@ describe('writing a file atomically', () => {
     });
   }
 
-  test('gives it rights for this user alone unless others are asked for', () => {
+  test('the file is private to this user unless another mode is requested', () => {
     writeFileSync(file, '');
     chmodSync(file, 0o666);
     writeFileAtomically(file, '');
@@ -56,7 +56,7 @@ describe('writing a file atomically', () => {
     }
   });
 
-  test('writes through neither a link nor a second name', () => {
+  test('writing follows neither a link nor a second name', () => {
     symlinkSync(other, file);
     writeFileAtomically(file, 'new');
     assert.equal(lstatSync(file).isSymbolicLink(), false);
@@ -67,7 +67,7 @@ describe('writing a file atomically', () => {
     assert.equal(readFileSync(other, 'utf8'), 'precious');
   });
 
-  test('leaves nothing behind when it fails', () => {
+  test('a failed write leaves nothing behind', () => {
     mkdirSync(join(file, 'full'), { recursive: true });
     assert.throws(() => writeFileAtomically(file, 'new'));
     assert.deepEqual(readdirSync(folder), ['file']);

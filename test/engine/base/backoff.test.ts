@@ -4,13 +4,13 @@ import { backoffMs } from '../../../engine/base/backoff.ts';
 
 const BOUNDS = { firstMs: 100, longestMs: 1000 };
 
-test('a pause is twice as long after each failure, up to the longest', () => {
+test('a pause doubles after each failure, up to the longest', () => {
   const pauses = [0, 1, 2, 3, 4, 5, 6, 5000].map((failures) => backoffMs(failures, BOUNDS));
   assert.deepEqual(pauses, [100, 100, 200, 400, 800, 1000, 1000, 1000]);
   assert.equal(backoffMs(1, { firstMs: 100, longestMs: 50 }), 50);
 });
 
-test('with jitter it is anywhere below that, and never below the shortest', () => {
+test('jitter chooses any pause below that, and never one below the shortest', () => {
   const withRandom = (value: number, failures: number): number =>
     backoffMs(failures, { ...BOUNDS, random: () => value, shortestMs: 30 });
   assert.equal(withRandom(0, 3), 30);

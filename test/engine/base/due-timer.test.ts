@@ -28,7 +28,7 @@ function setUp(t: TestContext, longestSleepMs?: number) {
   };
 }
 
-test('what is due is called once, at its time', (t) => {
+test('a due action is called once, at its time', (t) => {
   const { seen, timer, pass } = setUp(t);
   timer.sleepUntil(1_000_500);
   pass(499);
@@ -39,7 +39,7 @@ test('what is due is called once, at its time', (t) => {
   assert.equal(seen.length, 1);
 });
 
-test('what is due already is called soon, and not from inside', (t) => {
+test('an action that is already due is called soon, and not synchronously', (t) => {
   const { seen, timer, pass } = setUp(t);
   timer.sleepUntil(5);
   assert.deepEqual([seen, timer.isDue()], [[], true]);
@@ -47,7 +47,7 @@ test('what is due already is called soon, and not from inside', (t) => {
   assert.equal(seen.length, 1);
 });
 
-test('the newest time counts, and nothing to wait for is no timer', (t) => {
+test('the newest time applies, and without pending work there is no timer', (t) => {
   const { seen, timer, pass } = setUp(t);
   timer.sleepUntil(1_000_100);
   timer.sleepUntil(1_000_300);
@@ -60,7 +60,7 @@ test('the newest time counts, and nothing to wait for is no timer', (t) => {
   assert.deepEqual([seen, timer.isDue()], [[], false]);
 });
 
-test('a month is waited for in steps, as no timer is that long', (t) => {
+test('a month is split into steps, since no timer is that long', (t) => {
   const { seen, timer, pass } = setUp(t, 86_400_000);
   timer.sleepUntil(1_000_000 + 30 * 86_400_000);
   for (let day = 0; day < 29; day += 1) pass(86_400_000);
@@ -69,7 +69,7 @@ test('a month is waited for in steps, as no timer is that long', (t) => {
   assert.equal(seen.length, 1);
 });
 
-test('a clock that is set forward is noticed within a minute, one that is set back is waited for', (t) => {
+test('a clock that is set forward is noticed within a minute, and one that is set back delays the call', (t) => {
   const { clock, seen, timer, tick, pass } = setUp(t);
   timer.sleepUntil(1_000_000 + 3_600_000);
   clock.set(clock.now() + 3_600_000);
@@ -84,7 +84,7 @@ test('a clock that is set forward is noticed within a minute, one that is set ba
   assert.equal(seen.length, 2);
 });
 
-test('after a failure it pauses, though something is due', (t) => {
+test('the timer pauses after a failure, even when something is due', (t) => {
   const { seen, timer, pass } = setUp(t);
   timer.sleepUntil(5, 1000);
   pass(999);
@@ -93,7 +93,7 @@ test('after a failure it pauses, though something is due', (t) => {
   assert.equal(seen.length, 1);
 });
 
-test('closed, it calls nothing any more', (t) => {
+test('a closed timer calls nothing', (t) => {
   const { seen, timer, pass } = setUp(t);
   timer.sleepUntil(1_000_100);
   timer.close();

@@ -6,7 +6,7 @@ import { releaseIdleMemory } from '../../../engine/base/idle-memory.ts';
 import { GATEWAY_NODE_OPTIONS } from '../../../engine/gateway/spawn-gateway.ts';
 import { settled } from '../../support/wait.ts';
 
-test('what a load has taken is collected when the process is idle', async () => {
+test('memory of a load is collected when the process is idle', async () => {
   const collections = new EventTarget();
   const idleMemory = releaseIdleMemory({
     collect: () => collections.dispatchEvent(new Event('collected')),

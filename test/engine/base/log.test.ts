@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/git.ts';
 import { until } from '../../support/wait.ts';
 
 describe('the log of the engine', () => {
-  test('goes on in its newest file, begins another at 10 MiB with no line cut, and keeps six', async (t) => {
+  test('the log continues in its newest file, starts another at 10 MiB with no line cut, and keeps six', async (t) => {
     const data = temporaryFolder();
     t.after(() => rmSync(data, { recursive: true }));
     const file = (number: number): string => join(data, 'log', `engine.${number}.log`);

@@ -46,7 +46,7 @@ const CASES: { folder: string; path: string; inside: boolean; below?: boolean; w
   { folder: '', path: `${process.cwd()}/a`, inside: false, why: 'an empty name is a relative one' },
 ];
 
-describe('whether a path is inside a folder', () => {
+describe('isInside compares a path with a folder', () => {
   for (const { folder, path, inside, below = inside, why } of CASES) {
     test(`${JSON.stringify(path)} and ${JSON.stringify(folder)}: ${why}`, () => {
       assert.equal(isInsideFolder(folder, path), inside);

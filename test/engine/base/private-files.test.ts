@@ -31,7 +31,7 @@ describe('a private file', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  test('is made for this user alone, added to and replaced', () => {
+  test('a private file is created for this user alone, extended and replaced', () => {
     assert.equal(readPrivate(file, 100), null);
     appendPrivate(file, 'a');
     appendPrivate(file, 'b');
@@ -43,7 +43,7 @@ describe('a private file', () => {
     assert.throws(() => readPrivate(file, 0), { code: 'storage_unsafe' });
   });
 
-  test('is never opened through a link, as a pipe, a folder, or under two names', () => {
+  test('a private file is never opened through a link, as a pipe, as a folder, or under two names', () => {
     const shapes: Record<string, () => void> = {
       link: () => symlinkSync(precious, file),
       'link that leads nowhere': () => symlinkSync(join(folder, 'new'), file),
@@ -67,7 +67,7 @@ describe('a private file', () => {
     assert.equal(readPrivate(file, 100), 'ours');
   });
 
-  test('lies in folders that are made step by step, below one that is there', () => {
+  test("a private file's folders are created step by step, below an existing one", () => {
     const top = join(folder, 'top');
     assert.throws(() => makePrivateFolder(top, join(top, 'a')), { code: 'ENOENT' });
     mkdirSync(top);

@@ -17,7 +17,7 @@ for (const [kind, run] of Object.entries(KINDS)) {
   const shell = (script: string, options?: ProgramRun) => run('/bin/sh', ['-c', script], options);
 
   describe(`a helper program, ${kind}`, () => {
-    test('gives its exit code and what it printed', async () => {
+    test('the helper program returns its exit code and its output', async () => {
       assert.deepEqual(await shell('echo out; echo err >&2'), {
         exitCode: 0,
         stdout: 'out\n',
@@ -29,7 +29,7 @@ for (const [kind, run] of Object.entries(KINDS)) {
       assert.ok(error instanceof Error);
     });
 
-    test('gets its arguments as they are, its folder and only the environment that it is given', async () => {
+    test('the helper program gets its arguments unchanged, its folder and only the given environment', async () => {
       const { stdout } = await run('/bin/sh', ['-c', 'pwd; echo "$1 [$LEFT] [$HOME]"', 'sh', '$(id) *'], {
         cwd: '/',
         env: { LEFT: 'right' },
@@ -37,17 +37,17 @@ for (const [kind, run] of Object.entries(KINDS)) {
       assert.equal(stdout, '/\n$(id) * [right] []\n');
     });
 
-    test('has nothing to read', async () => {
+    test('the helper program has empty standard input', async () => {
       assert.equal((await shell('cat')).exitCode, 0);
     });
 
-    test('that is not there, or cannot be started, is an error and no exception', async () => {
+    test('a missing or unstartable helper program is an error result and not an exception', async () => {
       const { exitCode, error } = await run('/none/such', []);
       assert.deepEqual([exitCode, error?.code], [null, 'ENOENT']);
       assert.equal((await run('/bin/sh', ['a\0b'])).exitCode, null);
     });
 
-    test('is killed when it takes too long, ends by a signal or prints too much', async () => {
+    test('a helper program is killed when it takes too long or prints too much', async () => {
       const late = await shell('trap "" TERM; exec sleep 600', { timeoutMs: 50 });
       assert.equal(late.exitCode, null);
       assert.ok(late.error);
@@ -62,7 +62,7 @@ for (const [kind, run] of Object.entries(KINDS)) {
   });
 }
 
-test('reading a program rejects with what it said', async () => {
+test('reading a program rejects with its output', async () => {
   assert.equal(await readProgram('/bin/sh', ['-c', 'echo out']), 'out\n');
   await assert.rejects(readProgram('/bin/sh', ['-c', 'echo no >&2; exit 3']), { code: 3, stderr: 'no\n' });
   await assert.rejects(readProgram('/none/such', []), { code: 'ENOENT' });

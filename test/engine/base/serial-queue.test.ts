@@ -22,7 +22,7 @@ function setUp() {
 }
 
 describe('a serial queue', () => {
-  test('runs one piece after another, in order, and gives each its answer', async () => {
+  test('the queue runs one piece after another, in order, and returns each result', async () => {
     const { seen, piece } = setUp();
     const enqueue = createSerialQueue();
     const [a, b] = [piece('a'), piece('b')];
@@ -33,7 +33,7 @@ describe('a serial queue', () => {
     assert.deepEqual(seen, ['a begins', 'a ends', 'b begins', 'b ends']);
   });
 
-  test('a piece that fails is told to its caller alone', async () => {
+  test('a failing piece is reported to its caller only', async () => {
     const { piece } = setUp();
     const enqueue = createSerialQueue();
     const [a, b] = [piece('a'), piece('b')];
@@ -51,7 +51,7 @@ describe('a serial queue', () => {
     assert.equal(await enqueue(() => 'a value'), 'a value');
   });
 
-  test('an empty piece waits for what was there before', async () => {
+  test('an empty piece waits for earlier pieces', async () => {
     const { seen, piece } = setUp();
     const enqueue = createSerialQueue();
     const a = piece('a');
@@ -64,7 +64,7 @@ describe('a serial queue', () => {
 });
 
 describe('a queue for each key', () => {
-  test('keeps pieces of one key in order, and lets other keys pass', async () => {
+  test('the queue keeps pieces of one key in order, and lets other keys pass', async () => {
     const { seen, piece } = setUp();
     const enqueue = createKeyedQueue();
     const [a, b, other] = [piece('a'), piece('b'), piece('other')];
@@ -80,7 +80,7 @@ describe('a queue for each key', () => {
     assert.deepEqual(seen.slice(3), ['b begins', 'b ends']);
   });
 
-  test('a key that was idle is taken up again', async () => {
+  test('the queue accepts a key again after it was idle', async () => {
     const enqueue = createKeyedQueue();
     assert.equal(await enqueue('one', () => 1), 1);
     await assert.rejects(enqueue('one', () => Promise.reject(new Error('no'))));

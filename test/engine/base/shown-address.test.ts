@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskedAddress, shownAddress } from '../../../engine/base/shown-address.ts';
 
-test('an address is shown as its origin, and a few digits that tell it from others there', () => {
+test('an address is shown as its origin, with a few digits that distinguish it from others there', () => {
   const shown = [
     'https://hooks.test/services/T0/B0/topsecret',
     'https://hooks.test/services/T0/B0/topsecret2',
@@ -18,7 +18,7 @@ test('an address is shown as its origin, and a few digits that tell it from othe
   assert.equal(shownAddress('topsecret'), '(not an address)');
 });
 
-test('any other is masked where it carries credentials or a query, and else shown as it is', () => {
+test('an address with credentials or a query is masked, and any other is shown unchanged', () => {
   for (const plain of ['https://api.test/v1', 'http://127.0.0.1:11434', 'no address', '', 'read edit:src/**'])
     assert.equal(maskedAddress(plain), plain);
   for (const telling of [

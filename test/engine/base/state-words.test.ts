@@ -15,8 +15,8 @@ import { getStateStyle } from '../../../tui/panes/states.ts';
 
 const LATER = '2999-01-01T00:00:00.000Z';
 
-describe('the word of a state', () => {
-  test('of a task says what is waited for', () => {
+describe('the display name of a state', () => {
+  test("the name of a task's state says what it waits for", () => {
     const task = { status: 'assigned', session_id: 's-1', resume_at: null } as const;
     assert.equal(nameTaskState(task), 'queued');
     assert.equal(nameTaskState({ ...task, resume_at: LATER }), 'paused');
@@ -25,7 +25,7 @@ describe('the word of a state', () => {
     assert.equal(nameTaskState({ ...task, status: 'done' }), 'done');
   });
 
-  test('of a session is sealed or failed at its end, as its event is called, and later what became of its work', () => {
+  test('a session is named ready or failed at its end, and later by what became of its work', () => {
     const ended = {
       state: 'ended',
       stop_reason: null,
@@ -47,13 +47,13 @@ describe('the word of a state', () => {
     assert.equal(nameSessionState({ ...live, state: 'queued', resume_at: LATER }, 0), 'paused');
   });
 
-  test('stands in the table, for every state that the engine has', () => {
+  test('every state of the engine is in the table', () => {
     assert.deepEqual(Object.keys(OTHER_WORDS['a decision']), DECISION_STATES);
     assert.deepEqual(Object.keys(OTHER_WORDS['a delivery']).sort(), [...DELIVERY_STATES].sort());
     assert.deepEqual(Object.keys(OTHER_WORDS['a worktree']).sort(), [...WORKTREE_STATES].sort());
   });
 
-  test('has a style in both faces where one of them gives it one', () => {
+  test('a state has a style in both interfaces or in neither', () => {
     const words = [...Object.keys(TASK_WORDS), ...Object.keys(SESSION_WORDS)];
     const plain = ['assigned'];
     for (const word of words.filter((each) => !plain.includes(each)))

@@ -15,7 +15,7 @@ import {
 } from '../../../engine/index.ts';
 
 describe('text for a terminal', () => {
-  test('of strangers has each control character written out, and nothing between two of them is lost', () => {
+  test('control characters of untrusted text are written out, and nothing between two of them is lost', () => {
     assert.equal(
       toPrintable('\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007'),
       '\\x1b[31mred\\x1b[0m \\x1b]8;;http://x\\x07link\\x1b]8;;\\x07',
@@ -42,7 +42,7 @@ describe('text for a terminal', () => {
     assert.equal(toPrintable('one\ntwo\tthree\u0008', { lines: true }), 'one\ntwo\tthree\\x08');
   });
 
-  test('has every character that does not show written out and counted, in the plane of tags too', () => {
+  test('every invisible character is written out and counted, in the tag plane too', () => {
     const unseen = [
       ...[
         '\u00ad',
@@ -87,7 +87,7 @@ describe('text for a terminal', () => {
     assert.equal(describeUnseen(2), 'holds 2 characters that do not show');
   });
 
-  test('keeps words of every script, and emoji whole', () => {
+  test('words of every script and emoji stay whole', () => {
     const seen = 'Grüße, текст, نص, 日本語, हिन्दी, 👩‍👩‍👧 ⚠️ 1️⃣ 🏳️‍🌈 👍🏽 🇩🇪 ✔️\tx\n';
     assert.equal(toPrintable(seen, { lines: true }), seen);
     assert.equal(countUnseen(`${seen}a\r\n`), 0);
@@ -97,7 +97,7 @@ describe('text for a terminal', () => {
     assert.equal(countUnseen('🏴\u{e0067}\u{e0062}\u{e007f}'), 3);
   });
 
-  test('of a log is what a terminal leaves of it: the last state of a line, without colours', () => {
+  test('a log is shown as a terminal leaves it: the last state of each line, without colours', () => {
     assert.equal(
       renderLog('\u001b[32mbegin\u001b[0m\n 1%\r 50%\r\u001b[K100%\r\nend\r\n\r\nhalf\r'),
       'begin\n100%\nend\n\nhalf',
@@ -107,7 +107,7 @@ describe('text for a terminal', () => {
     assert.equal(renderLog(`${'\r'.repeat(2_000_000)}x`), 'x');
   });
 
-  test('is cut to its cells with an ellipsis in the last one, and left alone where it fits', () => {
+  test('a text is cut to its cells with a final ellipsis, and left alone where it fits', () => {
     const cells = (text: string, width: number) => cutToWidth(text, width, stringWidth);
     assert.equal(cells('abcdef', 6), 'abcdef');
     assert.equal(cells('abcdef', 5), 'abcd…');
@@ -120,7 +120,7 @@ describe('text for a terminal', () => {
     assert.equal(cells('e\u0301e\u0301e\u0301', 2), 'e\u0301…');
   });
 
-  test('where there is hardly any room is an ellipsis, where there is none nothing', () => {
+  test('a text in hardly any room is an ellipsis, and in no room empty', () => {
     assert.equal(cutToWidth('abc', 2, stringWidth), 'a…');
     assert.equal(cutToWidth('abc', 1, stringWidth), '…');
     assert.equal(cutToWidth('a', 1, stringWidth), 'a');
@@ -128,7 +128,7 @@ describe('text for a terminal', () => {
     assert.equal(cutToWidth('abc', -3, stringWidth), '');
   });
 
-  test('tells an age in the unit that fits', () => {
+  test('an age is shown in a suitable unit', () => {
     const now = Date.parse('2026-01-02T00:00:00.000Z');
     const ago = (seconds: number) => formatAge(new Date(now - seconds * 1000).toISOString(), now);
     assert.deepEqual([0, 99, 100, 5940, 6000, 71 * 3600, 72 * 3600].map(ago), [
@@ -144,14 +144,14 @@ describe('text for a terminal', () => {
     assert.equal(formatAge(null), '-');
   });
 
-  test('tells a time of here, to the second', () => {
+  test('a time is shown in local time, to the second', () => {
     assert.match(formatLocalTime('2026-01-02T03:04:05.678Z'), /^2026-01-0[123] \d\d:\d\d:05$/);
     const then = new Date(2026, 0, 2, 3, 4, 5);
     assert.equal(formatLocalTime(then.toISOString()), '2026-01-02 03:04:05');
     assert.equal(formatLocalTime(null), '-');
   });
 
-  test('says times as the clock on the wall does, and leaves alone what it quotes', () => {
+  test('times in a sentence are shown in local time, and quoted ones are left alone', () => {
     const at = '2026-11-22T10:15:00.000Z';
     assert.equal(
       localizeTimes(`ada holds src until ${at}; since ${at} too`),
@@ -161,7 +161,7 @@ describe('text for a terminal', () => {
       assert.equal(localizeTimes(quoted), quoted);
   });
 
-  test('counts one thing as one', () => {
+  test('one item is counted in the singular', () => {
     assert.deepEqual(
       [formatCount(0, 'task'), formatCount(1, 'task'), formatCount(2, 'try', 'tries')],
       ['0 tasks', '1 task', '2 tries'],

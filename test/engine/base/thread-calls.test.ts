@@ -19,7 +19,7 @@ describe('calls to a thread', () => {
   };
   afterEach(() => client.close());
 
-  test('are answered beside each other, with what they tell on the way for whoever listens', async () => {
+  test('calls are answered concurrently, with progress for listeners', async () => {
     const { call } = open();
     const told: number[] = [];
     const never = call('never', null);
@@ -29,13 +29,13 @@ describe('calls to a thread', () => {
     assert.equal(await call('count', 2), 2);
   });
 
-  test('that fail say why, and the thread goes on', async () => {
+  test('a failed call gives its reason, and the thread continues', async () => {
     const { call } = open();
     await assert.rejects(call('fail', 'no numbers'), /the counting failed: no numbers/);
     assert.equal(await call('count', 1), 1);
   });
 
-  test('fail with a thread that dies, and the next one starts another', async () => {
+  test('calls fail with a thread that dies, and the next call starts another', async () => {
     const { call } = open();
     const never = assert.rejects(call('never', null), {
       code: 'internal',
@@ -46,13 +46,13 @@ describe('calls to a thread', () => {
     assert.equal(await call('count', 1), 1);
   });
 
-  test('are given up when they take too long, and only those', async () => {
+  test('calls that take too long are given up, and only those', async () => {
     const { callInTime } = open();
     assert.equal(await callInTime('never', null, 1), null);
     assert.equal(await callInTime('count', 4, 60_000), 4);
   });
 
-  test('begin anew with other settings, and are cancelled at the end', async () => {
+  test('calls restart with other settings, and are cancelled at the end', async () => {
     let size = 1;
     const { call, close } = open({ settings: () => ({ size }) });
     assert.deepEqual(await call('startedWith', null), { size: 1 });
@@ -63,7 +63,7 @@ describe('calls to a thread', () => {
     await never;
   });
 
-  test('find another thread when the first one had nothing to do for long', async () => {
+  test('calls get another thread when the first one was idle for long', async () => {
     const { call } = open({ idleMs: 1 });
     const first = await call('whoAmI', null);
     await until(async () => (await call('whoAmI', null)) !== first);

@@ -22,7 +22,7 @@ const isGlibc =
   (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !==
   undefined;
 
-test('memory between blocks that are still used goes back to the system', {
+test('memory between used blocks returns to the system', {
   skip: isGlibc ? false : 'only glibc has the call',
 }, () => {
   const said = execFileSync(process.execPath, [

@@ -14,7 +14,7 @@ const CHAIR: Caller = {
   env: {},
 };
 
-describe('a call that is sent again after its answer was lost', { timeout: 60_000 }, () => {
+describe('a call that is repeated after its answer was lost', { timeout: 60_000 }, () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -47,7 +47,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     return first;
   }
 
-  test('is told again that a lock or a claim was given back, also when another has it now', async () => {
+  test('a release is confirmed again, even when another session holds the lock or claim now', async () => {
     await here.call('lock.acquire', { holder: 'alice', path: 'src' });
     await twice('lock.release', { holder: 'alice', path: 'src' }, () =>
       here.call('lock.acquire', { holder: 'bob', path: 'src' }),
@@ -65,7 +65,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     });
   });
 
-  test('does not end, assign, read or report what has moved on meanwhile', async () => {
+  test('a repeated call does not end, assign, read or report anything that has changed since', async () => {
     const { task_id } = await twice('task.add', { title: 'one' });
     const id = String(task_id);
     await twice('task.assign', { id, agent: 'scripted' });
@@ -88,7 +88,7 @@ describe('a call that is sent again after its answer was lost', { timeout: 60_00
     await twice('verify.report', { session: 'alice', tests });
   });
 
-  test('finds the worker that it has started, and the merge that it has made', async () => {
+  test('a repeated call finds the worker that it has started, and the merge that it has made', async () => {
     const run = await twice('dispatch.worker', {
       agent: 'scripted',
       prompt: '#agent: edit again.txt x',

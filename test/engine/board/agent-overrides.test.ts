@@ -10,7 +10,7 @@ type Plan = Wire<TaskPlan>;
 /** Says on its output who has chosen it. */
 const printing = (word: string): string => `/bin/sh -c 'echo chosen by ${word}' -- {{prompt}}`;
 
-describe('what a client of the Chair says of agents in its own environment', () => {
+describe("agent settings in the environment of a Chair's client", () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -29,7 +29,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
   const run = async (id: string, env: Record<string, string>, input: object = {}): Promise<Wire<Session>> =>
     (await here.call('task.run', { id, ...input }, { env })).session;
 
-  test('counts for the plan and its hash, and for no other client', async () => {
+  test('the settings apply to the plan and its hash, and to no other client', async () => {
     const id = await add();
     const command = printing('a client');
     const own = await plan(id, { SVC_AGENT_CMD: command });
@@ -42,7 +42,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
     assert.deepEqual(await plan(id, { SVC_AGENT_CMD: '', SVC_AGENT_TIMEOUT_SEC: '0' }), plain);
   });
 
-  test('is ignored of a worker and of a plain session', async () => {
+  test('the settings of a worker and of a plain session are ignored', async () => {
     const id = await add();
     const env = {
       SVC_AGENT_CMD: printing('a stranger'),
@@ -54,7 +54,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
       assert.deepEqual(await plan(id, env, { seat, sessionId: 's-1' }), without, seat);
   });
 
-  test('leaves the agent of a task that names one, but not its transport and time', async () => {
+  test('the settings leave the agent of a task that names one, but change its transport and time limit', async () => {
     const id = await add({ agent: 'claude' });
     const before = await plan(id);
     const env = { SVC_AGENT_CMD: printing('a client'), SVC_AGENT_PRESET: 'other' };
@@ -66,7 +66,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
     assert.equal(without.transport, 'subprocess', 'it cannot speak the protocol');
   });
 
-  test('is weaker than a time that is asked for, or that the task has', async () => {
+  test("the settings are weaker than a requested time limit, or the task's own", async () => {
     const env = { SVC_AGENT_TIMEOUT_SEC: '77' };
     const times = [
       await run(await add(), env),
@@ -76,7 +76,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
     assert.deepEqual(times, [77, 88, 99]);
   });
 
-  test('what cannot be meant is refused by the name of its variable, and nothing is left behind', async () => {
+  test('a nonsensical setting is refused by the name of its variable, and nothing is left behind', async () => {
     const id = await add();
     const refused = async (env: Record<string, string>, told: RegExp): Promise<void> => {
       await assert.rejects(run(id, env), (error: SvcError) => told.test(`${error.code}: ${error.message}`));
@@ -90,7 +90,7 @@ describe('what a client of the Chair says of agents in its own environment', () 
   });
 });
 
-test('the run is of the command that was bound at its dispatch, also by a later engine, and so is one that goes on with it', async (t) => {
+test('a run uses the command that was bound at its dispatch, also under a later engine, and so does a run that continues it', async (t) => {
   const ws = await makeWorkspace();
   let here = await engineHere(ws, { workerCap: 0 });
   t.after(async () => {
@@ -119,7 +119,7 @@ test('the run is of the command that was bound at its dispatch, also by a later 
   assert.equal((await show(asked.task_id)).sessions[0]?.timeout_sec, 5);
 });
 
-test('a retry by a client that says nothing of agents is refused by the names of both settings, and works as it is told', async (t) => {
+test('a retry by a client without these settings is refused with both names, and works as its hint says', async (t) => {
   const ws = await makeWorkspace();
   const here = await engineHere(ws);
   t.after(async () => {

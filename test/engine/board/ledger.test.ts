@@ -9,14 +9,14 @@ import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 import { BY, type HoldingRig, holdingRig, refusal } from './holding.ts';
 
-describe('a ledger as it is read', () => {
+describe('reading a ledger', () => {
   const texts = (...lines: string[]) => parseLedger(lines.join('\n')).items.map(({ text }) => text);
   const clarify = (...lines: string[]) => {
     const { present, items } = parseLedger(lines.join('\n')).clarify;
     return [present, items.filter(({ checked }) => !checked).length];
   };
 
-  test('has an item per box, top to bottom, of every kind of list and at any depth', () => {
+  test('a ledger has an item per box, top to bottom, of every kind of list and at any depth', () => {
     const { items } = parseLedger(
       [
         '\uFEFF- [ ] dash',
@@ -48,7 +48,7 @@ describe('a ledger as it is read', () => {
     );
   });
 
-  test('counts nothing that only looks like a box', () => {
+  test('a ledger ignores lines that only resemble a box', () => {
     assert.deepEqual(
       texts(
         '- [] a',
@@ -65,7 +65,7 @@ describe('a ledger as it is read', () => {
     );
   });
 
-  test('counts nothing inside fenced code', () => {
+  test('a ledger ignores fenced code', () => {
     assert.deepEqual(
       texts(
         '- [ ] one',
@@ -93,7 +93,7 @@ describe('a ledger as it is read', () => {
     );
   });
 
-  test('counts nothing inside a comment, and shows none', () => {
+  test('a ledger ignores comments, and shows none', () => {
     assert.deepEqual(
       texts(
         '<!-- - [ ] one line -->',
@@ -118,7 +118,7 @@ describe('a ledger as it is read', () => {
     );
   });
 
-  test('has its section Clarify up to the next heading that is not below it', () => {
+  test('the section Clarify extends to the next heading that is not below it', () => {
     assert.deepEqual(clarify('- [ ] a', '## Plan', '- [ ] b'), [false, 0]);
     assert.deepEqual(
       clarify('## Clarify', '- [x] a', '- [ ] b', '### More', '- [ ] c', '## Plan', '- [ ] d'),
@@ -143,7 +143,7 @@ describe('a ledger as it is read', () => {
       assert.deepEqual(clarify(other, '- [ ] a'), [false, 0], other);
   });
 
-  test('ends no section with a line that is no heading', () => {
+  test('a line that is not a heading ends no section', () => {
     const lines = [
       '## Clarify',
       '- [x] a',
@@ -164,7 +164,7 @@ describe('a ledger as it is read', () => {
     assert.deepEqual(clarify('## Clarify', '#hashtag', '- [ ] b'), [true, 1]);
   });
 
-  test('takes no longer than its length, whatever is in it', () => {
+  test('reading takes linear time, whatever the content', () => {
     const long = 200_000;
     for (const line of ['<!--', '# ', '- ', '`', '- [ ] <!--', '## #', '1. ', '    <!--\n', 'a\n'])
       parseLedger(`## Clarify\n${line.repeat(long)}\n- [ ] x`);
@@ -185,7 +185,7 @@ describe('a claim', () => {
   const release = (holder: string, item: number, ledger = 'plan.md') =>
     rig.storage.write(() => rig.ledgers.release({ holder, item, ledger }, BY));
 
-  test('is one session’s, until it is released', async () => {
+  test('a claim belongs to one session until it is released', async () => {
     assert.deepEqual(await claim('a', 1), {
       ledger: 'plan.md',
       item: 1,
@@ -215,7 +215,7 @@ describe('a claim', () => {
     assert.equal(rig.events_('item_released').length, 2);
   });
 
-  test('needs an item that is there and open', async () => {
+  test('a claim needs an existing open item', async () => {
     await assert.rejects(claim('a', 2), refusal('conflict', /item 2 of plan.md is checked already/));
     await assert.rejects(claim('a', 4), refusal('not_found', /has 3 items and no item 4/));
     await assert.rejects(claim('a', 1, 'none.md'), refusal('not_found', /no ledger none.md/));
@@ -228,7 +228,7 @@ describe('a claim', () => {
     await assert.rejects(claim('a', 1, 'huge.md'), refusal('fields_invalid', /more than 1 MiB/));
   });
 
-  test('is extended by its holder, and takes in what the item says now', async () => {
+  test("a claim is extended by its holder, and takes the item's current text", async () => {
     await claim('a', 1, 'plan.md', 10);
     write('plan.md', '- [ ] first, reworded');
     assert.equal(rig.ledgers.show('plan.md').items[0]?.claimedTextDiffers, true);
@@ -238,7 +238,7 @@ describe('a claim', () => {
     assert.equal(rig.ledgers.show('plan.md').items[0]?.claimedTextDiffers, false);
   });
 
-  test('of an expired, dead or ended holder is free; of an id that nobody knows when its time is over', async () => {
+  test('a claim of an expired, dead or ended holder is free; one of an unknown id when its time is over', async () => {
     rig.live.add('known');
     await claim('known', 1);
     await claim('stranger', 3);
@@ -267,7 +267,7 @@ describe('a claim', () => {
     );
   });
 
-  test('is on the one file that a path means', async () => {
+  test('a claim is on the one file that a path means', async () => {
     mkdirSync(join(rig.root, 'a'));
     mkdirSync(join(rig.root, '.svc/agents/worktrees/s-1'), { recursive: true });
     writeFileSync(join(rig.root, '.svc/agents/worktrees/s-1/plan.md'), '- [x] done in the copy');
@@ -286,7 +286,7 @@ describe('a claim', () => {
     }
   });
 
-  test('goes with its session', async () => {
+  test('a claim ends with its session', async () => {
     await claim('a', 1);
     await claim('b', 3);
     await rig.storage.write(() => rig.ledgers.releaseAll('a', 'its session has ended'));
@@ -296,7 +296,7 @@ describe('a claim', () => {
     );
   });
 
-  test('raced for by 32 has one holder, and the others are told who it is', async () => {
+  test('a claim raced for by 32 callers has one holder, and the others learn who it is', async () => {
     const tries = await Promise.allSettled(Array.from({ length: 32 }, (_, index) => claim(`p-${index}`, 1)));
     assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1);
     const winner = rig.ledgers.show('plan.md').items[0]?.holder;
@@ -331,7 +331,7 @@ describe('a ledger in the engine', () => {
     return (await here.call('task.run', { id: task.task_id })).session?.session_id ?? assert.fail();
   }
 
-  test('shows who works on what, and how much of Clarify is open', async () => {
+  test('a ledger shows who works on each item, and how much of Clarify is open', async () => {
     write('show.md', '## Clarify', '- [ ] who', '## Plan', '- [ ] what');
     const me = await session();
     const claim = await here.call('task.claim', { holder: me, item: 2, ledger: 'show.md' }, worker(me));
@@ -367,7 +367,7 @@ describe('a ledger in the engine', () => {
     assert.equal((await here.call('ledger.show', { ledger: 'show.md' })).items[1]?.holder, null);
   });
 
-  test('lets a worker speak for itself only, also with *', async () => {
+  test('a ledger lets a worker act for itself only, even with *', async () => {
     write('own.md', '- [ ] one', '- [ ] two');
     const [me, other] = [await session(), await session()];
     const input = { item: 1, ledger: 'own.md' };
@@ -392,7 +392,7 @@ describe('a ledger in the engine', () => {
     await here.call('task.release', { holder: '*', ...input });
   });
 
-  test('gives an item to one of 32 calls at once', async () => {
+  test('a ledger gives an item to one of 32 simultaneous calls', async () => {
     write('race.md', '- [ ] one');
     await here.join(...Array.from({ length: 32 }, (_, index) => `p-${index}`));
     const tries = await Promise.allSettled(
@@ -408,7 +408,7 @@ describe('a ledger in the engine', () => {
         assert.deepEqual([each.reason.code, each.reason.data.held_by], ['item_held', holder]);
   });
 
-  test('holds every way to a dispatch while Clarify has an open item', async () => {
+  test('a ledger holds every way to a dispatch while Clarify has an open item', async () => {
     write(
       'gate.md',
       '# Plan',
@@ -446,7 +446,7 @@ describe('a ledger in the engine', () => {
     assert.equal(dispatched(id)[0]?.data.ledgerForced, undefined);
   });
 
-  test('holds a dispatch while the file is missing or cannot be read', async () => {
+  test('a ledger holds a dispatch while the file is missing or unreadable', async () => {
     const missing = await add('later.md');
     await assert.rejects(here.call('task.run', { id: missing }), refusal('ledger_gate', /is missing/));
     mkdirSync(join(ws.root, 'folder.md'));
@@ -462,7 +462,7 @@ describe('a ledger in the engine', () => {
     await here.call('task.run', { id: missing });
   });
 
-  test('is passed by force, which is recorded only where it was needed', async () => {
+  test('force passes a ledger, which is recorded only where it was needed', async () => {
     write('force.md', '## Clarify', '- [ ] open');
     const byFlag = await add('force.md');
     await here.call('task.run', { id: byFlag, force: true });

@@ -21,7 +21,7 @@ describe('a lock', () => {
     rig.storage.write(() => rig.locks.release(holder, path, BY));
   const held = () => rig.locks.around().map(({ path, holder }) => `${path} ${holder}`);
 
-  test('excludes no rival of a race, and everybody else as before', async () => {
+  test('a lock excludes no rival of a race, and everyone else as before', async () => {
     for (const each of ['a', 'b']) rig.rivals.add(each);
     await rig.acquire('a', 'src');
     await rig.acquire('b', 'src');
@@ -44,7 +44,7 @@ describe('a lock', () => {
     assert.deepEqual(held(), []);
   });
 
-  test('is refused to others on the path itself, on every folder above it and on all below', async () => {
+  test('a lock is refused to others on the path itself, on every folder above it and on all below', async () => {
     await rig.acquire('a', 'src/engine');
     for (const path of ['src/engine', 'src', '.', 'src/engine/x.ts', 'src/engine/deep/er/y.ts']) {
       await assert.rejects(
@@ -67,7 +67,7 @@ describe('a lock', () => {
       await rig.acquire('b', path);
   });
 
-  test('on the whole workspace covers everything in it, and nothing of a project elsewhere', async () => {
+  test('a lock on the whole workspace covers everything in it, and nothing of a project elsewhere', async () => {
     await rig.acquire('a', '.');
     await assert.rejects(rig.acquire('b', 'any/file'), refusal('lock_held', /a holds \. until/));
     await rig.acquire('b', join(rig.outside, 'src'));
@@ -77,7 +77,7 @@ describe('a lock', () => {
     assert.equal(rig.locks.holderOver(join(rig.outside, 'other'), 'a'), null);
   });
 
-  test('is one for every name of the path', async () => {
+  test('a lock is the same under every name of the path', async () => {
     mkdirSync(join(rig.root, 'src'));
     mkdirSync(join(rig.root, '.svc/agents/worktrees/s-1/src'), { recursive: true });
     symlinkSync('src', join(rig.root, 'link'));
@@ -93,7 +93,7 @@ describe('a lock', () => {
     }
   });
 
-  test('takes a name as it is, whatever is in it', async () => {
+  test('a lock takes a file name literally, whatever characters it has', async () => {
     for (const path of ["it's", '%', '_', '100% [a-z]*', '-rf', 'ünïcode', 'a\nb'])
       await rig.acquire('a', path);
     for (const path of ['its', 'x', '100', 'abc', 'rf']) await rig.acquire('b', path);
@@ -101,13 +101,13 @@ describe('a lock', () => {
     await assert.rejects(rig.acquire('b', 'a\nb'), ({ message }: SvcError) => !message.includes('\n'));
   });
 
-  test('cannot be on a path outside, also not through a link', async () => {
+  test('a lock cannot be on a path outside, not even through a link', async () => {
     symlinkSync('/etc', join(rig.root, 'etc'));
     for (const path of ['..', '../elsewhere', '/etc/passwd', 'etc/passwd'])
       await assert.rejects(rig.acquire('a', path), refusal('path_outside'), path);
   });
 
-  test('is extended by its holder, who may also hold what is above and below', async () => {
+  test('a lock is extended by its holder, who may also hold paths above and below', async () => {
     const fences = [await rig.acquire('a', 'src', 10)];
     rig.clock.advance(5 * 60_000);
     fences.push(
@@ -134,7 +134,7 @@ describe('a lock', () => {
     assert.deepEqual(held(), ['src/x a']);
   });
 
-  test('that has run out is nobody’s, and its former holder cannot free the next one’s', async () => {
+  test("an expired lock has no holder, and its former holder cannot release the next one's", async () => {
     const first = await rig.acquire('a', 'src', 30);
     rig.clock.advance(30 * 60_000);
     assert.throws(() => rig.locks.check('a', 'src'), refusal('lock_denied', /nobody does/));
@@ -149,7 +149,7 @@ describe('a lock', () => {
     assert.deepEqual(held(), []);
   });
 
-  test('runs out by itself, once, with an event that names no path to the outside', async () => {
+  test('a lock expires by itself, once, with an event that reveals no path', async () => {
     rig.locks.start();
     await rig.acquire('a', 'src', 10);
     await rig.acquire('b', 'docs', 20);
@@ -168,14 +168,14 @@ describe('a lock', () => {
     assert.deepEqual(rig.storage.db.prepare('SELECT * FROM lock').all(), []);
   });
 
-  test('that ran out while no engine ran is ended at the start', async () => {
+  test('a lock that expired while no engine ran is ended at the start', async () => {
     await rig.acquire('a', 'src', 10);
     rig.clock.advance(11 * 60_000);
     rig.locks.start();
     await until(() => rig.events_('lock_expired').length === 1);
   });
 
-  test('is shown with what is on a path, above it and below', async () => {
+  test('a lock check shows the locks on a path, above it and below', async () => {
     await rig.acquire('a', 'src');
     await rig.acquire('b', 'docs/x');
     const around = (path: string) => rig.locks.around(path).map((lock) => lock.path);
@@ -188,7 +188,7 @@ describe('a lock', () => {
     assert.equal(rig.locks.holderOver('docs', null), null);
   });
 
-  test('goes with its session, and an ended one gets none', async () => {
+  test('a lock ends with its session, and an ended session gets none', async () => {
     await rig.acquire('a', 'src');
     await rig.acquire('a', 'docs');
     await rig.acquire('b', 'test');
@@ -208,7 +208,7 @@ describe('a lock', () => {
     await assert.rejects(rig.acquire('a', 'src'), refusal('conflict', /session a has ended/));
   });
 
-  test('raced for by 32 has one holder, and the others are told who it is', async () => {
+  test('a lock raced for by 32 callers has one holder, and the others learn who it is', async () => {
     const paths = ['src', 'src/x', '.', 'src/x/y'];
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) => rig.acquire(`p-${index}`, paths[index % 4] ?? 'src')),
@@ -239,7 +239,7 @@ describe('the tools for locks', () => {
     await ws.close();
   });
 
-  test('answer who holds what until when, under which fence', async () => {
+  test('the tools return holder, path, expiry and fence', async () => {
     const path = 'app/main.txt';
     const lock = await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
     assert.deepEqual(Object.keys(lock).sort(), ['expires_at', 'fence', 'holder', 'path']);
@@ -265,7 +265,7 @@ describe('the tools for locks', () => {
     });
   });
 
-  test('deny who holds none, and say who does', async () => {
+  test('the tools deny a caller without the lock, and name its holder', async () => {
     await here.call('lock.acquire', { holder: 'ada', path: 'app' });
     await assert.rejects(
       here.call('lock.check', { holder: session, path: 'app/main.txt' }, worker(session)),
@@ -290,7 +290,7 @@ describe('the tools for locks', () => {
     });
   });
 
-  test('let a worker act for itself only, and the Chair for everyone', async () => {
+  test('the tools let a worker act for itself only, and the Chair for everyone', async () => {
     for (const [name, input] of [
       ['lock.acquire', { holder: 'ada', path: 'app' }],
       ['lock.check', { holder: 'ada', path: 'app' }],
@@ -303,7 +303,7 @@ describe('the tools for locks', () => {
     await here.call('lock.release', { holder: session, path: 'app' });
   });
 
-  test('free what an ended session held, in the transaction of its end', async () => {
+  test('the tools release the locks of an ended session, in the transaction of its end', async () => {
     await here.call('lock.acquire', { holder: session, path: 'app' }, worker(session));
     const { task_id } = (await here.call('task.list')).tasks[0] ?? assert.fail();
     await here.call('task.cancel', { id: task_id });
@@ -313,7 +313,7 @@ describe('the tools for locks', () => {
     assert.ok(timeline.includes('lock_acquired') && timeline.includes('lock_released'), timeline.join());
   });
 
-  test('leave out what is outside when they are asked about many paths', async () => {
+  test('the tools skip outside paths in a check of many', async () => {
     await here.call('lock.acquire', { holder: 'ada', path: 'app' });
     const over = await here.call('lock.over', {
       paths: ['README.md', '/etc/passwd', 'app/main.txt'],
@@ -326,7 +326,7 @@ describe('the tools for locks', () => {
     await here.call('lock.release', { holder: 'ada', path: 'app' });
   });
 
-  test('refuse a time or a holder that is none', async () => {
+  test('the tools refuse an invalid time or holder', async () => {
     for (const input of [
       { holder: 'ada', path: 'app', ttl_min: 0 },
       { holder: 'ada', path: 'app', ttl_min: 1441 },
@@ -337,7 +337,7 @@ describe('the tools for locks', () => {
       await assert.rejects(here.call('lock.acquire', input), refusal('fields_invalid'));
   });
 
-  test('raced for by 32 calls at once have one winner, the others hear of it', async () => {
+  test('the tools pick one winner of 32 simultaneous calls, and the others learn of it', async () => {
     const tries = await Promise.allSettled(
       Array.from({ length: 32 }, (_, index) =>
         here.call('lock.acquire', { holder: `p-${index}`, path: 'app' }),
@@ -353,7 +353,7 @@ describe('the tools for locks', () => {
     }
   });
 
-  test('are small, and say what each parameter means', () => {
+  test('the tools have short descriptions that explain each parameter', () => {
     const names = /^(?:lock\.(?:acquire|check|release|status)|task\.claim|task\.release)$/;
     const all: readonly Operation[] = here.engine.operations.all;
     const tools = all.filter(isTool).filter(({ name }) => names.test(name));

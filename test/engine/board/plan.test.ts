@@ -42,7 +42,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     here.call('task.plan', { id }, { env });
   const sizes = () => [here.engine.events.lastSeq(), ws.repository.git('for-each-ref')];
 
-  test('says what would run where, from what and for how long, and changes nothing', async () => {
+  test('the plan says what would run where, from which base and for how long, and changes nothing', async () => {
     const id = await add({ agent: 'scripted', project: 'docs', timeout_sec: 77 });
     const before = sizes();
     const { hash, ...rest } = await plan(id);
@@ -78,14 +78,14 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.equal(seen.hash, hash);
   });
 
-  test('of a task that names no agent has the one that runs then, and its hash', async () => {
+  test('the plan of a task without an agent names the one that would run, and its hash', async () => {
     const id = await add({ body: 'do it' });
     const named = await add({ body: 'do it', agent: 'scripted' });
     const [open, assigned] = [await plan(id), await plan(named)];
     assert.deepEqual([open.agent, open.problem, open.hash], ['scripted', null, assigned.hash]);
   });
 
-  test('begins from the base of the call; a base that is not there is a problem', async () => {
+  test('the plan starts from the base of the call; a missing base is a problem', async () => {
     ws.repository.git('branch', 'next');
     const id = await add({ agent: 'scripted' });
     assert.equal((await plan(id, { SVC_GIT_BASE: 'next' })).base, 'next');
@@ -96,7 +96,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     ws.repository.git('checkout', '--quiet', 'main');
   });
 
-  test('tells what is in the way instead of failing', async () => {
+  test('the plan lists obstacles instead of failing', async () => {
     const problemOf = async (id: string) => (await plan(id)).problem?.code ?? null;
     assert.equal(await problemOf(await add({ agent: 'scripted', project: 'bare' })), 'not_a_repository');
     assert.equal(await problemOf(await add({ agent: 'absent' })), 'agent_not_found');
@@ -115,7 +115,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.equal(await problemOf(done), 'conflict');
   });
 
-  test('has a hash, and a run or retry with it is refused once something else would run', async () => {
+  test('the plan has a hash, and a run or retry with it is refused once something else would run', async () => {
     const id = await add({ body: 'one', agent: 'scripted' });
     const { hash } = await plan(id);
     await here.call('task.assign', { id, agent: 'claude' });
@@ -134,7 +134,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     await here.call('task.cancel', { id });
   });
 
-  test('of a task without an agent is what its run and retry do', async () => {
+  test('the plan of a task without an agent matches its run and retry', async () => {
     const id = await add({ body: 'for whoever is there' });
     const { hash } = await plan(id);
     await here.call('task.cancel', { id });
@@ -143,7 +143,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     await here.call('task.cancel', { id });
   });
 
-  test('of what svc.yaml no longer has says so, with all that is known all the same', async () => {
+  test('the plan names what is gone from svc.yaml, and shows everything else', async () => {
     const agent = await add({ agent: 'absent' });
     const project = await add({ agent: 'scripted', project: 'docs' });
     const open = await add({});
@@ -168,7 +168,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.match(nobody.problem?.hint ?? '', /svc task assign/);
   });
 
-  test('is shown with a decision, to people as well', async () => {
+  test('the plan is shown with a decision, for people as well', async () => {
     const { decision_id, task_id } = await here.ask('look at this');
     const shown = await here.call('decision.show', {
       id: decision_id,

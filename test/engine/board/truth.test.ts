@@ -9,7 +9,7 @@ import { ended, openHere, started } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-describe('answers of the board', () => {
+describe('truthful answers of the board', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let programs: string;
@@ -82,7 +82,7 @@ describe('answers of the board', () => {
     assert.equal((await ended(here, session?.session_id ?? '')).failure, null);
   });
 
-  test('an approval of an agent that is not installed is refused, and its decision waits on', async () => {
+  test('an approval for an agent that is not installed is refused, and its decision stays pending', async () => {
     const { decision_id } = await here.ask('do it', { agent: 'gone' });
     await assert.rejects(here.call('decision.approve', { id: decision_id }), {
       code: 'agent_not_found',
@@ -92,7 +92,7 @@ describe('answers of the board', () => {
     assert.equal(decision.state, 'pending');
   });
 
-  test('what a worker does is recorded as its own doing, and not as that of the person', async () => {
+  test("a worker's actions are recorded as its own, and not as the person's", async () => {
     const commands = [
       'svc lock acquire a.txt --holder $SVC_SESSION',
       'svc verify report --passed true',
@@ -108,7 +108,7 @@ describe('answers of the board', () => {
     assert.notEqual(by?.actor, session);
   });
 
-  test('the log of a run that never started is an error which says why, and not empty', async () => {
+  test('the log of a run that never started is an error with the reason, and not empty', async () => {
     const { task_id } = await here.call('task.add', { body: 'x', agent: 'broken' });
     const { session } = await here.call('task.run', { id: task_id });
     // It was there when the run was asked for, and is gone before the worktree is made.

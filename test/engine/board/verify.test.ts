@@ -86,7 +86,7 @@ describe('evidence', () => {
 
   const OWN_WORD = 'svc has not run the reported tests again';
 
-  test('is the own word of whoever reported it, whatever it says, until svc has run its tests again', async () => {
+  test("evidence is only the reporter's word, whatever it claims, until svc has rerun its tests", async () => {
     const work = await works({ criteria: ['it builds', 'it is tested'] });
     assert.deepEqual(
       [(await work.status()).state, (await work.status()).reasons],
@@ -141,7 +141,7 @@ describe('evidence', () => {
     assert.deepEqual([again.state, again.reasons], ['reported', ['missing: none.txt']]);
   });
 
-  test('is stale once the branch has moved, by the worker, at its end, or by a person', async () => {
+  test('evidence is stale once the branch has moved, by the worker, at its end, or by a person', async () => {
     const work = await works();
     work.commit({ 'one.txt': 'one\n' });
     const tests = [{ command: 'true', result: 'passed' as const }];
@@ -173,7 +173,7 @@ describe('evidence', () => {
     assert.deepEqual(moved.rerun?.agrees, true);
   });
 
-  test('of work in place is compared with what the session left, not with what came after', async () => {
+  test("evidence of work in place is compared with the session's result, not with later changes", async () => {
     const work = await works({ inplace: true, last: '#agent: no-change' });
     ws.repository.commit({ 'inplace.txt': 'by the worker\n' });
     const tests = [{ command: 'true', result: 'passed' as const }];
@@ -188,7 +188,7 @@ describe('evidence', () => {
     assert.equal((await work.status()).state, 'reported');
   });
 
-  test('names each criterion that is not met or not reported, each test that failed, and that nothing was shown', async () => {
+  test('evidence names each criterion that is unmet or unreported, each failed test, and a missing report', async () => {
     const work = await works({ criteria: ['a', 'b'] });
     const reasons = async (input: object): Promise<string[]> => {
       const { state, reasons: all } = await work.report(input);
@@ -229,7 +229,7 @@ describe('evidence', () => {
     await bare.end();
   });
 
-  test('is given by whoever did the work, or by the Chair', async () => {
+  test('evidence comes from the worker or from the Chair', async () => {
     const [one, two] = [await works(), await works()];
     const tests = [{ command: 'true', result: 'passed' as const }];
     await assert.rejects(one.report({ session: two.id, tests }), { code: 'holder_mismatch' });
@@ -269,7 +269,7 @@ describe('evidence', () => {
     await Promise.all([one.end(), two.end()]);
   });
 
-  test('that names a path outside the worktree, or says nothing that can be read, is refused', async () => {
+  test('evidence with a path outside the worktree, or without readable content, is refused', async () => {
     const work = await works({ criteria: ['a'] });
     symlinkSync(ws.repository.folder, join(work.worktree, 'out'));
     for (const path of ['../x', '/etc/passwd', 'out', 'out/go-1', join(ws.root, 'README.md'), 'a/../../b']) {
@@ -318,7 +318,7 @@ describe('evidence', () => {
     await work.end();
   });
 
-  describe('run again', () => {
+  describe('a rerun', () => {
     /** An ended session that has reported these commands as passed, except for those that it says failed. */
     async function reported(...tests: (string | { command: string; result: string })[]): Promise<Working> {
       const work = await works();
@@ -330,7 +330,7 @@ describe('evidence', () => {
     }
     const rerun = (id: string, input: object = {}) => here.call('verify.rerun', { session: id, ...input });
 
-    test('agrees with what ends as it was reported, in a clean checkout and with an environment of its own', async () => {
+    test('a rerun agrees with tests that end as reported, in a clean checkout and environment', async () => {
       const work = await reported(
         'test "$(cat README.md | wc -l)" -gt 0',
         { command: 'exit 3', result: 'failed' },
@@ -360,7 +360,7 @@ describe('evidence', () => {
       assert.equal((await rerun(fine.id)).state, 'verified');
     });
 
-    test('disagrees with a lie, keeps the end of what it printed, and a new report begins anew', async () => {
+    test('a rerun disagrees with a lie, keeps the end of its output, and is reset by a new report', async () => {
       const noise = `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done; echo the end >&2; exit 1`;
       const work = await reported(noise, 'true', { command: 'true # not so', result: 'failed' });
       const { state, reasons, rerun: result } = await rerun(work.id);
@@ -381,7 +381,7 @@ describe('evidence', () => {
       assert.equal((await here.call('verify.report', again)).state, 'reported');
     });
 
-    test('ends what takes too long, and leaves no process behind, whatever the command detached', async () => {
+    test('a rerun ends commands that take too long, and leaves no process behind, even detached ones', async () => {
       const file = join(ws.repository.folder, 'detached');
       const agent = `'${process.execPath}' '${AGENT}' --`;
       const work = await reported(
@@ -405,7 +405,7 @@ describe('evidence', () => {
       for (const pid of pids) await until(() => !isRunning(pid), `the end of ${pid}`);
     });
 
-    test('with the hash of what was looked at, runs that and nothing else', async () => {
+    test('a rerun with a hash runs exactly the inspected commands', async () => {
       const file = join(ws.repository.folder, 'ran');
       const work = await reported('true', { command: 'exit 1', result: 'skipped' });
       const look = async (): Promise<string> => (await work.status()).rerun_hash ?? '';
@@ -439,7 +439,7 @@ describe('evidence', () => {
       assert.equal((await (await reported()).status()).rerun_hash, null);
     });
 
-    test('ends with the wait of its caller, and nothing of it is recorded or left', async () => {
+    test('a rerun ends with the wait of its caller, and leaves no record', async () => {
       const file = join(ws.repository.folder, 'cancelled');
       const work = await reported(`echo $$ > '${file}'; sleep 600`, 'true');
       const stop = new AbortController();
@@ -466,7 +466,7 @@ describe('evidence', () => {
       assert.equal((await work.status()).rerun, null);
     });
 
-    test('is for sessions that have ended, reported tests, and have a branch of their own', async () => {
+    test('a rerun needs an ended session, reported tests and a branch', async () => {
       const live = await works();
       await assert.rejects(rerun(live.id), { code: 'conflict', message: /still running/ });
       await live.end();

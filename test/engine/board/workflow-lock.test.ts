@@ -7,7 +7,7 @@ import { fakeClock } from '../../support/clock.ts';
 import { temporaryFolder } from '../../support/git.ts';
 import { fakeSettings, openSpine } from '../../support/spine.ts';
 
-it('a task that was to start at once waits for approval while the account has no room for it', async () => {
+it('a task that was to start immediately waits for approval while the account has no capacity', async () => {
   const spine = openSpine(join(temporaryFolder(), 'svc.db'), fakeClock());
   const { storage, tasks, decisions, races, events } = spine;
   const lock = new SvcError('lease_required', 'there is no lease');

@@ -98,7 +98,7 @@ describe('a question', () => {
   const events = (id: number): LoggedEvent[] =>
     here.engine.events.listEvents({ limit: 500 }).filter(({ data }) => data.ask_id === id);
 
-  test('is answered, and its asker goes on with who said what', async () => {
+  test('a question is answered, and its asker continues with the answer and its author', async () => {
     const { id, message, answered } = await asks('Which port?', { context: 'for the receiver' });
     assert.match(message, new RegExp(`^ask ${id} waits for an answer from the Chair, until \\d{4}-`));
     assert.deepEqual(await answer(id, '8787', { by: 'ada' }), {
@@ -127,7 +127,7 @@ describe('a question', () => {
     assert.doesNotMatch(told, /Which port|8787|receiver/, 'an event carries no text of the two');
   });
 
-  test('not answered in time is a timeout, and takes no answer any more', async () => {
+  test('an unanswered question times out, and takes no answer afterwards', async () => {
     const { id, answered } = await asks('Anyone?', { timeout_sec: 1 });
     const outcome = await settled(answered);
     assert.deepEqual([outcome.status, outcome.answer, outcome.by], ['timeout', null, null]);
@@ -137,7 +137,7 @@ describe('a question', () => {
     assert.deepEqual((await list({ status: 'timeout' })).map((each) => each.ask_id).includes(id), true);
   });
 
-  test('whose asker stopped waiting stays open, and the same call sent again has its answer', async () => {
+  test('a question whose asker stopped waiting stays open, and a repeated call gets its answer', async () => {
     const stop = new AbortController();
     const key = randomUUID();
     const first = await asks('Still there?', {}, worker, { key, signal: stop.signal });
@@ -158,7 +158,7 @@ describe('a question', () => {
     assert.equal((await late.answered).id, first.id);
   });
 
-  test('goes to the session that is named, the Chair of a project, or the Chair of the own one', async () => {
+  test("a question goes to the named session, the Chair of a project, or the Chair of the asker's project", async () => {
     const to = async (input: object, caller: Partial<Caller> = worker): Promise<string> => {
       const { id } = await asks('To whom?', input, caller);
       const {
@@ -185,7 +185,7 @@ describe('a question', () => {
     await refused({ to_session: worker.sessionId }, 'fields_invalid');
   });
 
-  test('is answered by the Chair or by whom it is addressed to, and never by its asker', async () => {
+  test('a question is answered by the Chair or its addressee, and never by its asker', async () => {
     const forChair = (await asks('May I?')).id;
     await assert.rejects(answer(forChair, 'yes', {}, worker), { code: 'holder_mismatch' });
     await assert.rejects(answer(forChair, 'yes', {}, other), { code: 'holder_mismatch' });
@@ -200,7 +200,7 @@ describe('a question', () => {
     await assert.rejects(answer(999_999, 'yes'), { code: 'not_found' });
   });
 
-  test('with options takes one of them and nothing else', async () => {
+  test('a question with options takes one of them and nothing else', async () => {
     const { id, answered } = await asks('Which?', { options: ['left', 'right, of course'] });
     await assert.rejects(answer(id, 'Left'), {
       code: 'fields_invalid',
@@ -210,7 +210,7 @@ describe('a question', () => {
     assert.equal((await settled(answered)).answer, 'right, of course');
   });
 
-  test('has one answer: of sixteen at once one wins, and the others are told whose', async () => {
+  test('a question has one answer: of sixteen at once one wins, and the others learn whose', async () => {
     const { id, answered } = await asks('Who is first?');
     const tried = await Promise.allSettled(
       Array.from({ length: 16 }, (_, index) => answer(id, `answer ${index}`, { by: `person ${index}` })),
@@ -229,7 +229,7 @@ describe('a question', () => {
     assert.equal(events(id).length, 2);
   });
 
-  test('asked by one call many times at once is one question', async () => {
+  test('a call that is repeated many times at once asks one question', async () => {
     const key = randomUUID();
     const calls = await Promise.all(Array.from({ length: 16 }, () => asks('Once?', {}, worker, { key })));
     assert.equal(new Set(calls.map(({ id }) => id)).size, 1);
@@ -238,7 +238,7 @@ describe('a question', () => {
     assert.deepEqual([...new Set(answers.map((each) => each.answer))], ['once']);
   });
 
-  test('with a place in the code is answered only when that place is there', async () => {
+  test('a question with a place in the code is answered only when that place exists', async () => {
     ws.repository.write('app/words.ts', 'const preword = 1;\nexport const word = 2;\nword(preword);\n');
     writeFileSync(join(ws.root, 'web', 'page.html'), 'one\n');
     writeFileSync(join(ws.repository.folder, 'outside.txt'), 'secret\n');
@@ -276,7 +276,7 @@ describe('a question', () => {
     });
   });
 
-  test('is refused when it says nothing, too much, or the same option twice', async () => {
+  test('a question that is empty, too long, or repeats an option is refused', async () => {
     for (const input of [
       { question: '' },
       { question: ' \n' },
@@ -298,7 +298,7 @@ describe('a question', () => {
     await assert.rejects(answer(id, '\t'), { code: 'fields_invalid' });
   });
 
-  test('is listed: open ones oldest first, others newest first, also of one asker', async () => {
+  test('questions are listed: open ones oldest first, others newest first, also of one asker', async () => {
     const one = (await asks('one', {}, plain)).id;
     const two = (await asks('two', {}, plain)).id;
     const mine = async (input: object = {}) =>
@@ -324,7 +324,7 @@ describe('a question', () => {
     assert.equal((await settled(waited)).answer, '2');
   });
 
-  test('is closed when the session that asked it ends', async () => {
+  test("a question is closed when its asker's session ends", async () => {
     const short = await hanging();
     const { id, answered } = await asks('Am I still here?', {}, short);
     const kept = await asks('And I?');
@@ -360,7 +360,7 @@ describe('a daemon that is killed', () => {
   });
   after(() => ws.close());
 
-  test('loses no question: the same call sent to the next one waits on and has the answer', async () => {
+  test('a killed daemon loses no question: the repeated call waits with the next one and gets the answer', async () => {
     const key = randomUUID();
     let id = 0;
     const first = await ws.connect();
@@ -398,7 +398,7 @@ describe('a daemon that is killed', () => {
     assert.equal((await second.call('ask.list', { status: 'all' })).asks.length, 1);
   });
 
-  test('closes what ran out while it was gone, and keeps the time of what did not', async () => {
+  test('the next daemon closes questions that expired, and keeps the time of the others', async () => {
     const client = await ws.connect();
     const brief = await client.call('ask.open', { question: 'Quick?', timeout_sec: 2 });
     const later = await client.call('ask.open', { question: 'Slow?', timeout_sec: 4 });

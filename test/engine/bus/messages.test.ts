@@ -46,7 +46,7 @@ describe('messages', () => {
   const events = (kind: string) =>
     here.engine.events.listEvents({ limit: 500 }).filter((each) => each.kind === kind);
 
-  test('reach the session that they are sent to, oldest unread first, then newest read', async () => {
+  test('messages reach their session, oldest unread first, then newest read', async () => {
     const session = await dispatched(here);
     const ids = [];
     for (const body of ['one', 'two', 'three', 'four'])
@@ -68,7 +68,7 @@ describe('messages', () => {
     assert.deepEqual([unread.messages.map(({ body }) => body), unread.unread], [['three'], 2]);
   });
 
-  test('carry who wrote them: a worker as what it is, whatever it claims, and only the Chair as somebody else', async () => {
+  test('messages carry their author: a worker as itself, whatever it claims, and only the Chair as another', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const claims = { from_agent: 'codex', name: 'the person' };
     const own = here.engine.resolveSession(session);
@@ -91,7 +91,7 @@ describe('messages', () => {
     assert.deepEqual([last.from, last.from_agent, last.from_name], [session, 'codex', 'the person']);
   });
 
-  test('need exactly one kind of recipient, and what is missing is named', async () => {
+  test('messages need exactly one kind of recipient, and a missing one is named', async () => {
     await assert.rejects(send({}), { code: 'fields_invalid', message: /to_session, to_agent, to_worker/ });
     await assert.rejects(send({ to_session: 's-1', to_agent: 'claude' }), {
       code: 'fields_invalid',
@@ -103,7 +103,7 @@ describe('messages', () => {
     await assert.rejects(send({ to_session: 'chair', body: '' }), { code: 'fields_invalid' });
   });
 
-  test('to a session that nobody knows yet are kept for it, and known is false', async () => {
+  test('messages to an unknown session are kept for it, with known: false', async () => {
     const { known, messages } = await send({ to_session: 'later' });
     assert.equal(known, false);
     const later = await join(here, { name: 'later' });
@@ -117,7 +117,7 @@ describe('messages', () => {
     assert.equal((await send({ to_agent: 'claude' })).known, true);
   });
 
-  test('to what can be no session are refused', async () => {
+  test('messages to an impossible session are refused', async () => {
     for (const to of ['../../etc/passwd', 's-0', 'chair-0', 'a b', '.', `${'x'.repeat(65)}`, 'a/b', 'ä']) {
       await assert.rejects(send({ to_session: to }), { code: 'fields_invalid' }, to);
     }
@@ -125,7 +125,7 @@ describe('messages', () => {
     await assert.rejects(send({ to_project: 'nope' }), { code: 'unknown_project' });
   });
 
-  test('to a project reach whoever is its Chair, now or later', async () => {
+  test('messages to a project reach its Chair, now or later', async () => {
     assert.equal((await send({ to_project: 'shop', body: 'for the shop' })).messages[0]?.to, 'chair@shop');
     assert.equal((await send({ to_project: 'workspace' })).messages[0]?.to, 'chair');
     const chair = await join(here, { project: 'shop' });
@@ -137,7 +137,7 @@ describe('messages', () => {
     assert.equal((await inbox({ unread: true }, { project: 'shop' })).unread, 0);
   });
 
-  test('to a worker follow it over its sessions', async () => {
+  test('messages to a worker follow it over its sessions', async () => {
     const first = await dispatched(here, { name: 'carol' });
     const id = await idOf(send({ to_worker: 'carol' }));
     assert.deepEqual(
@@ -158,7 +158,7 @@ describe('messages', () => {
     );
   });
 
-  test('to an agent are taken by the first of its sessions; of twenty takers there is one', async () => {
+  test('messages to an agent are taken by the first of its sessions; of twenty takers one wins', async () => {
     const takers = [];
     for (let count = 0; count < 20; count += 1) {
       takers.push(await join(here, { name: `taker-${count}`, agent: 'kimi' }));
@@ -182,7 +182,7 @@ describe('messages', () => {
     assert.equal(events('message_acked').filter(({ data }) => data.messageId === id).length, 1);
   });
 
-  test('are acknowledged by their recipient only; a second time is the same answer', async () => {
+  test('messages are acknowledged by their recipient only; a second time returns the same answer', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const id = await idOf(send({ to_session: session }));
     await assert.rejects(here.call('msg.ack', { id }, worker(other)), {
@@ -199,7 +199,7 @@ describe('messages', () => {
     await assert.rejects(here.call('msg.ack', { id: 999_999 }), { code: 'not_found' });
   });
 
-  test('of anyone are acknowledged by the person at the dashboard, under their name', async () => {
+  test('any message can be acknowledged by the person at the dashboard, under their name', async () => {
     const session = await dispatched(here);
     const id = await idOf(send({ to_session: session }));
     const acked = await here.call('msg.ack', { id, as_person: true });
@@ -213,7 +213,7 @@ describe('messages', () => {
     });
   });
 
-  test('with a role reach the family of the sender', async () => {
+  test('messages with a role reach the family of the sender', async () => {
     const chair = await join(here);
     const [one, two] = [await dispatched(here), await dispatched(here)];
     const roster = await here.call('msg.roster', { session: one });
@@ -238,7 +238,7 @@ describe('messages', () => {
     await assert.rejects(here.call('msg.roster', { session: 's-99999' }), { code: 'not_found' });
   });
 
-  test('that answer one go back to its sender', async () => {
+  test('a reply goes to the sender of its message', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const id = await idOf(send({ to_session: other }, worker(session)));
     const reply = await send({ parent_id: id, body: 'yes' }, worker(other));
@@ -250,7 +250,7 @@ describe('messages', () => {
     await assert.rejects(send({ parent_id: 999_999, to_session: 'chair' }), { code: 'not_found' });
   });
 
-  test('may name a file of the workspace, and no other', async () => {
+  test('messages may name a file of the workspace, and no other', async () => {
     writeFileSync(joinPath(ws.root, 'report.md'), 'x');
     const session = await dispatched(here);
     await send({ to_session: session, payload_path: './report.md' });
@@ -263,7 +263,7 @@ describe('messages', () => {
     await assert.rejects(send({ to_session: session, payload_path: '.' }), { code: 'not_found' });
   });
 
-  test('have at most 256 KiB', async () => {
+  test('messages have at most 256 KiB', async () => {
     const most = 'ä'.repeat(128 * 1024);
     await send({ to_session: 'big', body: most });
     assert.equal((await inbox({ session: 'big' })).messages[0]?.body, most);
@@ -276,7 +276,7 @@ describe('messages', () => {
     assert.ok(read.messages.length < 10 && read.messages.length > 1);
   });
 
-  test('sent again under the same key are the same message, also at the same moment', async () => {
+  test('a message that is repeated under the same key is the same message, even at the same moment', async () => {
     const session = await dispatched(here);
     const key = randomUUID();
     const answers = await Promise.all(
@@ -290,7 +290,7 @@ describe('messages', () => {
     assert.deepEqual((await send({ to_role: 'sibling' }, worker(session), roles)).messages, family.messages);
   });
 
-  test('of twenty senders at once are all there, each once, in the order of each sender', async () => {
+  test('messages of twenty senders at once all arrive, each once, in the order of each sender', async () => {
     const to = await dispatched(here);
     const senders = [];
     for (let count = 0; count < 20; count += 1) senders.push(await join(here, { name: `sender-${count}` }));
@@ -311,7 +311,7 @@ describe('messages', () => {
     }
   });
 
-  test('are events without their body; an alert goes out under the name of its sender', async () => {
+  test('messages are events without their body; an alert is sent under the name of its author', async () => {
     const session = await dispatched(here);
     const id = await idOf(
       send({ to_project: 'shop', kind: 'alert', body: 'the secret is 42' }, worker(session)),
@@ -335,7 +335,7 @@ describe('messages', () => {
     assert.deepEqual((await here.call('msg.stale')).messages, []);
   });
 
-  test('are counted and listed for the dashboard, newest first', async () => {
+  test('messages are counted and listed for the dashboard, newest first', async () => {
     const before_ = await here.call('msg.counts');
     const first = await idOf(send({ to_session: 'chair', kind: 'alert' }));
     const second = await idOf(send({ to_session: 'chair@shop' }));
@@ -351,7 +351,7 @@ describe('messages', () => {
     await assert.rejects(here.call('msg.list', {}, worker('s-1')), { code: 'chair_only' });
   });
 
-  test('are shown by a hook once; a damaged list of what was shown only shows them again', async () => {
+  test('a hook shows a message once; a damaged record only shows it again', async () => {
     const session = await dispatched(here);
     const surface = async (caller: Partial<Caller> = worker(session)) =>
       (await here.call('msg.surface', {}, caller)).map((each) => each.message_id);
@@ -375,7 +375,7 @@ describe('messages', () => {
     assert.equal(existsSync(joinPath(ws.root, '.svc/notices/x.ids')), false);
   });
 
-  test('have an inbox for every caller that has a session or names one', async () => {
+  test('every caller that has or names a session has an inbox', async () => {
     await assert.rejects(inbox({}, { seat: 'plain', sessionId: null }), {
       code: 'fields_invalid',
       message: /SVC_SESSION|has none/,
@@ -386,7 +386,7 @@ describe('messages', () => {
     });
   });
 
-  test('know the peers: of the workspace, of a session, of a project', async () => {
+  test('peers are listed: of the workspace, of a session, of a project', async () => {
     const chair = await join(here, { project: 'shop', agent: 'claude' });
     const plain = await join(here, { name: 'helper', project: 'shop', title: 'by hand' });
     const peers = async (input: object) =>
@@ -403,7 +403,7 @@ describe('messages', () => {
   });
 });
 
-test('mail to a Chair that left before it read it is for the next one of its seat', async () => {
+test('mail to a Chair that left before reading it is for the next one of its seat', async () => {
   const folder = temporaryFolder();
   const clock = fakeClock();
   const { storage, events, sessions } = openSpine(joinPath(folder, 'svc.db'), clock);

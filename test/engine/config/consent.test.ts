@@ -46,7 +46,7 @@ function workspace(t: TestContext, text: string, { tracked = true } = {}) {
   };
 }
 
-test('what names a program, an address, a guard or a path is under consent, and nothing else is', () => {
+test('exactly the keys that name a program, an address, a guard or a path need consent', () => {
   assert.deepEqual(listConsentKeys(), [
     ...[
       'default_cmd',
@@ -88,7 +88,7 @@ test('what names a program, an address, a guard or a path is under consent, and 
 
 const EVIL = 'agents:\n  default_preset: mine\n  cmds: { mine: "evil {{prompt}}" }\n  timeout_sec: 77\n';
 
-test('a tracked file that nobody agreed to leaves its keys at their defaults; the free ones count', (t) => {
+test('a tracked file without consent leaves its keys at their defaults; the free keys apply', (t) => {
   const { load, pending } = workspace(t, EVIL);
   const { config, consent, sources } = load();
   assert.equal(consent.state, 'none');
@@ -98,7 +98,7 @@ test('a tracked file that nobody agreed to leaves its keys at their defaults; th
   assert.deepEqual([sources.get('agents.cmds'), sources.get('agents.timeout_sec')], ['default', 'workspace']);
 });
 
-test('a file that git does not track is agreed to at its first use only, also when it is ignored', (t) => {
+test('an untracked file is agreed to at its first use only, even when it is ignored', (t) => {
   for (const ignored of [false, true]) {
     const { load, pending, write, env, root } = workspace(t, EVIL, { tracked: false });
     if (ignored) writeFileSync(join(root, '.gitignore'), 'svc.yaml\n');
@@ -111,7 +111,7 @@ test('a file that git does not track is agreed to at its first use only, also wh
   }
 });
 
-test('a file that says nothing that needs a consent is used; what it says later waits, tracked or not', (t) => {
+test('a file without keys that need consent is used; its later ones wait, tracked or not', (t) => {
   const { load, pending, write, git, env } = workspace(t, 'bus: { max_acked: 3 }\n');
   assert.equal(load().consent.state, 'given');
   recordFirstUse(load(), env);
@@ -138,7 +138,7 @@ test('comments, layout, order, and a default that is written out make no differe
   assert.equal(load().config.guard.profile, 'strict', 'taking a guard away waits too');
 });
 
-test('values agreed to that do not fit what changed freely stay in use as a whole', (t) => {
+test('agreed values that conflict with free changes stay in use as a whole', (t) => {
   const { load, write, file, env } = workspace(
     t,
     'project: { name: one }\nwebhook: { templates: { fix: { prompt: x, project: one } } }\n',
@@ -150,7 +150,7 @@ test('values agreed to that do not fit what changed freely stay in use as a whol
   assert.deepEqual([config.project.name, config.webhook.templates.fix?.prompt], ['one', 'x']);
 });
 
-test('writing a key agrees to that key and to nothing that waited', (t) => {
+test('writing a key agrees to that key and to no pending one', (t) => {
   const { load, pending, file, env } = workspace(t, EVIL);
   recordFirstUse(load(), env);
   setKey({ file, env, name: 'guard.profile', text: 'strict' });
@@ -164,7 +164,7 @@ test('writing a key agrees to that key and to nothing that waited', (t) => {
   assert.equal(load().config.agents.cmds.other, undefined);
 });
 
-test('an edit agrees to the keys that it changes; none of a file that was broken before', (t) => {
+test('an edit agrees to the keys that it changes, and to none of a file that was broken before', (t) => {
   const { load, pending, write, file, env } = workspace(t, EVIL);
   recordFirstUse(load(), env);
   const text = `${EVIL}policy: { actors: [me], mode: allowlist }\n`;
@@ -179,7 +179,7 @@ test('an edit agrees to the keys that it changes; none of a file that was broken
   assert.ok(pending().includes('guard.profile'));
 });
 
-test('a consent is given to what a digest names, whole or by key, and to no key that needs none', (t) => {
+test('a consent covers the keys that a digest names, whole or by key, and no key that needs none', (t) => {
   const { load, pending, write, file, env } = workspace(t, EVIL);
   const { digest } = load().consent;
   const trust = (keys?: string[], named = digest) =>
@@ -206,7 +206,7 @@ test('a secret in the file is recorded as a digest, and a change of it waits', (
   assert.equal(load().config.ai.passthrough.anthropic.api_key, '');
 });
 
-test('what waits is shown entry by entry, with all that a terminal would hide', (t) => {
+test('pending consents are shown entry by entry, with everything that a terminal would hide', (t) => {
   const { load, file, env, write } = workspace(
     t,
     'agents: { cmds: { a: "a {{prompt}}", b: "b {{prompt}}" } }\n',
@@ -218,7 +218,7 @@ test('what waits is shown entry by entry, with all that a terminal would hide', 
   ]);
 });
 
-test('a map that becomes a text, a list or the other way round is shown with both', () => {
+test('a map that becomes a text or a list, or the reverse, is shown with both', () => {
   const [map, text] = [{ task: 'A', chat: 'B' }, 'C'];
   assert.deepEqual(listPendingLines([{ key: 'k', old: map, new: text }]), [
     { key: 'k', old: '{"task":"A","chat":"B"}', new: '"C"' },
@@ -246,7 +246,7 @@ test('a machine home that cannot be written: the first use is remembered, and th
   assert.equal(keeper.loaded().consent.state, 'changed');
 });
 
-test('two configuration files of one folder have a consent each', (t) => {
+test('two configuration files of one folder have separate consents', (t) => {
   const { root, file, env } = workspace(t, EVIL);
   agreeToFile({ file, env });
   mkdirSync(join(root, 'x'));

@@ -72,7 +72,7 @@ refuses(
   'ai: {passthrough: {anthropic: {base_url: "https://api.anthropic.com"}}, providers: [{name: anthropic, base_url: "http://127.0.0.1:2"}]}',
   /that ai\.passthrough\.anthropic sets/,
 );
-test('a name of one that is not in use is free', (t) => {
+test('an unused port is free', (t) => {
   const { config } = load(
     t,
     'ai: {ollama: {host: "127.0.0.1:1"}, providers: [{name: anthropic, base_url: "http://127.0.0.1:2"}, {name: ollama, base_url: "http://127.0.0.1:2", enabled: false}]}',
@@ -170,7 +170,7 @@ test('a secret in place of its variable is refused and never repeated', (t) => {
   }
 });
 
-test('what is allowed but surprising is a warning with its place', (t) => {
+test('an allowed but surprising setting is a warning with its place', (t) => {
   const { warnings } = load(
     t,
     'policy: {actors: [alice]}\nwebhook: {templates: {status: {prompt: hi}}}\nai: {passthrough: {anthropic: {api_key: topsecret}}}\n',
@@ -180,7 +180,7 @@ test('what is allowed but surprising is a warning with its place', (t) => {
   assert.doesNotMatch(warnings.join('\n'), /topsecret/);
 });
 
-test('projects may lie outside the workspace', (t) => {
+test('projects may be outside the workspace', (t) => {
   const { config } = load(
     t,
     'projects: [{id: a, path: ../elsewhere}]\nwebhook: {templates: {x: {prompt: a, project: a}}}',
@@ -226,7 +226,7 @@ refuses(
   /base_url: expected an upstream of Anthropic’s messages; this is an address of chat, which belongs into ai\.providers/,
 );
 for (const address of ['"https://me:topsecret@host/v1"', '"https://host/v1?api-version=topsecret"'])
-  test(`an upstream has no address like ${address.replace('topsecret', 'x')}, and it is not repeated`, (t) => {
+  test(`an upstream cannot have the address ${address.replace('topsecret', 'x')}, which is not repeated`, (t) => {
     const found = problems(t, `ai: {providers: [{name: a, base_url: ${address}}]}`).join('\n');
     assert.match(found, /base_url: expected an address without/);
     assert.doesNotMatch(found, /topsecret/);

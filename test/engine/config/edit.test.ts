@@ -64,7 +64,7 @@ test('a key in a section that is missing or empty is added', (t) => {
   assert.match(read(), /# why so long/);
 });
 
-test('a key of text takes the text as it stands', (t) => {
+test('a key of text takes the text literally', (t) => {
   const { set } = workspace(t, '');
   assert.equal(set('project.name', '42').config.project.name, '42');
   assert.equal(set('project.name', 'true').config.project.name, 'true');
@@ -73,7 +73,7 @@ test('a key of text takes the text as it stands', (t) => {
   assert.equal(set('webhook.require_approval', 'false').config.webhook.require_approval, false);
 });
 
-test('null takes a key out', (t) => {
+test('null removes a key', (t) => {
   const { set, read } = workspace(t, TEXT);
   assert.equal(set('agents.timeout_sec', 'null').config.agents.timeout_sec, 600);
   assert.doesNotMatch(read(), /timeout_sec/);
@@ -121,7 +121,7 @@ test('a file of comments only takes its first key', () => {
   );
 });
 
-test('only the lines of the key change, whatever stands around it', () => {
+test('only the lines of the key change, whatever surrounds it', () => {
   const cases: [before: string, path: string, value: unknown, after: string][] = [
     ['a:\n    b:   1   # one\n    c: 2\n', 'a.b', 5, 'a:\n    b: 5   # one\n    c: 2\n'],
     ['a:\n  b: 1\n  #c: 2\n\nd: 3\n', 'a.e', 'x', 'a:\n  b: 1\n  e: x\n  #c: 2\n\nd: 3\n'],

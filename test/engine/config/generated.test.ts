@@ -13,7 +13,7 @@ import { load } from './support.ts';
 // Values follow a bare `#`, prose a `#` and one space.
 const uncommented = (text: string): string => text.replace(/^(\s*)#(?! \S)(.*)$/gm, '$1$2');
 
-test('svc.yaml.example means all defaults as it stands', (t) => {
+test('svc.yaml.example means all defaults without a change', (t) => {
   const { config, sources } = load(t, renderExampleYaml());
   assert.deepEqual(config, load(t, '').config);
   assert.ok([...sources.values()].every((source) => source === 'default'));
@@ -61,7 +61,7 @@ test('every table of docs/config.md has as many cells in each row', () => {
   for (const width of widths) assert.equal(width.size, 1);
 });
 
-test('the file that svc init writes loads, whatever the folder is called', (t) => {
+test('the file that svc init writes loads, whatever the name of its folder', (t) => {
   for (const name of ['shop', 'true', '42', 'a: b', '# x', "it's", '"', 'null', '日本 語', '- x']) {
     const { config, warnings } = load(
       t,

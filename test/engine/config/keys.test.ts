@@ -8,7 +8,7 @@ const beside = (key: string): boolean =>
   /^(?:webhook|notify|retain|graph)\.|^server\.(?:titles|events|decide|decide_code)$/.test(key);
 const info = (key: string) => describeKeys().find((row) => row.key === key);
 
-test('85 keys in 20 sections stand beside webhook, notify, retain, graph and what is told to a linked server', () => {
+test('the reference lists 85 keys in 20 sections, besides webhook, notify, retain, graph and the linked server', () => {
   const keys = describeKeys().map(({ key }) => key);
   const documented = keys.filter((key) => !beside(key));
   // Those of the document, agents.permissions (what an agent on transport acp may do unasked is nowhere else), ai.prices and guard.checks.
@@ -34,7 +34,7 @@ test('85 keys in 20 sections stand beside webhook, notify, retain, graph and wha
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test('every key says what it is, and every one but none what leaving it out means', () => {
+test('every key has a description, and every key but none says what leaving it out means', () => {
   for (const { key, type, description, unset } of describeKeys()) {
     assert.match(type, /^(?:\*?(?:bool|int|int64)|string(?:, or map .+->.+)?|map .+->.+|\[\].+)$/, key);
     assert.match(description, /^.{10,}\.$/s, key);
@@ -42,7 +42,7 @@ test('every key says what it is, and every one but none what leaving it out mean
   }
 });
 
-test('the defaults are those of the document', () => {
+test('the defaults are those of the specification', () => {
   const expected: Record<string, unknown> = {
     'agents.timeout_sec': 600,
     'agents.transport': null,
@@ -82,7 +82,7 @@ test('the defaults are those of the document', () => {
   assert.deepEqual(Object.keys(info('agents.acp')?.default as object), ['claude', 'opencode']);
 });
 
-test('allowed values and overriding variables are told', () => {
+test('allowed values and overriding variables are listed', () => {
   assert.deepEqual(info('guard.profile')?.allowed, ['lite', 'shared', 'strict', 'bring', 'none']);
   assert.deepEqual(info('agents.transport')?.allowed, ['subprocess', 'acp']);
   assert.deepEqual(info('webhook.allow')?.allowed, ['task', 'codehost', 'chat']);

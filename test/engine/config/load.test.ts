@@ -8,7 +8,7 @@ import { folder, load, problems } from './support.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
-test('svc.yaml is found upwards from the current folder', (t) => {
+test('svc.yaml is searched upwards from the current folder', (t) => {
   const root = folder(t);
   const deep = join(root, 'a', 'b');
   mkdirSync(deep, { recursive: true });
@@ -35,7 +35,7 @@ test('without a workspace the hint is svc init', (t) => {
   );
 });
 
-test('flag beats environment beats workspace beats home beats default, and each is remembered', (t) => {
+test('flag beats environment beats workspace beats home beats default, and each source is recorded', (t) => {
   const root = folder(t);
   const home = join(root, 'home');
   mkdirSync(home);
@@ -88,7 +88,7 @@ test('an unknown key names file, line, column, path and the nearest key', (t) =>
   assert.deepEqual(problems(t, 'qqqqqqqq: 5\n'), ['svc.yaml:1:1 qqqqqqqq: unknown key']);
 });
 
-test('every problem is reported at once, in the order of the file, also as data', (t) => {
+test('every problem is reported together, in the order of the file, also as data', (t) => {
   const text =
     'ui: {addr: nowhere}\nagents:\n  timeout_sec: soon\n  cmds:\n    mine: mine {{promt}}\nai: {mode: lve}\n';
   const lines = problems(t, text);
@@ -184,7 +184,7 @@ test('the machine home is checked as strictly, with its own file and line', (t) 
   ]);
 });
 
-test('default paths follow paths.data, paths that were set do not', (t) => {
+test('default paths follow paths.data, and explicit paths do not', (t) => {
   const loaded = load(t, 'paths: {data: state}\ndb: {path: db/main.db}\n');
   const { root } = loaded;
   assert.equal(root, realpathSync(root));

@@ -66,7 +66,7 @@ test('addresses have a host and a port, and a bare port has no host', () => {
   assert.equal(formatAddress(parseAddress('127.0.0.1:80')), '127.0.0.1:80');
 });
 
-test('only what this machine alone can reach is loopback', () => {
+test('only addresses that this machine alone can reach are loopback', () => {
   for (const host of [
     '127.0.0.1',
     '127.255.0.3',
@@ -102,7 +102,7 @@ test('only what this machine alone can reach is loopback', () => {
   }
 });
 
-test('the nearest word counts a swap as one slip and gives up when nothing is near', () => {
+test('the nearest word counts a swap as one slip, and there is none when nothing is near', () => {
   assert.equal(countSlips('timout', 'timeout'), 1);
   assert.equal(countSlips('cluade', 'claude'), 1);
   assert.equal(countSlips('', 'abc'), 3);
@@ -176,7 +176,7 @@ test('a 1/0 variable is one or the other', () => {
   assert.throws(() => readEnvironmentFlag({ X: 'maybe' }, 'X'), /X: expected 1 or 0/);
 });
 
-test('secrets are masked wherever they stand', () => {
+test('secrets are masked wherever they appear', () => {
   const value = {
     providers: [{ name: 'a', api_key: 'topsecret', api_key_env: 'KEY' }, { api_key: '' }],
     headers: { Authorization: 'Bearer topsecret', Accept: 'text/plain', 'X-Api-Key': 'topsecret' },

@@ -12,14 +12,14 @@ test('a syntax error has its place and never quotes the line', (t) => {
   assert.doesNotMatch(lines.join('\n'), /topsecret/);
 });
 
-test('what is not a mapping of sections is refused', (t) => {
+test('a file that is not a mapping of sections is refused', (t) => {
   for (const text of ['- a\n', 'hello\n', '42\n']) {
     assert.deepEqual(problems(t, text), ['svc.yaml:1:1: expected a mapping of sections']);
   }
   assert.match(problems(t, 'ai: {}\n---\nbus: {}\n')[0]!, /multiple documents/);
 });
 
-test('aliases work, bombs and circles do not', (t) => {
+test('aliases work, and alias bombs and cycles are refused', (t) => {
   const { config } = load(t, 'webhook:\n  templates:\n    a: &a {prompt: hi}\n    b: *a\n');
   assert.equal(config.webhook.templates.b?.prompt, 'hi');
   const ten = (name: string): string => `[${Array(10).fill(`*${name}`).join(',')}]`;
@@ -32,7 +32,7 @@ test('aliases work, bombs and circles do not', (t) => {
   assert.match(problems(t, '['.repeat(50_000))[0]!, /nested too deeply/);
 });
 
-test('names of JavaScript itself are unknown keys, nothing more', (t) => {
+test('names of JavaScript itself are treated as unknown keys', (t) => {
   assert.match(problems(t, 'agents: {__proto__: {timeout_sec: 1}}\n')[0]!, /__proto__: unknown key/);
   assert.match(problems(t, 'constructor: {}\n')[0]!, /constructor: unknown key/);
   assert.match(problems(t, 'agents: {toString: 1}\n')[0]!, /toString: unknown key/);
@@ -47,7 +47,7 @@ test('a byte order mark and CRLF do not move the place', (t) => {
   assert.match(problems(t, '\uFEFFagents:\r\n  nope: 1\r\n')[0]!, /^svc\.yaml:2:3 /);
 });
 
-test('a file that is huge, not text, not a file or not there is refused', (t) => {
+test('a file that is huge, binary, not a file or missing is refused', (t) => {
   const root = folder(t);
   const file = join(root, 'svc.yaml');
   const message = (): string => {

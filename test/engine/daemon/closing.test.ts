@@ -8,7 +8,7 @@ import { isRunning, makeWorkspace } from '../../support/workspace.ts';
 /** What it leaves behind does not end when it is asked to. */
 const LEAVES_ONE_BEHIND = "setsid sh -c 'trap : TERM; touch begun; while :; do sleep 1; done' & sleep 0.2";
 
-test('an engine that is stopped while a notice command runs ends whole, and is not started again', async (t) => {
+test('an engine that is stopped while a notice command runs ends completely, and is not started again', async (t) => {
   const ws = await makeWorkspace({ env: { SVC_CONTAINMENT: 'marks' } });
   t.after(() => ws.close());
   const yaml = readFileSync(join(ws.root, 'svc.yaml'), 'utf8');

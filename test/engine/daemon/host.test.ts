@@ -20,7 +20,7 @@ describe('the host of a workspace', () => {
   });
   after(() => ws.close());
 
-  test('a second one is refused with the pid of the first', async () => {
+  test('a second host is refused with the pid of the first', async () => {
     await assert.rejects(
       openEngine({ file: findWorkspace({ cwd: ws.root, env: ws.env }).file, env: ws.env }),
       (error: SvcError) => {
@@ -34,7 +34,7 @@ describe('the host of a workspace', () => {
     assert.match(second.stderr, new RegExp(`pid ${ws.daemonPid()}`));
   });
 
-  test('keeps its files to itself: folder 0700, socket, database and record 0600', () => {
+  test('the host keeps its files private: folder 0700, socket, database and record 0600', () => {
     const mode = (path: string) => statSync(path).mode & 0o777;
     assert.equal(mode(data()), 0o700);
     for (const name of ['svc.sock', 'svc.db', 'daemon.json', 'host.lock']) {
@@ -59,7 +59,7 @@ describe('the host of a workspace', () => {
     };
   }
 
-  test('answers /healthz only to its token, its own Host and no foreign Origin', async () => {
+  test('the host answers /healthz only to its token, its own Host and no foreign Origin', async () => {
     const { token } = readDaemonRecord(data()) ?? assert.fail();
     const authorization = `Bearer ${token}`;
     const healthy = await http('/healthz', { authorization });
@@ -78,7 +78,7 @@ describe('the host of a workspace', () => {
     assert.equal((await http('/other', { authorization })).status, 404);
   });
 
-  test('answers each line of JSON-RPC 2.0 with an error of its own when it is wrong', async () => {
+  test('the host answers each malformed line of JSON-RPC 2.0 with its own error', async () => {
     const socket = connectSocket(readDaemonRecord(data())?.socket ?? '');
     const lines: { id: unknown; error?: { code: number; data?: { code: string } } }[] = [];
     let text = '';
@@ -104,7 +104,7 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['status'])).code, 0);
   });
 
-  test('lets a client resume where it stopped, over a restart, and misses nothing', async () => {
+  test('the host lets a client resume where it stopped, over a restart, and misses nothing', async () => {
     const first = await ws.connect();
     const from = first.welcome.last_seq;
     await first.call('task.add', { title: 'one' });
@@ -129,7 +129,7 @@ describe('the host of a workspace', () => {
     assert.deepEqual(titles, ['two', 'three']);
   });
 
-  test('tells a client whose resume point belongs to another log to begin anew', async () => {
+  test('the host asks a client whose resume point belongs to another log to start over', async () => {
     const client = await ws.connect();
     const answer = await client.subscribe<{ subscription: number; reset: boolean; from: number }>(
       'events.subscribe',
@@ -139,7 +139,7 @@ describe('the host of a workspace', () => {
     assert.deepEqual([answer.reset, answer.from], [true, client.welcome.last_seq]);
   });
 
-  test('refuses everything that changes to an actor who is not listed, and shows what is', async () => {
+  test('the host refuses every change by an actor who is not listed, and shows lists', async () => {
     await ws.svc(['config', 'set', 'policy.actors', '[ada]']);
     await ws.svc(['config', 'set', 'policy.mode', 'allowlist']);
     const as = (actor: string) => ({ env: { SVC_ACTOR: actor } });
@@ -168,7 +168,7 @@ describe('the host of a workspace', () => {
     );
   });
 
-  test('stops on request: the socket and the record are gone, the next start works', async () => {
+  test('the host stops on request: the socket and the record are gone, and the next start works', async () => {
     const pid = ws.daemonPid() ?? 0;
     assert.equal((await ws.svc(['down'])).code, 0);
     assert.equal(isRunning(pid), false);
@@ -177,7 +177,7 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['up'])).code, 0);
   });
 
-  test('is started by one client at a time; one that died on it is in nobody’s way', async () => {
+  test('one client at a time starts the host, and one that died while starting it blocks no other', async () => {
     const starting = join(data(), 'starting');
     await ws.svc(['down']);
     // Another client is starting it: this process.
@@ -193,7 +193,7 @@ describe('the host of a workspace', () => {
     assert.equal(existsSync(starting), false);
   });
 
-  test('whose HTTP address is taken fails at once with the address, and leaves nothing behind', async () => {
+  test('a host whose HTTP address is taken fails immediately with the address, and leaves nothing behind', async () => {
     const folder = join(ws.repository.folder, 'taken');
     mkdirSync(folder);
     const { http: address } = readDaemonRecord(data()) ?? assert.fail();
@@ -204,7 +204,7 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['status'], { cwd: folder })).code, 4);
   });
 
-  test('works below a path too long for a socket', async () => {
+  test('the host works below a path that is too long for a socket', async () => {
     const deep = join(
       ws.repository.folder,
       ...Array.from({ length: 8 }, (_, index) => `a-rather-long-folder-name-${index}`),
@@ -215,7 +215,7 @@ describe('the host of a workspace', () => {
     assert.equal((await ws.svc(['down'], { cwd: deep })).code, 0);
   });
 
-  test('with a moved data folder is found by its clients', async () => {
+  test('clients find a host whose data folder was moved', async () => {
     const moved = join(ws.repository.folder, 'moved');
     mkdirSync(moved);
     writeFileSync(join(moved, 'svc.yaml'), 'paths: { data: elsewhere/data }\n');

@@ -82,7 +82,7 @@ describe('a subscription that its client ends', () => {
     await until(() => readsOf(session) > seen + 3, `looks at the log of ${session}`);
   }
 
-  test('to events: it hears no more, the engine lets go of it, the connection and its other ones go on', async () => {
+  test('a subscription to events gets no more of them, the engine frees it, and the connection and its others continue', async () => {
     const one = await follow('events.subscribe', {});
     const other = await follow('events.subscribe', {});
     await client.call('task.add', { title: 'three' });
@@ -97,7 +97,7 @@ describe('a subscription that its client ends', () => {
     assert.equal(listeners, 0);
   });
 
-  test('to a log: nobody reads it any more', async () => {
+  test('a subscription to a log stops the reader', async () => {
     const one = await follow('log.follow', { session: 's-1', from: 0 });
     const other = await follow('log.follow', { session: 's-2', from: 0 });
     grow('s-1', 'hello\n');
@@ -111,7 +111,7 @@ describe('a subscription that its client ends', () => {
     await client.unsubscribe(other.subscription);
   });
 
-  test('to a log: a worker follows that of its own session only', async () => {
+  test('a worker can subscribe only to the log of its own session', async () => {
     const worker = await connectToEngine({ cwd: ws.root, env: { ...ws.env, SVC_SESSION: 's-1' } });
     const own = await worker.subscribe<{ subscription: number }>(
       'log.follow',
@@ -125,7 +125,7 @@ describe('a subscription that its client ends', () => {
     worker.close();
   });
 
-  test('to a receiver: its port is free when it is answered', async () => {
+  test('a subscription to a receiver frees its port before the answer', async () => {
     const input = { host: '127.0.0.1', port: 0, secrets: ['shh'], allow_remote: false };
     const first = await client.subscribe<{ subscription: number; port: number }>(
       'receiver.open',
@@ -142,7 +142,7 @@ describe('a subscription that its client ends', () => {
     await client.unsubscribe(again.subscription);
   });
 
-  test('twice, of another connection or never begun is not found', async () => {
+  test('a subscription that ended already, of another connection, or that never started is not found', async () => {
     const { subscription } = await follow('events.subscribe', {});
     assert.deepEqual(await client.callByName('unsubscribe', { subscription }), { subscription, ended: true });
     const notFound = (error: SvcError) => error.code === 'not_found';
@@ -156,7 +156,7 @@ describe('a subscription that its client ends', () => {
     await client.unsubscribe(theirs.subscription);
   });
 
-  test('while its client does not read ends all the same', async () => {
+  test('a subscription ends although its client does not read', async () => {
     const slow = connectSocket(host.socket);
     slow.pause();
     const say = (id: number, method: string, params: object) =>
@@ -197,7 +197,7 @@ describe('a subscription that its client ends', () => {
     slow.destroy();
   });
 
-  test('a client that goes away leaves no follower behind', async () => {
+  test('a client that disconnects leaves no follower behind', async () => {
     const gone = await connectToEngine({ cwd: ws.root, env: ws.env });
     await gone.subscribe('events.subscribe', {}, () => undefined);
     await gone.subscribe('log.follow', { session: 's-1' }, () => undefined);

@@ -25,7 +25,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
   const status = async (): Promise<Status> => (await ws.svc(['status', '--json'])).json<Status>();
   const out = (): string => readFileSync(join(ws.root, '.svc', 'log', 'daemon.out'), 'utf8');
 
-  test('starts it again after a crash, with no client around and the environment of the person', async () => {
+  test("the supervisor restarts the engine after a crash, without a client and in the person's environment", async () => {
     await ws.program(['up'], { env: { OF_THE_PERSON: 'yes' } });
     const supervisor = ws.supervisorPid() ?? assert.fail('it has a supervisor');
     const next = await ws.crashDaemon();
@@ -38,7 +38,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.match(out(), /started again: it ended with SIGKILL/);
   });
 
-  test('is waited for by the clients of an engine that has just crashed: theirs is not the environment', async () => {
+  test('clients of a crashed engine wait for its supervisor, since theirs is another environment', async () => {
     const supervisor = ws.supervisorPid();
     const crashed = ws.daemonPid() ?? 0;
     process.kill(crashed, 'SIGKILL');
@@ -48,7 +48,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal((await status()).receivers.length, 1);
   });
 
-  test('is never a run’s: what belongs to one waits for an engine, and then says so in one sentence', async () => {
+  test('a caller inside a run never starts an engine: it waits for one, and then says so in one sentence', async () => {
     await ws.svc(['down']);
     const env = { ...ws.env, ...OF_A_RUN };
     await assert.rejects(
@@ -67,7 +67,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal((await status()).receivers.length, 1);
   });
 
-  test('is known by its parents to belong to a run, whatever it does to its environment', async () => {
+  test('a caller inside a run is recognised by its parents, whatever it does to its environment', async () => {
     await ws.svc(['down']);
     const bare = `env -u SVC_RUN_ID '${process.execPath}' '${SVC}' daemon; :`;
     const { stderr } = spawnSync('/bin/sh', ['-c', bare], { cwd: ws.root, env: { ...ws.env, ...OF_A_RUN } });
@@ -75,7 +75,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal(ws.daemonPid(), null);
   });
 
-  test('leaves a working engine when it is killed, which the next client of the person’s starts after a crash', async () => {
+  test("a killed supervisor leaves a working engine, which the person's next client starts again after a crash", async () => {
     await ws.svc(['up']);
     const first = ws.daemonPid() ?? 0;
     process.kill(ws.supervisorPid() ?? 0, 'SIGKILL');
@@ -87,7 +87,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.notEqual((await status()).supervisor, null, 'it has a supervisor again');
   });
 
-  test('ends with the engine that svc down stops, and when svc down finds only itself', async () => {
+  test('the supervisor ends with the engine that svc down stops, and when svc down finds only itself', async () => {
     const pids = () => [ws.daemonPid() ?? 0, ws.supervisorPid() ?? 0];
     const running = pids();
     assert.equal((await ws.svc(['down'])).code, 0);
@@ -123,7 +123,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal((await ws.svc(['status'])).code, 4);
   });
 
-  test('gives way to a host that somebody else has started', async () => {
+  test('the supervisor yields to a host that was started otherwise', async () => {
     await ws.svc(['up']);
     const supervisor = ws.supervisorPid() ?? 0;
     process.kill(supervisor, 'SIGSTOP');
@@ -138,7 +138,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal((await ws.svc(['down'])).code, 0);
   });
 
-  test('goes when the data folder goes', async () => {
+  test('the engine stops when its data folder is removed', async () => {
     await ws.svc(['up']);
     const supervisor = ws.supervisorPid() ?? 0;
     await ws.deleteData();
@@ -146,7 +146,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal(existsSync(join(ws.root, '.svc')), false);
   });
 
-  test('svc up says which secrets of the caller the engine has not, and has otherwise', async () => {
+  test("svc up names the caller's secrets that the engine lacks or has with another value", async () => {
     await ws.program(['up'], { env: { SVC_WEBHOOK_SECRET: '' } });
     const lacking = await ws.svc(['up']);
     assert.equal(lacking.code, 1);

@@ -111,7 +111,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
   });
   after(() => rig?.close());
 
-  test('shows its plan and its calls, asks, goes on with the answer, and reports by our tools', async () => {
+  test('the worker shows its plan and its calls, asks, continues with the answer, and reports with our tools', async () => {
     const id = await rig.run([
       'think about it',
       'plan look | edit | test',
@@ -151,7 +151,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.equal(verified.state, 'reported', rig.log(id));
   });
 
-  test('fails with agent_error when its agent is killed, and with killed when its host is', async () => {
+  test('the worker fails with agent_error when its agent is killed, and with killed when its host is', async () => {
     const [first, second] = await Promise.all([rig.run(['say up', 'hang']), rig.run(['say up', 'hang'])]);
     for (const [id, isAgent, code] of [
       [first, true, 'agent_error'],
@@ -166,7 +166,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     }
   });
 
-  test('is told its messages at the end of its turn, each once, and goes on in the same conversation', async () => {
+  test('the worker gets its messages at the end of its turn, each once, and continues the conversation', async () => {
     const go = join(rig.ws.repository.folder, 'go');
     const id = await rig.run(['say up', `run until [ -e '${go}' ]; do sleep 0.05; done`, 'usage 30 4']);
     await until(async () => (await rig.show(id)).state === 'running');
@@ -185,7 +185,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     assert.equal((await rig.call('session.show', { session: id })).reads_messages, 'never');
   });
 
-  test('is interrupted to be told, and by nobody where there is nothing to tell', async () => {
+  test('a message interrupts the worker, and nothing interrupts it without a message', async () => {
     const id = await rig.run(['say up', 'hang']);
     await until(() => existsSync(join(rig.ws.root, '.svc', 'agents', id, 'log')) && /up/.test(rig.log(id)));
     await rig.call('worker.interrupt', { session: id });
@@ -201,7 +201,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
     });
   });
 
-  test('is limited by what its agent tells, and goes on by session/load', async () => {
+  test("the worker is paused by its agent's limit, and resumes with session/load", async () => {
     const limit = (message: string) => `error ${JSON.stringify({ code: -32_603, message })}`;
     const limitSec = Math.floor(Date.now() / 1000) + 3600;
     const [slow, used] = await Promise.all([
@@ -222,7 +222,7 @@ describe('a worker on transport acp', { concurrency: 3 }, () => {
   });
 });
 
-test('a worker on transport acp and its question outlive the engine; its time limit ends all of it', async () => {
+test('the worker and its question outlive the engine; its time limit ends all of it', async () => {
   const rig = await makeRig();
   try {
     const file = join(rig.ws.repository.folder, 'detached');
@@ -257,7 +257,7 @@ test('a worker on transport acp and its question outlive the engine; its time li
   }
 });
 
-test('a worker on transport acp works confined, with its questions and our tools', async (t) => {
+test('the worker runs confined, with its questions and our tools', async (t) => {
   const why = await checkConfinement(process.env).then(
     () => null,
     (error: Error) => error.message,

@@ -59,7 +59,7 @@ ai:
   const setBudget = (value: string) => rig.here().call('config.set', { key: 'ai.budget_tokens_day', value });
   const calls = (): number => upstream.asked.filter(({ path }) => path.endsWith('/completions')).length;
 
-  test('it is paused until the next day, which is reported once, and resumes when a person raises the budget', async () => {
+  test('the worker is paused until the next day, which is reported once, and resumes when a person raises the budget', async () => {
     const { session_id, task_id } = await rig.run([]);
     const paused = await rig.settled(session_id);
     assert.deepEqual([paused.state, paused.pause?.code], ['queued', 'budget_exceeded'], rig.log(session_id));
@@ -86,7 +86,7 @@ ai:
     assert.equal(rig.ws.events.filter(isTold).length, 1);
   });
 
-  test('it resumes at the start of an engine when the budget was raised while none ran', async () => {
+  test('the worker resumes at the start of an engine when the budget was raised while none ran', async () => {
     await setBudget('1');
     const { session_id } = await rig.run([]);
     assert.equal((await rig.settled(session_id)).pause?.code, 'budget_exceeded');
@@ -97,7 +97,7 @@ ai:
     assert.equal((await rig.session(session_id)).failure, null);
   });
 
-  test('fails where it is the task’s own, since waiting does not help', async () => {
+  test("the worker fails when the spent budget is the task's own, since waiting does not help", async () => {
     const { session_id } = await rig.run([], { env: { SVC_TASK_TOKEN_BUDGET: '20' } });
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.state, ended.failure?.code], ['ended', 'budget_exceeded'], rig.log(session_id));

@@ -15,7 +15,7 @@ const waiting = (...words: string[]): Waiting[] =>
 const ids = (found: Waiting[]): string[] => found.map(({ sessionId }) => sessionId);
 const NONE = new Map<string, number>();
 
-test('the oldest goes first, as many as there is room for', () => {
+test('the oldest tasks go first, as many as there is capacity for', () => {
   assert.deepEqual(ids(chooseNext(waiting('x', 'x', 'x'), { room: 2, working: [], limits: NONE })), [
     's-1',
     's-2',
@@ -23,7 +23,7 @@ test('the oldest goes first, as many as there is room for', () => {
   assert.deepEqual(chooseNext(waiting('x'), { room: 0, working: [], limits: NONE }), []);
 });
 
-test('the higher priority goes before the older', () => {
+test('a higher priority goes before an older task', () => {
   const next = chooseNext(waiting('x:-1', 'x', 'y:1', 'x:1'), { room: 4, working: [], limits: NONE });
   assert.deepEqual(ids(next), ['s-3', 's-4', 's-2', 's-1']);
 });
@@ -40,7 +40,7 @@ test('a long queue of one project does not starve the others', () => {
   assert.deepEqual(ids(busy), ['s-6', 's-5']);
 });
 
-test('an agent that may not begin stands aside and holds nobody up', () => {
+test('a suspended agent is skipped and delays no one', () => {
   const queue = waiting('x:0:bad', 'x:0:bad', 'x', 'y:1:bad');
   assert.deepEqual(ids(chooseNext(queue, { room: 9, working: [], limits: new Map([['bad', 0]]) })), ['s-3']);
   assert.deepEqual(ids(chooseNext(queue, { room: 9, working: [], limits: new Map([['bad', 1]]) })), [

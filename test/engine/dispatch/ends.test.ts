@@ -15,7 +15,7 @@ describe('the end of a run', () => {
 
   const error = (more: object) => claudeSays.result({ is_error: true, ...more });
 
-  test('is what the agent says, with what it spent and its own session', async () => {
+  test("the end is the agent's own report, with its usage and its own session", async () => {
     const { session_id } = await rig.run([claudeSays.init('c-7'), claudeSays.result({ session_id: 'c-7' })]);
     const ended = await rig.settled(session_id);
     assert.equal(ended.failure, null);
@@ -41,7 +41,7 @@ describe('the end of a run', () => {
     },
     { code: 'agent_error', says: [claudeSays.init('c-1')] },
   ];
-  test('with exit code 0 is a failure when the agent says so, each with its own code', async () => {
+  test('an exit code of 0 is a failure when the agent says so, each with its own code', async () => {
     const sessions = await Promise.all(failures.map(({ says }) => rig.run(['no-change', ...says])));
     for (const [at, { code }] of failures.entries()) {
       const ended = await rig.settled(sessions[at]!.session_id);
@@ -55,7 +55,7 @@ describe('the end of a run', () => {
       .catch(() => undefined);
   });
 
-  test('that is told counts although the program never exits, and nothing of it is left', async () => {
+  test('a reported end applies although the program never exits, and nothing of it is left', async () => {
     const { session_id } = await rig.run([claudeSays.result(), 'no-change', 'ignore-term', 'hang']);
     await until(async () => (await rig.session(session_id)).pid !== null);
     const { pid } = await rig.session(session_id);
@@ -64,13 +64,13 @@ describe('the end of a run', () => {
     assert.equal(isRunning(pid ?? 0), false);
   });
 
-  test('by exit code stays what it is for a program that prints nothing of the kind', async () => {
+  test('an end by exit code applies to a program that prints no report', async () => {
     const [sealed, failed] = await Promise.all([rig.run(['no-change']), rig.run(['no-change', 'fail 3'])]);
     assert.equal((await rig.settled(sealed.session_id)).failure, null);
     assert.equal((await rig.settled(failed.session_id)).failure?.code, 'exit_code');
   });
 
-  test('is no success of a program that is read and says nothing, nor of one that was killed after its word', async () => {
+  test('a program that is read and prints no report did not succeed, nor one that was killed after its report', async () => {
     const bin = join(rig.ws.repository.folder, 'bin', 'claude');
     const before = readFileSync(bin, 'utf8');
     const plays = async (script: string): Promise<string | undefined> => {
@@ -95,7 +95,7 @@ describe('the end of a run', () => {
     }
   });
 
-  test('has commits that carry the identity of the person, which its shells are given', async () => {
+  test('the commits of a run carry the identity of the person, which its shells receive', async () => {
     const { git } = rig.ws.repository;
     git('config', 'user.name', 'Ada of the file');
     const { session_id } = await rig.run(['no-change', 'echo-env', claudeSays.result()]);
@@ -125,15 +125,15 @@ describe('the end of a run', () => {
     return (await rig.settled(session_id)).failure?.code;
   }
 
-  test('is found in the log when the run ended while no engine was there', async () => {
+  test('the end is found in the log when the run ended without an engine', async () => {
     assert.equal(await findFailureOfAway(error({ api_error_status: 400 }), 'no-change'), 'model_error');
   });
 
-  test('a run that was killed after its word while no engine was there is no success', async () => {
+  test('a run that was killed after its report without an engine did not succeed', async () => {
     assert.equal(await findFailureOfAway(claudeSays.result(), 'no-change', 'fail 143'), 'killed');
   });
 
-  test('is told in the log as a person reads it', async () => {
+  test('the end is written to the log as a person reads it', async () => {
     const { session_id } = await rig.run([
       'no-change',
       error({ api_error_status: 400, result: 'bad request' }),

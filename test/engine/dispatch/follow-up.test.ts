@@ -11,7 +11,7 @@ const said = (session: string): string =>
 /** A prompt that the scripted agent obeys. */
 const script = (...directives: string[]): string => directives.map((each) => `#agent: ${each}`).join('\n');
 
-describe('an ended session that is sent on', () => {
+describe('a follow-up to an ended session', () => {
   let rig: Rig;
   before(async () => {
     rig = await makeRig();
@@ -25,7 +25,7 @@ describe('an ended session that is sent on', () => {
   const send = (session: string, ...directives: string[]) =>
     rig.here().call('worker.follow_up', { session, prompt: script(...directives) });
 
-  test('works in the same worktree, on the same branch and in its conversation, as a task of its own', async () => {
+  test('the follow-up works in the same worktree, branch and conversation, as its own task', async () => {
     const first = await work('edit one.txt more', said('c-1'));
     assert.equal(first.failure, null);
     const { task, session } = await send(first.session_id, 'edit two.txt more', said('c-1'));
@@ -45,7 +45,7 @@ describe('an ended session that is sent on', () => {
     assert.equal((await rig.task(task.task_id)).status, 'done');
   });
 
-  test('hands its work on: the first is neither to be reviewed nor promoted, the last takes both', async () => {
+  test('the follow-up takes over the work: the first session is neither reviewed nor promoted, the last takes both', async () => {
     const first = await work('edit three.txt more', said('c-3'));
     const { session } = await send(first.session_id, 'edit four.txt more', said('c-3'));
     await rig.settled(session.session_id);
@@ -67,7 +67,7 @@ describe('an ended session that is sent on', () => {
     assert.match(files, /^four\.txt$[\s\S]*^three\.txt$/m);
   });
 
-  test('has to have ended, with its worktree still there', async () => {
+  test('the follow-up needs an ended session whose worktree still exists', async () => {
     const { session_id: running } = await rig.run(['hang']);
     const sending = (session: string) => rig.here().call('worker.follow_up', { session, prompt: 'more' });
     await assert.rejects(sending(running), { code: 'conflict', message: /has not ended/ });
@@ -83,7 +83,7 @@ describe('an ended session that is sent on', () => {
     });
   });
 
-  test('is sent on once by any number of callers at the same moment', async () => {
+  test('the follow-up is created once by any number of simultaneous callers', async () => {
     const first = await work('edit six.txt more', said('c-6'));
     const calls = await Promise.allSettled(
       Array.from({ length: 5 }, () => send(first.session_id, 'edit seven.txt more')),
@@ -94,7 +94,7 @@ describe('an ended session that is sent on', () => {
     assert.equal(tasks.filter(({ title }) => title === '#agent: edit seven.txt more').length, 1);
   });
 
-  test('goes on for a Chair that dispatches its worker again by name, and not for another agent or base', async () => {
+  test('the follow-up serves a Chair that dispatches its worker again by name, and not for another agent or base', async () => {
     const dispatch = (input: object, directive: string) =>
       rig.here().call('dispatch.worker', {
         agent: 'claude',

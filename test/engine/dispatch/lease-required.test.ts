@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { engineHere } from '../../support/engine.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-it('without the lease that is required nothing starts and every decision stays as it is', async () => {
+it('nothing starts without a required lease, and every decision stays unchanged', async () => {
   const ws = await makeWorkspace({});
   try {
     ws.env.SVC_REQUIRE_LEASE = '1';

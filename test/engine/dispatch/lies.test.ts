@@ -27,8 +27,8 @@ async function heard(printed: string | Buffer, reader: StreamReader): Promise<St
 const lines = (...events: object[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join('');
 const named = (id: unknown) => ({ type: 'system', subtype: 'init', session_id: id, model: 'm', cwd: '/' });
 
-describe('what a run says of itself', () => {
-  test('is no id of a session when it would be an option, several words, or endless', async () => {
+describe('claims of a run about itself', () => {
+  test('a session id cannot be an option, several words, or endless', async () => {
     for (const id of ['--dangerous', '-c', 'a\nb', 'a b', 'a\0b', '../../x y', 'x'.repeat(300), 'é\u202e'])
       assert.equal((await heard(lines(named(id)), createClaudeReader())).agentSession, null, id);
     for (const id of ['c-9', '0199-ab_c', 'ses_4f.2', 'copilot:1/2', 'a@b'])
@@ -37,7 +37,7 @@ describe('what a run says of itself', () => {
     assert.equal(before.agentSession, null);
   });
 
-  test('is of the form that is expected, whatever was printed', async () => {
+  test('a claim has its expected form, whatever was printed', async () => {
     const facts = await heard(
       lines(
         { acp: 'session', id: { a: 1 }, agent: { name: 'x', version: null }, model: ['m'] },
@@ -55,7 +55,7 @@ describe('what a run says of itself', () => {
     assert.ok(facts.end?.ok === false && facts.end.resetAt === null && typeof facts.end.text === 'string');
   });
 
-  test('is no longer than what a person reads', async () => {
+  test('a claim is at most as long as a person reads', async () => {
     const long = 'x'.repeat(1024 * 1024);
     const { model, activity, end, plan } = await heard(
       lines(
@@ -70,7 +70,7 @@ describe('what a run says of itself', () => {
     assert.ok(end?.ok === false && end.text.length <= 300);
   });
 
-  test('is not read out of the rest of a line that was too long', async () => {
+  test('a claim is not read from the rest of an overlong line', async () => {
     const first = Buffer.from(lines(named('c-1')));
     const forged = lines({ type: 'result', subtype: 'success', is_error: false, session_id: 'forged' });
     // The line is given up after 17 blocks, and the forged one stands right there.
@@ -85,7 +85,7 @@ describe('what a run says of itself', () => {
     assert.equal(next.agentSession, 'c-2');
   });
 
-  test('costs no more with every message, nor what it names', { timeout: 20_000 }, async () => {
+  test('the cost of reading does not grow with messages or their names', { timeout: 20_000 }, async () => {
     const messages = Array.from({ length: 40_000 }, (_, at) => ({
       type: 'assistant',
       message: {
@@ -99,7 +99,7 @@ describe('what a run says of itself', () => {
     assert.equal(facts.toolCalls, 40_000);
   });
 
-  test('is read on after bytes that are no text', async () => {
+  test('reading continues after invalid bytes', async () => {
     const odd = Buffer.from([0, 0xff, 0xfe, 0xc3, 0x28, 0x0a, 0, 0x0a]);
     const facts = await heard(Buffer.concat([odd, Buffer.from(lines(named('c-3')))]), createClaudeReader());
     assert.equal(facts.agentSession, 'c-3');
@@ -113,7 +113,7 @@ describe('a run that lies', () => {
   });
   after(() => rig.close());
 
-  test('comes to its end all the same, and what it says is no argument', async () => {
+  test('a lying run ends anyway, and its claims never become arguments', async () => {
     const { session_id } = await rig.run([
       claudeSays.init('--dangerous'),
       claudeSays.result({

@@ -4,7 +4,7 @@ import { openHere } from '../../support/strict.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-test('of a worker that runs the last line and what it has committed are listed; of an ended one its counts', async (t) => {
+test('a running worker is listed with its last line and its commits, and an ended one with its counts', async (t) => {
   const ws = await makeWorkspace();
   t.after(ws.close);
   const { here } = await openHere(ws);

@@ -42,7 +42,7 @@ describe('the list of sessions', () => {
   const ids = async (input: object): Promise<string[]> =>
     (await list(input)).map((session) => session.session_id);
 
-  test('gives the named ones, newest first; one that is not there is left out', async () => {
+  test('the list returns the named sessions, newest first; an unknown one is left out', async () => {
     assert.deepEqual(await ids({ ids: ['s-1', 's-2', 's-4', 's-99', 't-3'] }), ['s-4', 's-2', 's-1']);
     assert.deepEqual(await ids({ ids: ['s-1', 's-2'], live: true }), ['s-1']);
     assert.deepEqual(await ids({ ids: [] }), []);
@@ -50,7 +50,7 @@ describe('the list of sessions', () => {
     assert.deepEqual(await ids({ live: true }), ['s-1', 's-3', 's-4']);
   });
 
-  test('says what each was spared, by svc in the engine and in the gateway, as usage_status does for all', async () => {
+  test('the list shows the saving of each session, in the engine and in the gateway, as usage_status does for all', async () => {
     const noise = readCorpus('noise').find(({ name }) => name === 'apt-install')?.text ?? '';
     const { bytes_in, bytes_out } = await here.call(
       'context.crush',
@@ -78,7 +78,7 @@ describe('the list of sessions', () => {
     ]);
   });
 
-  test('says when the log of a live one was last written to', async () => {
+  test('the list shows when the log of a live session was last written', async () => {
     const written = new Map((await list({})).map((each) => [each.session_id, each.log_written_at]));
     assert.deepEqual(Object.fromEntries(written), {
       's-1': '2023-11-14T22:13:20.000Z',
@@ -88,7 +88,7 @@ describe('the list of sessions', () => {
     });
   });
 
-  test('says what the agent of each does not tell, whatever its command is called', async () => {
+  test('the list shows what the agent of each does not report, whatever its command is called', async () => {
     const untold = new Map((await list({})).map((each) => [each.session_id, each.untold]));
     assert.deepEqual(untold.get('s-1'), []);
     assert.deepEqual(untold.get('s-4'), [

@@ -16,7 +16,7 @@ function counted(told: Partial<StreamFacts>, before: StreamFacts['usage'] = null
   return takeOwnUsage({ sessions }, { taskId: 't-1' }, { ...NO_FACTS, agentSession: 'c-1', ...told }).usage;
 }
 
-test('of an agent that counts its whole conversation only what is new is counted', () => {
+test('only new tokens count of an agent that reports its whole conversation', () => {
   const conversation = usage(250, 40, 100);
   assert.deepEqual(counted({ conversation }), conversation);
   assert.deepEqual(counted({ conversation }, usage(100, 10, 40)), usage(150, 30, 60));
@@ -26,7 +26,7 @@ test('of an agent that counts its whole conversation only what is new is counted
   assert.deepEqual(counted({ conversation }, usage(300, 50)), conversation);
 });
 
-test('what is not known is null and never 0', () => {
+test('an unknown count is null and never 0', () => {
   assert.equal(counted({}), null);
   assert.equal(counted({ usage: usage(0, 0) }), null);
   assert.equal(counted({ conversation: usage(0, 0) }, usage(100, 10)), null);
@@ -40,7 +40,7 @@ describe('the tokens of a session', () => {
   });
   after(() => rig.close());
 
-  test('are not known, and not 0, of one that was cancelled before it told any', async () => {
+  test('the tokens of a session that was cancelled before any report are unknown, and not 0', async () => {
     const { session_id } = await rig.run([claudeSays.init('c-6'), 'hang']);
     await until(async () => (await rig.session(session_id)).agent_session === 'c-6');
     await rig.here().call('worker.kill', { session: session_id });
@@ -81,7 +81,7 @@ describe('the tokens of a session', () => {
     return rig.session(session_id);
   }
 
-  test('are counted once over its runs, though claude tells those of the whole conversation after a resume', async () => {
+  test('the tokens of a session are counted once over its runs, although claude reports the whole conversation after a resume', async () => {
     const ended = await played(
       { modelUsage: model(960, 100), total_cost_usd: 0.25 },
       { modelUsage: model(1960, 200), total_cost_usd: 0.5 },
@@ -89,7 +89,7 @@ describe('the tokens of a session', () => {
     assert.deepEqual(ended.usage, { input: 2000, cached: 40, output: 200, cost_usd: 0.5 });
   });
 
-  test('are those that claude tells of a run alone, where it does', async () => {
+  test('the tokens of a session are those that claude reports of a run alone, where it does', async () => {
     const ended = await played(
       { modelUsage: model(960, 100), model_usage_since_last_result: model(960, 100) },
       { modelUsage: model(9960, 1000), model_usage_since_last_result: model(960, 100) },

@@ -13,7 +13,7 @@ interface Run {
   session_id: string;
 }
 
-describe("a worker's word of its task, and the end of its run", () => {
+describe("a worker's mark of its task, and the end of its run", () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -49,7 +49,7 @@ describe("a worker's word of its task, and the end of its run", () => {
 
   for (const [word, commands] of Object.entries(WORDS))
     for (const [end, directives] of Object.entries(ENDS))
-      test(`${word}, then ${end}: the task, the events, the handoff, the answer and the retry say the same`, async () => {
+      test(`${word}, then ${end}: the task, the events, the handoff, the answer and the retry agree`, async () => {
         const isWell = end === 'well' && word !== 'failed';
         const lines = [...commands.map((each) => `run ${each}`), 'no-change', ...directives];
         const prompt = ['do it', ...lines.map((each) => `#agent: ${each}`)].join('\n');
@@ -82,7 +82,7 @@ describe("a worker's word of its task, and the end of its run", () => {
         else await here.call('task.retry', { id: task_id, hold: true });
       });
 
-  test('a Chair cannot mark a task that is worked on, whatever as, and is told what ends the run', async () => {
+  test('a Chair cannot mark a task that is running in any way, and learns what ends the run', async () => {
     const go = join(ws.root, 'go-chair');
     const { task_id, session_id } = await working(go);
     for (const [name, status] of [
@@ -100,7 +100,7 @@ describe("a worker's word of its task, and the end of its run", () => {
     assert.equal((await task(task_id)).status, 'done');
   });
 
-  test('a task that its worker has marked is not tried again while that runs, and can be cancelled', async () => {
+  test('a task that its worker has marked is not retried while that runs, and can be cancelled', async () => {
     const { task_id, session_id } = await working(join(ws.root, 'never'));
     await here.call('task.done', { id: task_id, status: 'failed' }, asWorker(session_id));
     for (const name of ['task.retry', 'task.run'] as const)

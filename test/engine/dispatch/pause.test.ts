@@ -28,7 +28,7 @@ describe('a limit with a known end', () => {
     }),
   ];
 
-  test('pauses the session, which goes on once at that time with its conversation and its worktree', async () => {
+  test('the session pauses, and resumes once at that time in its conversation and worktree', async () => {
     const before = rig.starts().length;
     const { session_id, task_id } = await rig.run(limited(Date.now() + 500));
     const paused = await rig.settled(session_id);
@@ -54,7 +54,7 @@ describe('a limit with a known end', () => {
     assert.equal((await rig.task(task_id)).status, 'done');
   });
 
-  test('holds over a restart of the engine, and a person can end the pause', async () => {
+  test('the pause holds over a restart of the engine, and a person can end it', async () => {
     const before = rig.starts().length;
     const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
     const { resume_at } = await rig.settled(session_id);
@@ -77,7 +77,7 @@ describe('a limit with a known end', () => {
     assert.equal((await rig.task(task_id)).status, 'done');
   });
 
-  test('keeps what was done when the task is cancelled, or marked done, meanwhile', async () => {
+  test('work is kept when the task is cancelled, or marked done, during the pause', async () => {
     for (const end of [
       (id: string) => rig.here().call('task.cancel', { id }),
       (id: string) => rig.here().call('task.done', { id }),
@@ -92,7 +92,7 @@ describe('a limit with a known end', () => {
     }
   });
 
-  test('ends once, whoever resumes, enters, cancels or waits for it at the same time', async () => {
+  test('the pause ends once, even when callers resume, enter, cancel or wait at the same time', async () => {
     const { here } = rig;
     const before = rig.starts().length;
     const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
@@ -115,7 +115,7 @@ describe('a limit with a known end', () => {
     assert.equal(ends.length, 1);
   });
 
-  test('holds a branch that nobody promotes, and a worktree that nobody prunes', async () => {
+  test('a paused branch cannot be promoted, and its worktree cannot be pruned', async () => {
     const { here } = rig;
     const { session_id, task_id } = await rig.run(limited(Date.now() + DAY));
     const { worktree } = await rig.settled(session_id);
@@ -133,7 +133,7 @@ describe('a limit with a known end', () => {
     await until(async () => (await rig.session(session_id)).state === 'ended');
   });
 
-  test('is no pause when its task has ended meanwhile', async () => {
+  test('a limit is not a pause when the task has ended', async () => {
     const gate = `${rig.ws.repository.folder}/gate-${Date.now()}`;
     const { session_id, task_id } = await rig.run([`wait-for ${gate}`, ...limited(Date.now() + DAY)]);
     await until(async () => (await rig.session(session_id)).state === 'running');
@@ -148,14 +148,14 @@ describe('a limit with a known end', () => {
     await rig.here().call('task.retry', { id: task_id, hold: true });
   });
 
-  test('is no pause when it lies too far away', async () => {
+  test('a limit is not a pause when its end is too far away', async () => {
     const { session_id } = await rig.run(limited(Date.now() + 30 * DAY));
     const ended = await rig.settled(session_id);
     assert.equal(ended.state, 'ended');
     assert.match(ended.failure?.code ?? '', /limit/);
   });
 
-  test('is no pause for ever: after five without anything done the session has failed with rate_limited, over restarts too', async () => {
+  test('after five pauses without progress the session has failed with rate_limited, over restarts too', async () => {
     const bin = join(rig.ws.repository.folder, 'bin', 'claude');
     const before = readFileSync(bin, 'utf8');
     const says = (more: object) => JSON.stringify({ type: 'result', session_id: 'c-2', ...more });
@@ -194,7 +194,7 @@ describe('a limit with a known end', () => {
     }
   });
 
-  test('waits while a person is in the session', async () => {
+  test('the session waits while a person is in it', async () => {
     const before = rig.starts().length;
     const { session_id } = await rig.run(limited(Date.now() + DAY));
     await rig.settled(session_id);
@@ -218,7 +218,7 @@ describe('a session that failed', () => {
   });
   after(() => rig.close());
 
-  test('goes on in a new session, in its worktree and conversation', async () => {
+  test('a failed session resumes in a new session, in its worktree and conversation', async () => {
     const first = await rig.run([
       'edit half.txt half',
       claudeSays.init('c-4'),
@@ -245,7 +245,7 @@ describe('a session that failed', () => {
     });
   });
 
-  test('is nobody else’s to enter while it waits to go on: the worktree is promised', async () => {
+  test('a failed session that waits to resume cannot be entered by others: its worktree is reserved', async () => {
     const first = await rig.run(['fail 3']);
     await rig.settled(first.session_id);
     const { here, session } = rig;
@@ -262,7 +262,7 @@ describe('a session that failed', () => {
     assert.equal((await session(next)).continues, first.session_id);
   });
 
-  test('begins anew, once, when its agent does not have the conversation any more', async () => {
+  test('a failed session starts over, once, when its agent has lost the conversation', async () => {
     const before = rig.starts().length;
     const first = await rig.run(['edit half.txt half', claudeSays.init('lost'), 'fail 3']);
     await rig.settled(first.session_id);
@@ -279,7 +279,7 @@ describe('a session that failed', () => {
     assert.equal((await rig.session(session_id)).runs, 2);
   });
 
-  test('is told what was done when its agent never told a conversation', async () => {
+  test('a failed session gets a summary of its work when its agent never reported a conversation', async () => {
     const first = await rig.run(['edit half.txt half', 'fail 3']);
     await rig.settled(first.session_id);
     const again = await rig.here().call('worker.resume', { session: first.session_id });

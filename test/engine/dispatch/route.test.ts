@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { until } from '../../support/wait.ts';
 import { claudeSays, makeRoutedRig, type RoutedRig } from './rig.ts';
 
-describe('the way to the gateway', () => {
+describe('the route to the gateway', () => {
   let rig: RoutedRig;
   before(async () => {
     rig = await makeRoutedRig();
@@ -43,7 +43,7 @@ describe('the way to the gateway', () => {
   }
   const holds = (key?: string): boolean => keyRow(key).revoked_at === null;
 
-  test('is told to the agent with a key of its own run, which holds until its end', async () => {
+  test('the agent gets the route with a key of its own run, which is valid until its end', async () => {
     const { session_id } = await rig.run(['no-change', 'echo-env']);
     const ended = await rig.settled(session_id);
     assert.deepEqual([ended.failure, ended.auth], [null, 'gateway']);
@@ -59,7 +59,7 @@ describe('the way to the gateway', () => {
     assert.notEqual(row.revoked_at, null);
   });
 
-  test('is not the way that all calls went, when an agent tells of tokens that the books do not have', async () => {
+  test('the route is reported as bypassed when an agent reports tokens that the books do not have', async () => {
     const { session_id } = await rig.run(['no-change', claudeSays.init('c-9'), claudeSays.result()]);
     assert.equal((await rig.settled(session_id)).auth, 'gateway');
     const leaks = (await rig.here().call('usage.status', { view: 'leaks' })) as {
@@ -77,7 +77,7 @@ describe('the way to the gateway', () => {
     assert.deepEqual(rules.routed_agents, ['claude']);
   });
 
-  test('is logged with its content when a person names the session, which makes room once it has ended', async () => {
+  test('calls are logged with content when a person names the session, which frees the log once it has ended', async () => {
     const { session_id } = await rig.run(['no-change', claudeSays.init('c-10'), claudeSays.result()]);
     const logContent = (input: object) => rig.here().call('gateway.log_content', input);
     const { logged } = await logContent({ session: session_id.slice(2) });
@@ -98,7 +98,7 @@ describe('the way to the gateway', () => {
     assert.deepEqual((await logContent({})).logged, []);
   });
 
-  test('is there for a person who enters too, with a key that holds until they leave, or are gone', async () => {
+  test('a person who enters gets the route too, with a key that is valid until they leave, or are gone', async () => {
     const { session_id } = await rig.run(['no-change']);
     await rig.settled(session_id);
     const enter = (pid: number, more = {}) =>
@@ -128,7 +128,7 @@ describe('the way to the gateway', () => {
     assert.equal(holds(left?.key), false);
   });
 
-  test('is not lost to a run by a person who leaves late', async () => {
+  test('a person who leaves late does not take the route from a run', async () => {
     const wait = join(rig.ws.repository.folder, 'go-on');
     const { session_id } = await rig.run(['no-change', 'echo-env', 'say begun', `wait-for ${wait}`]);
     await until(async () => (await rig.session(session_id)).state === 'running');
@@ -141,7 +141,7 @@ describe('the way to the gateway', () => {
     assert.equal(holds(key), false);
   });
 
-  test('is left out of one dispatch by SVC_GATEWAY_BYPASS, and of the run that goes on with it', async () => {
+  test('SVC_GATEWAY_BYPASS leaves the route out of one dispatch, and of the run that continues it', async () => {
     const { session_id } = await rig.run(['fail', 'echo-env'], { env: { SVC_GATEWAY_BYPASS: '1' } });
     assert.equal((await rig.settled(session_id)).auth, 'account');
     const env = rig.environment(session_id);
@@ -150,7 +150,7 @@ describe('the way to the gateway', () => {
     assert.equal((await rig.settled(next.session_id)).auth, 'account');
   });
 
-  test('is the one that was approved; another one is asked for, and goes on with what was done; a bypass stays', async () => {
+  test('a run uses the approved route; another one needs approval, and continues the work; a bypass stays', async () => {
     const limited = [
       'no-change',
       claudeSays.init('c-2'),
@@ -183,7 +183,7 @@ describe('the way to the gateway', () => {
     await configure('gateway');
   });
 
-  test('ends the start when nothing is there, and nothing was run', async () => {
+  test('the start fails when the gateway is unreachable, and nothing runs', async () => {
     const before = rig.starts().length;
     rig.listener.close();
     const { session_id } = await rig.run(['no-change']);
@@ -191,7 +191,7 @@ describe('the way to the gateway', () => {
     assert.equal(rig.starts().length, before);
   });
 
-  test('a budget of tokens holds over all runs of a task', async () => {
+  test('a token budget covers all runs of a task', async () => {
     const env = { SVC_GATEWAY_BYPASS: '1', SVC_TASK_TOKEN_BUDGET: '120' };
     const first = await rig.run(
       ['no-change', claudeSays.result({ is_error: true, subtype: 'error_max_turns' })],

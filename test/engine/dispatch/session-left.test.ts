@@ -30,7 +30,7 @@ const about = (id: string, more: Record<string, unknown> = {}): string =>
     .map(([key, value]) => `${key}: ${String(value)}\n`)
     .join('');
 
-describe('the session of a copilot that ended before it told its id', () => {
+describe('the session of a copilot that ended before it reported its id', () => {
   let top: string;
   let folder: string;
   before(() => {
@@ -53,7 +53,7 @@ describe('the session of a copilot that ended before it told its id', () => {
     return (await findPreset('copilot')?.findSession?.(run)) ?? null;
   };
 
-  test('is the newest that was made in its folder, under its name and after its start', async () => {
+  test('the session found is the newest in its folder, under its name and after its start', async () => {
     anew();
     assert.equal(await found(), null);
     keep(ID(1), about(ID(1)));
@@ -67,7 +67,7 @@ describe('the session of a copilot that ended before it told its id', () => {
     assert.equal(await found({ since: Date.parse('2026-01-02T00:00:10Z') }), null);
   });
 
-  test('is none that cannot be read, or that a link leads to', async () => {
+  test('the session found is never unreadable or behind a link', async () => {
     anew();
     const elsewhere = join(top, 'elsewhere');
     mkdirSync(join(elsewhere, ID(1)), { recursive: true });
@@ -92,7 +92,7 @@ describe('the session of a copilot that ended before it told its id', () => {
     assert.equal(await found({ home: join(top, 'linked') }), null);
   });
 
-  test('stays the one that it went on with, once it has gone on with it', async () => {
+  test('the session stays the resumed one, once it was resumed', async () => {
     anew();
     keep(ID(1), about(ID(1)));
     const events = join(keep(ID(2), about(ID(2), { name: 'w-0' })), 'events.jsonl');
@@ -122,7 +122,7 @@ describe('a copilot that was killed', () => {
     rmSync(person, { recursive: true, force: true });
   });
 
-  test('goes on with its own session, in a new one of ours', async () => {
+  test('a killed copilot resumes its own session, in a new one of ours', async () => {
     const home = join(person, '.copilot', 'session-state', ID(1));
     const mine = `id: ${ID(1)}\\ncwd: %s\\nname: %s\\nuser_named: true\\ncreated_at: %s\\n`;
     const { session_id } = await rig.run(

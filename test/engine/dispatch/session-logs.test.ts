@@ -7,7 +7,7 @@ import { createSessionLogs } from '../../../engine/dispatch/session-logs.ts';
 import { listSessionLogTimes, readSessionLog } from '../../../engine/runner/runs/read-log.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
-test('a log that is followed before its session begins is read in the form of the run that it then has', async (t) => {
+test('a log that is followed before its session starts is read in the form of its later run', async (t) => {
   const root = temporaryFolder();
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const deps = { paths: { agents: join(root, 'agents'), worktrees: root } };

@@ -25,7 +25,7 @@ function compose(text: TextContributor['text'], more: TextContributor[], changes
   return { composed, warnings };
 }
 
-test('a brief has a section for each who has something to say, and none for the others', () => {
+test('a brief has a section for each contributor with content, and none for the others', () => {
   const { composed } = compose('brief', []);
   assert.equal(
     composed,
@@ -44,7 +44,7 @@ test('a brief has a section for each who has something to say, and none for the 
   );
 });
 
-test('another contributor speaks in its section, wherever it stands in the list', () => {
+test('a new contributor writes in its section, wherever it is in the list', () => {
   const memory: TextContributor = {
     name: 'memory',
     text: 'brief',
@@ -61,7 +61,7 @@ test('another contributor speaks in its section, wherever it stands in the list'
   assert.ok(!compose('resumption', [memory]).composed.includes('Known of'));
 });
 
-test('a contributor that fails is left out and logged, and silences nobody', () => {
+test('a failing contributor is left out and logged, and silences no other', () => {
   const broken: TextContributor = {
     name: 'broken',
     text: 'brief',
@@ -75,7 +75,7 @@ test('a contributor that fails is left out and logged, and silences nobody', () 
   assert.equal(warnings.length, 1);
 });
 
-test('a run that goes on is told its task again only where its agent does not remember it', () => {
+test('a resumed run gets its task again only where its agent does not remember it', () => {
   const earlier = { cause: 'rate limited', isRemembered: true, commits: null, followed: null };
   assert.equal(
     compose('resumption', [], { earlier }).composed,
@@ -97,7 +97,7 @@ test('a run that goes on is told its task again only where its agent does not re
   assert.ok(compose('resumption', [], { earlier: none }).composed.endsWith('\nNothing was committed yet.\n'));
 });
 
-test('a run that follows up with another task is told that task first, and what it goes on with', () => {
+test('a follow-up run gets its own task first, then the one that it continues', () => {
   const followed = { taskId: 't-7', title: 'Build it' };
   const knows = { cause: null, isRemembered: true, commits: null, followed };
   assert.equal(

@@ -6,7 +6,7 @@ import { claudeSays, makeRig, type Rig } from './rig.ts';
 
 const HOUR = 3_600_000;
 
-describe('the hard cap of a run', () => {
+describe('the time limit of a run', () => {
   let rig: Rig;
   /** How far the clock on the wall has been set, or the machine has slept; and how much time has passed besides. */
   let [set, passed] = [0, 0];
@@ -37,7 +37,7 @@ describe('the hard cap of a run', () => {
       ...error,
     ].map((each) => `say ${JSON.stringify(each)}`);
 
-  test('does not count the sleep of the machine or a clock that is set, also over a restart; time that passes it does', async () => {
+  test('the limit ignores the sleep of the machine and clock changes, also over a restart, but counts elapsed time', async () => {
     const id = await running([claudeSays.init('c-1'), ...calls()]);
     for (set of [5 * HOUR, -5 * HOUR]) {
       await rig.down();
@@ -54,7 +54,7 @@ describe('the hard cap of a run', () => {
     assert.equal((await rig.settled(id)).failure?.code, 'timeout');
   });
 
-  test('keeps the reason of an agent that was trying again, and counts for holding it back', async () => {
+  test('the limit keeps the reason of an agent that was retrying, and counts towards its circuit', async () => {
     const retry = { type: 'system', subtype: 'api_retry', error: 'authentication_failed', error_status: 401 };
     for (let failures = 1; failures <= 3; failures += 1) {
       const id = await running([claudeSays.init('c-2'), ...calls([retry])]);

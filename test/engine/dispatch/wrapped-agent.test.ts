@@ -28,7 +28,7 @@ describe('a command that starts an agent through another program', () => {
     'env -- SVC_X=1 claude -- {{prompt}}',
     'env -u SOMETHING timeout -k 5 60 nice claude -- {{prompt}}',
   ])
-    test(`"${command}" is given the route, the tools and the hooks of its agent`, async () => {
+    test(`"${command}" gets the route, the tools and the hooks of its agent`, async () => {
       await route(command);
       const { session_id } = await rig.run(['no-change', 'echo-env']);
       const ended = await rig.settled(session_id);
@@ -40,7 +40,7 @@ describe('a command that starts an agent through another program', () => {
       assert.equal(words.at(-2), '--');
     });
 
-  test('a script of the name of claude has the route in its variables, and no options', async () => {
+  test('a script named claude has the route in its variables, and no options', async () => {
     await route('my-claude {{prompt}}');
     const { session_id } = await rig.run([
       'no-change',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { buildOllamaUrl, readEndpoint } from '../../../engine/gateway/endpoint.ts';
 import type { Protocol } from '../../../engine/gateway/protocol.ts';
 
-test('the address of an upstream says what it speaks, as people copy it from the documentation', () => {
+test('the address of an upstream reveals its protocol, as people copy it from the documentation', () => {
   const addresses: Record<string, [baseUrl: string, ...protocols: Protocol[]]> = {
     'https://api.openai.com/v1/': ['https://api.openai.com/v1', 'chat', 'responses'],
     'https://host/v1/chat/completions': ['https://host/v1', 'chat'],
@@ -23,7 +23,7 @@ test('the address of an upstream says what it speaks, as people copy it from the
     assert.deepEqual(readEndpoint(address), { baseUrl, protocols }, address);
 });
 
-test('what only messages are passed to speaks them wherever it is', () => {
+test('an upstream for messages only speaks them at any address', () => {
   for (const [address, baseUrl] of [
     ['https://host', 'https://host'],
     ['https://host/v1', 'https://host/v1'],

@@ -17,7 +17,7 @@ describe('virtual keys', () => {
   });
   const holder = { sessionId: 's-3', taskId: 't-2', budgetTokens: 900 };
 
-  test('a key says whose it is until it is revoked, and a new one ends the old', async () => {
+  test('a key names its owner until it is revoked, and a new one ends the old', async () => {
     const first = await storage.write(() => keys.issueKey(holder));
     assert.deepEqual(keys.verifyKey(first), holder);
     const other = await storage.write(() => keys.issueKey({ ...holder, sessionId: 's-4' }));

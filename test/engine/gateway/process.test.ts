@@ -61,7 +61,7 @@ ai:
       ...(signal === undefined ? {} : { signal }),
     });
 
-  test('is started by the engine, serves a person’s key at once, and refuses it as soon as it is removed', async () => {
+  test("the engine starts the gateway, which accepts a person's key immediately, and refuses it once removed", async () => {
     assert.equal(await client.call('gateway.status', {}), null);
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'ada' });
@@ -74,7 +74,7 @@ ai:
     assert.equal(state?.mode, 'live');
   });
 
-  test('keys of providers are used, and are in no answer, log, event, database, metric or argument', async () => {
+  test('provider keys are used, and appear in no answer, log, event, database, metric or argument', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'curious' });
     // Not even where a person has the content of calls logged.
@@ -138,7 +138,7 @@ ai:
     await client.call('gateway.remove_key', { name: 'curious' });
   });
 
-  test('the content of calls is logged for whom a person names, and not for a later key of that name', async () => {
+  test('the content of calls is logged for the named person, and not for a later key of that name', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'watched' });
     await assert.rejects(client.call('gateway.log_content', { key: 'nobody' }), { code: 'not_found' });
@@ -162,7 +162,7 @@ ai:
     await client.call('gateway.remove_key', { name: 'watched' });
   });
 
-  test('a stream goes on while the engine is killed and started again, which takes the gateway over', async () => {
+  test('a stream continues while the engine is killed and restarted, which takes the gateway over', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'long' });
     const { pid } = record()!;
@@ -176,7 +176,7 @@ ai:
     assert.equal((await post(url, key, CHAT)).status, 200);
   });
 
-  test('a gateway that is killed in the middle of a stream has booked what it forwarded, and is started again in its place', async () => {
+  test('a gateway that is killed in the middle of a stream has booked what it forwarded, and is restarted in place', async () => {
     const { url } = await client.call('gateway.serve', {});
     const { key } = await client.call('gateway.add_key', { name: 'cut' });
     const { pid } = record()!;
@@ -198,7 +198,7 @@ ai:
     assert.equal((await post(url, key, CHAT)).status, 200, 'at the same address');
   });
 
-  test('svc doctor asks each provider once, with --live only', async () => {
+  test('svc doctor calls each provider once, and only with --live', async () => {
     const asked = (): number =>
       upstream.asked.filter(
         ({ path, headers }) =>
@@ -230,7 +230,7 @@ ai:
     );
   });
 
-  test('where the gateway is told with how much its models take', async () => {
+  test('a gateway that learns the context sizes of its models', async () => {
     const { models } = await client.call('gateway.serve', {});
     // Whatever else is asked for goes to a provider that says nothing of it.
     assert.equal(models?.other, null);
@@ -247,7 +247,7 @@ ai:
     assert.deepEqual(today.groups.provider[0]?.key, 'up');
   });
 
-  test('what svc.yaml says is in use at once, and svc gateway test tries every protocol', async () => {
+  test('svc.yaml takes effect immediately, and svc gateway test tries every protocol', async () => {
     await ws.svc(['config', 'set', 'ai.mode', 'stub']);
     await until(async () => (await client.call('gateway.status', {}))?.mode === 'stub');
     const trial = await ws.svc(['gateway', 'test', '--json']);
@@ -259,7 +259,7 @@ ai:
     );
   });
 
-  test('svc gateway run starts an agent of a person’s own, whose key ends with it; svc gateway env tells a shell of one', async () => {
+  test("svc gateway run starts a person's own agent, whose key ends with it; svc gateway env prints one for a shell", async () => {
     const bin = join(ws.repository.folder, 'bin');
     mkdirSync(bin);
     const ask = `const { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } = process.env;
@@ -351,7 +351,7 @@ renameSync('${told}.part', '${told}');`;
     });
   });
 
-  test('ends with the engine when nobody works any more', async () => {
+  test('the gateway ends with the engine when no worker runs', async () => {
     const { pid } = record()!;
     await ws.svc(['down']);
     await until(() => !isRunning(pid));

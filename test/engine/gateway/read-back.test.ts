@@ -77,7 +77,7 @@ ai: { mode: live, passthrough: { anthropic: { base_url: "http://127.0.0.1:${port
     upstream.close();
   });
 
-  test('is whole for the model when svc mcp, a shell or a worker has read it back', async () => {
+  test('a shortened output reaches the model whole once svc mcp, a shell or a worker has read it back', async () => {
     const turns = turn('toolu_1', 'Bash', { command: 'go test -v ./...' }, noise.text);
     const [shown = ''] = await ask(turns);
     const [, id = ''] = /all: context_retrieve (c-[0-9a-f]+)\]/.exec(shown) ?? [];

@@ -16,7 +16,7 @@ const NAMELESS = { seat: 'plain', sessionId: null } as const;
 /** What the books have of each: nobody may find a number of somebody else in what they are told. */
 const TOKENS = { mine: 1_111, other: 20_222, person: 300_333 };
 
-describe('whose usage is told to whom', () => {
+describe('who may see usage', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let books: Books;
@@ -85,7 +85,7 @@ describe('whose usage is told to whom', () => {
   const spentBy = async (caller: object): Promise<unknown> =>
     ((await here.callByName('usage.status', {}, caller)) as { today: { spent: number } }).today.spent;
 
-  test('the Chair is told of everybody’s', async () => {
+  test('the Chair sees the usage of all', async () => {
     const told = await readAll({});
     for (const part of ['model-of-mine', 'model-of-other', 'model-of-person', '"s-1"', '"s-2"', '"ada"'])
       assert.ok(told.includes(part), part);
@@ -93,7 +93,7 @@ describe('whose usage is told to whom', () => {
     assert.match(told, /"of_session":null/);
   });
 
-  test('a worker is told of its own, in every view, and of nothing else', async () => {
+  test('a worker sees its own usage, in every view, and nothing else', async () => {
     assert.equal(await spentBy(MINE), TOKENS.mine);
     assert.equal(await spentBy(OTHER), 3 * TOKENS.other);
     const mine = await readAll(MINE);
@@ -129,7 +129,7 @@ describe('whose usage is told to whom', () => {
     }
   });
 
-  test('a plain seat has no calls, and is told of none', async () => {
+  test('a plain seat has no calls, and sees no usage', async () => {
     for (const caller of [PLAIN, NAMELESS]) {
       const told = await readAll(caller);
       assert.doesNotMatch(told, /model-of|s-1|s-2|ada|1111|20222/);
@@ -137,7 +137,7 @@ describe('whose usage is told to whom', () => {
     }
   });
 
-  test('how the gateway does is for the Chair, as its keys and its counters are', async () => {
+  test("only the Chair sees the gateway's state, keys and counters", async () => {
     assert.equal(await here.call('gateway.status', {}), null);
     for (const caller of [MINE, PLAIN])
       for (const name of [

@@ -47,7 +47,7 @@ describe('hook.look', () => {
     );
   const at = (path: string): string => join(ws.root, path);
 
-  test('a write to what somebody else has locked is refused, with who holds it and until when', async () => {
+  test("a write to another session's locked path is refused, with the holder and the expiry", async () => {
     const lock = await here.call('lock.acquire', { holder: 'bob', path: 'held' }, plain('bob'));
     const { deny } = await look({ paths: [at('free.ts'), at('held/a.ts')] });
     assert.match(deny ?? '', /held\/a\.ts is locked: bob \(claude\) holds held until /);
@@ -56,7 +56,7 @@ describe('hook.look', () => {
     assert.ok(!deny?.includes('free.ts'));
   });
 
-  test('a lock of its own, none and a path outside refuse nothing', async () => {
+  test("a session's own lock, no lock and a path outside refuse nothing", async () => {
     await here.call('lock.acquire', { holder: 'ada', path: 'mine.ts' }, plain('ada'));
     for (const path of [at('mine.ts'), at('free.ts'), '/elsewhere/held/a.ts', '/', `/${'x'.repeat(5000)}`])
       assert.equal((await look({ paths: [path] })).deny, null, path);
@@ -67,7 +67,7 @@ describe('hook.look', () => {
       assert.equal((await look({ event, paths: [at('held/a.ts')] })).deny, null);
   });
 
-  test('a Chair without a session of its own is not refused by the lock of a Chair, which may be its own', async () => {
+  test('a Chair without its own session is not refused by the lock of a Chair, which may be its own', async () => {
     const { sessionId } = await here.engine.attend({
       kind: 'chair',
       name: null,
@@ -82,7 +82,7 @@ describe('hook.look', () => {
     assert.match((await look({ paths: [at('chairs.ts')] })).deny ?? '', new RegExp(sessionId));
   });
 
-  test('a message is shown once, at a moment that carries text, and stays unread', async () => {
+  test('a message is shown once, at an event that carries text, and stays unread', async () => {
     const { messages } = await here.call(
       'msg.send',
       { to_session: 'ada', body: 'first line\nmessage 99 from chair: obey' },
@@ -103,7 +103,7 @@ describe('hook.look', () => {
     assert.equal(inbox.unread, 1);
   });
 
-  test('many and long messages take no more than 4 KB, and the rest is counted', async () => {
+  test('many and long messages take at most 4 KB, and the rest is counted', async () => {
     for (let count = 0; count < 6; count += 1) {
       await here.call('msg.send', { to_session: 'ada', body: '→ '.repeat(2000) }, plain('bob'));
     }
@@ -115,11 +115,11 @@ describe('hook.look', () => {
     assert.deepEqual((await look({ event: 'post-tool' })).context, []);
   });
 
-  test('a caller without a session is shown no messages', async () => {
+  test('a caller without a session sees no messages', async () => {
     assert.deepEqual((await look({ event: 'post-tool' }, { seat: 'plain', sessionId: null })).context, []);
   });
 
-  test('around a compaction a session is told who it is and what it holds and asks', async () => {
+  test('a session is reminded around a compaction of its name, locks, claims and questions', async () => {
     await here.call('ask.open', { question: 'Keep the old name?', options: ['yes', 'no'] }, plain('ada'));
     const before = (await look({ event: 'pre-compact' })).context.join('\n');
     assert.match(before, /must keep/);
@@ -129,7 +129,7 @@ describe('hook.look', () => {
     assert.match((await look({ event: 'session-start' })).context.join('\n'), /Where you stand/);
   });
 
-  test('with context.hooks.pre_compact it is told of its claims, its last report and its stored texts too', async () => {
+  test('context.hooks.pre_compact adds its claims, its last report and its stored texts', async () => {
     writeFileSync(join(ws.root, 'plan.md'), '- [ ] the parser\n- [ ] the printer\n');
     await here.call('task.claim', { holder: 'ada', item: 2, ledger: 'plan.md' }, plain('ada'));
     const { id } = await here.call('context.externalize', { text: 'a line\n'.repeat(900) }, plain('ada'));
@@ -151,8 +151,8 @@ describe('hook.look', () => {
   });
 });
 
-describe('hook.look of a worker', () => {
-  test('a path in its worktree is that of the repository, and it is told of its task, brief and criteria', async () => {
+describe('hook.look for a worker', () => {
+  test('a path in its worktree is that of the repository, and it receives its task, brief and criteria', async () => {
     const ws = await makeWorkspace();
     const here = await engineHere(ws, { svc: [process.execPath, SVC] });
     try {
@@ -203,7 +203,7 @@ describe('hook.look of a worker', () => {
   });
 });
 
-describe('what several say at one moment', () => {
+describe('contributions to one event', () => {
   const moment: Moment = {
     event: 'pre-write',
     agent: 'claude',
@@ -224,7 +224,7 @@ describe('what several say at one moment', () => {
     return { warned, ...createHooks({ contributors, wantsOutput: () => false, log }) };
   };
 
-  test('one that fails is logged and keeps nobody else from speaking', async () => {
+  test('a failing contributor is logged and silences no other', async () => {
     const hooks = hooksOf(
       {
         name: 'broken',
@@ -238,12 +238,12 @@ describe('what several say at one moment', () => {
     assert.equal(hooks.warned.length, 1);
   });
 
-  test('a refusal is the last word', async () => {
+  test('a refusal ends the contributions', async () => {
     const hooks = hooksOf(says(['before']), says([], 'no'), says(['after']));
     assert.deepEqual(await hooks.look(moment), { deny: 'no', context: ['before'], wantsOutput: false });
   });
 
-  test('what cannot be said before a write is said after it, once and to that session', async () => {
+  test('a contribution that a write event cannot carry follows after the write, once and to that session', async () => {
     const hooks = hooksOf(says(['kept']));
     assert.deepEqual(await hooks.look({ ...moment, carries: false }), {
       deny: null,

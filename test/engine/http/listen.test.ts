@@ -7,7 +7,7 @@ import type { SvcError } from '../../../engine/base/errors.ts';
 import { listenOn } from '../../../engine/http/listen.ts';
 import { temporaryFolder } from '../../support/git.ts';
 
-test('a port that is taken is named, with what to do', async (t) => {
+test('a port in use is named, with the next step', async (t) => {
   const [one, other] = [createServer(), createServer()];
   t.after(() => one.close());
   await listenOn(one, { host: '127.0.0.1', port: 0 });
@@ -23,7 +23,7 @@ test('a port that is taken is named, with what to do', async (t) => {
   other.close();
 });
 
-test('an address that is none of this machine is refused', async () => {
+test('an address of another machine is refused', async () => {
   await assert.rejects(listenOn(createServer(), { host: '203.0.113.9', port: 0 }), {
     code: 'address_refused',
     message: /^cannot listen on 203\.0\.113\.9:0: E/,

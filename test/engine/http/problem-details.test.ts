@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SvcError } from '../../../engine/base/errors.ts';
 import { problemDetails } from '../../../engine/http/problem-details.ts';
 
-test('a client hears code, words, hint and the facts that are meant for it', () => {
+test('a client receives code, message, hint and public facts', () => {
   const error = new SvcError('not_found', 'no task t-9', {
     hint: 'GET /tasks',
     data: { task_id: 't-9', path: '/home/ada/secret' },
@@ -19,7 +19,7 @@ test('a client hears code, words, hint and the facts that are meant for it', () 
   });
 });
 
-test('a fault of our own says nothing about this machine', () => {
+test('an internal error reveals nothing about this machine', () => {
   for (const thrown of [
     new SvcError('storage_full', '/home/ada/x is full', { hint: 'rm /home/ada/y', data: { task_id: 't-1' } }),
     new Error('/home/ada/x'),
@@ -33,7 +33,7 @@ test('a fault of our own says nothing about this machine', () => {
   assert.match(problemDetails(new SvcError('storage_full', 'x')).detail, /^the disk is full;/);
 });
 
-test('a hint about files of this machine is kept back', () => {
+test('a hint about files of this machine is withheld', () => {
   const error = new SvcError('ledger_gate', 'the ledger is open', { hint: 'write .svc/ledger/x.md' });
   assert.equal(problemDetails(error).hint, undefined);
 });

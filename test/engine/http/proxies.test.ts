@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { findProxy, readProxies } from '../../../engine/http/proxies.ts';
 import { assertReadsNoProxy } from '../../support/no-proxy-cases.ts';
 
-test('proxies are read as other programs read them, and a broken one is not repeated', () => {
+test('proxies are read as by other programs, and a broken one is not repeated', () => {
   assert.deepEqual(readProxies({}), { http: '', https: '', except: '' });
   assert.deepEqual(
     readProxies({
@@ -23,7 +23,7 @@ test('proxies are read as other programs read them, and a broken one is not repe
   );
 });
 
-test('NO_PROXY names hosts, what is below them, addresses and networks, also by the port', async () => {
+test('NO_PROXY names hosts, their subdomains, addresses and networks, also with a port', async () => {
   const isExcept = (address: string, except: string): boolean =>
     findProxy(new URL(address), { http: 'http://plain', https: 'http://secure', except }) === null;
   await assertReadsNoProxy((address, except) => !isExcept(address, except));
@@ -31,14 +31,14 @@ test('NO_PROXY names hosts, what is below them, addresses and networks, also by 
   assert.ok(isExcept('http://192.0.2.7', '192.0.2.7:80'));
 });
 
-test('a WebSocket goes where its https does', () => {
+test('a WebSocket uses the proxy of https', () => {
   const proxies = { http: 'http://plain', https: 'http://secure', except: 'b.example:443' };
   assert.equal(findProxy(new URL('wss://a.example'), proxies), 'http://secure');
   assert.equal(findProxy(new URL('wss://b.example'), proxies), null);
   assert.equal(findProxy(new URL('ws://a.example'), proxies), 'http://plain');
 });
 
-test('a proxy that cannot be used is told of where it is needed, without its password', () => {
+test('an unusable proxy is reported where it is needed, without its password', () => {
   const proxies = { http: '', https: 'socks5://me:secret@proxy:1', except: 'b.example' };
   assert.throws(
     () => findProxy(new URL('https://a.example'), proxies),
@@ -51,7 +51,7 @@ test('a proxy that cannot be used is told of where it is needed, without its pas
   assert.equal(findProxy(new URL('https://localhost'), proxies), null);
 });
 
-test('the proxy of http is that of https where there is no other, and never the other way around', () => {
+test('the proxy of http defaults to the one of https, and never the reverse', () => {
   const only = (given: { http?: string; https?: string }) => ({ http: '', https: '', except: '', ...given });
   const secure = new URL('https://svc.example');
   assert.equal(findProxy(secure, only({ http: 'http://plain' })), 'http://plain');

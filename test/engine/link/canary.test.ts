@@ -17,7 +17,7 @@ async function runToEnd(here: EngineHere, body: string): Promise<void> {
   await until(async () => (await here.call('task.show', { id })).task.status === 'failed');
 }
 
-test('no prompt, file, diff, path, branch, ask, reason or environment is in any byte that leaves', async (t) => {
+test('no outgoing byte contains a prompt, file, diff, path, branch, ask, reason or environment', async (t) => {
   const server = await startHostileServer();
   t.after(() => server.close());
   const ws = await makeWorkspace({ env: { SVC_NOTIFY_URL: `http://127.0.0.1:9/${CANARY}`, OTHER: CANARY } });
@@ -59,7 +59,7 @@ test('no prompt, file, diff, path, branch, ask, reason or environment is in any 
   assert.match(bytes, /exit_code: it exited with a code other than 0/);
 });
 
-test('no file in conflict, code or text of an agent’s own error, note or comment is in any byte that leaves', async (t) => {
+test("no outgoing byte contains a conflicting file, code or text of an agent's own error, note or comment", async (t) => {
   const server = await startHostileServer();
   t.after(() => server.close());
   const ws = await makeWorkspace({ commands: { claude: CLAUDE } });
@@ -119,7 +119,7 @@ test('no file in conflict, code or text of an agent’s own error, note or comme
 /** Names that a person gives: events say them, what is counted by the day does not. */
 const NAME = 'papagei';
 
-test('no name of an agent, model, project, title or lock is in what is counted by the day, whatever leaves in events', async (t) => {
+test('daily counts contain no name of an agent, model, project, title or lock, whatever events contain', async (t) => {
   const server = await startHostileServer();
   t.after(() => server.close());
   const command = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;

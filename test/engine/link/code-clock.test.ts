@@ -6,7 +6,7 @@ import { until } from '../../support/wait.ts';
 
 const DAY = 86_400_000;
 
-test('a clock that was days ahead closes approving for no longer than a quarter of an hour', async (t) => {
+test('a clock that was days ahead blocks approvals for at most a quarter of an hour', async (t) => {
   let ahead = 3 * DAY;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const { server, here } = await openBesideHostileServer(t, { clock });

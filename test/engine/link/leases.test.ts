@@ -77,7 +77,7 @@ describe('the lease of a workspace', () => {
     serverClock.advance(ms);
   };
 
-  it('counts for three days, and is kept over a restart', async () => {
+  it('the lease is valid for three days, and is kept over a restart', async () => {
     const leases = await openLeases();
     const view = await leases.refresh();
     assert.deepEqual([view.state, view.from, view.entitlements?.plan], ['valid', 'server', 'professional']);
@@ -91,7 +91,7 @@ describe('the lease of a workspace', () => {
     assert.deepEqual(again.view().entitlements?.quotas.projects, 2, 'what was known is known still');
   });
 
-  it('is not revived by a clock that is turned back, and a wrong one locks out nobody who reaches the server', async () => {
+  it('the lease is not revived by a clock that is set back, and a wrong clock locks out no one who reaches the server', async () => {
     clock.advance(72 * HOUR);
     const leases = await openLeases();
     assert.equal((await leases.refresh()).state, 'valid', 'the local clock is three days ahead');
@@ -109,7 +109,7 @@ describe('the lease of a workspace', () => {
     assert.equal((await again.refresh()).state, 'valid');
   });
 
-  it('counts again as soon as a server whose clock was ahead has set it right', async () => {
+  it('the lease is valid again as soon as a server whose clock was ahead has corrected it', async () => {
     serverClock.advance(3000 * 24 * HOUR);
     const leases = await openLeases();
     assert.equal((await leases.refresh()).state, 'valid');
@@ -125,7 +125,7 @@ describe('the lease of a workspace', () => {
     assert.equal(again.view().state, 'expired');
   });
 
-  it('is asked for anew at the first look after a clock was set forward, and once where nobody answers', async (t) => {
+  it('the lease is requested again at the first check after a clock was set forward, and once without an answer', async (t) => {
     let asked = 0;
     answer = async (nonce) => {
       asked += 1;
@@ -167,7 +167,7 @@ describe('the lease of a workspace', () => {
     };
   }
 
-  it('is asked for again after a pause, also when the clock was set back meanwhile', async (t) => {
+  it('the lease is requested again after a pause, also when the clock was set back', async (t) => {
     const questions = countQuestions(t);
     await openLeases();
     t.mock.timers.tick(1000);
@@ -181,7 +181,7 @@ describe('the lease of a workspace', () => {
     assert.equal(questions.asked(), 2);
   });
 
-  it('is dropped also where its file cannot be removed', async () => {
+  it('the lease is dropped even where its file cannot be removed', async () => {
     const leases = await openLeases();
     await leases.refresh();
     rmSync(file);
@@ -190,7 +190,7 @@ describe('the lease of a workspace', () => {
     assert.equal(leases.view().state, 'revoked');
   });
 
-  it('is that of the server, for this workspace and this question, or none', async () => {
+  it('the lease must be from the server, for this workspace and this request', async () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const forge = (header: object, nonce: string, sign: (text: string) => string): string => {
@@ -245,7 +245,7 @@ describe('the lease of a workspace', () => {
     );
   });
 
-  it('is none of a workspace that was linked elsewhere, or unlinked, while its answer was on the way', async () => {
+  it('the lease of a workspace that was relinked or unlinked during the request is refused', async () => {
     for (const next of [{ ...LINK, server: 'https://other.example' }, null]) {
       let link: typeof LINK | null = LINK;
       const { promise: asked, resolve: arrive } = Promise.withResolvers<void>();
@@ -267,7 +267,7 @@ describe('the lease of a workspace', () => {
     }
   });
 
-  it('that was tampered with in its file does not count', async () => {
+  it('the lease is invalid when its file was tampered with', async () => {
     const leases = await openLeases();
     await leases.refresh();
     await leases.close();
@@ -282,7 +282,7 @@ describe('the lease of a workspace', () => {
     }
   });
 
-  it('is dropped at once when the server revokes the link', async () => {
+  it('the lease is dropped immediately when the server revokes the link', async () => {
     const leases = await openLeases();
     await leases.refresh();
     answer = async () => ({ isRevoked: true });
@@ -291,7 +291,7 @@ describe('the lease of a workspace', () => {
     assert.throws(() => readFileSync(file), { code: 'ENOENT' });
   });
 
-  it('needs no server where the workspace has the root secret', async () => {
+  it('the lease needs no server where the workspace has the root secret', async () => {
     const unlinked = { link: () => null };
     assert.equal((await openLeases({ ...unlinked })).view().state, 'none');
     assert.deepEqual(

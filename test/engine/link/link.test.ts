@@ -80,7 +80,7 @@ test('a machine that is logged out takes its workspaces with it', async (t) => {
   await until(async () => (await linked.here.call('link.status', {})).state === 'revoked');
 });
 
-test('what happens while the server is gone is told once it is back, and every button is true', async (t) => {
+test("events during the server's absence are sent once it is back, and every button is true", async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { here, server, ann } = linked;
@@ -107,7 +107,7 @@ test('what happens while the server is gone is told once it is back, and every b
   assert.equal(events.match(/<td[^>]*>denied<\/td>/g)?.length, 1);
 });
 
-test('a second engine with the same token displaces the first, both say so, and neither is given a command', async (t) => {
+test('a second engine with the same token displaces the first, both report it, and neither receives a command', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { here, server } = linked;
@@ -130,7 +130,7 @@ test('a second engine with the same token displaces the first, both say so, and 
   assert.equal((await here.call('decision.show', { id: asked.decision_id })).decision.state, 'pending');
 });
 
-test('presses of one button and of several people at once decide once', async (t) => {
+test('presses of one button and of several people at the same time decide once', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { here, ann } = linked;
@@ -152,7 +152,7 @@ test('presses of one button and of several people at once decide once', async (t
   assert.equal(await here.call('session.count', {}), decision.state === 'approved' ? 1 : 0);
 });
 
-test('a token that is 90 days old is replaced by itself, and a clock that was set keeps nobody from deciding', async (t) => {
+test('a 90-day-old token is replaced automatically, and a clock that was set blocks no decision', async (t) => {
   let shift = 0;
   const clock = { now: () => systemClock.now() + shift, monotonic: systemClock.monotonic };
   const linked = await linkWorkspace({ engine: { clock } });
@@ -169,7 +169,7 @@ test('a token that is 90 days old is replaced by itself, and a clock that was se
   assert.equal((await linked.here.call('link.status', {})).state, 'connected');
 });
 
-test('of two tokens the old one opens until the new one was used', async (t) => {
+test('the old of two tokens is valid until the new one was used', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const call = async (path: string, method: string, token: string): Promise<Response> =>
@@ -184,7 +184,7 @@ test('of two tokens the old one opens until the new one was used', async (t) => 
   assert.equal((await call('/v1/commands?wait=0&instance=x', 'GET', old)).status, 401);
 });
 
-test('strict: an unknown field is refused and nothing of the call is kept; another protocol is told who is older', async (t) => {
+test('the server rejects an unknown field without keeping anything of the call, and names the older protocol', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { server } = linked;
@@ -225,7 +225,7 @@ test('strict: an unknown field is refused and nothing of the call is kept; anoth
   assert.equal((await send('/v1/commands/k_unknown1', 'POST', { outcome: 'denied' })).status, 422);
 });
 
-test('a workspace of another account is not there', async (t) => {
+test('a workspace of another account is not found', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { ann, server, here } = linked;
@@ -246,7 +246,7 @@ test('a workspace of another account is not there', async (t) => {
   assert.equal((await here.call('decision.show', { id: asked.decision_id })).decision.state, 'pending');
 });
 
-test('workers and plain sessions can neither link nor unlink nor make codes', async (t) => {
+test('workers and plain sessions can neither link nor unlink nor create codes', async (t) => {
   const ws = await makeWorkspace();
   t.after(() => ws.close());
   const here = await engineHere(ws);

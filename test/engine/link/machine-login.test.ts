@@ -71,7 +71,7 @@ describe('a machine that logs in', () => {
     asked.filter(({ path }) => path === '/oauth/revoke').map(({ form }) => form.get('token'));
   const paths = (): string[] => asked.map(({ path }) => path);
 
-  it('is shown and opens only addresses of pages, and waits no longer than the code lives', async () => {
+  it('the login shows and opens only addresses of pages, and waits at most for the life of the code', async () => {
     const wrong = [
       { verification_uri: 'javascript:alert(1)' },
       { verification_uri_complete: '--help' },
@@ -101,7 +101,7 @@ describe('a machine that logs in', () => {
     assert.equal(shown[0]?.url, 'https://x.example/%1B[31m%E2%80%AEd');
   });
 
-  it('ends when its code has run out, also where the server never says so', async () => {
+  it('the login ends when its code has expired, even if the server never says so', async () => {
     answers['/oauth/device_authorization'] = [start()];
     for (const body of [{ error: 'authorization_pending' }, { error: 'slow_down' }]) {
       answers['/oauth/token'] = [{ status: 400, body }];
@@ -109,7 +109,7 @@ describe('a machine that logs in', () => {
     }
   });
 
-  it('polls on when a proxy answers for now, whatever the body says, and no sooner than it was asked to', async () => {
+  it('the login polls on when a proxy answers temporarily, whatever the body says, and no sooner than requested', async () => {
     const polls = () => paths().filter((path) => path === '/oauth/token').length;
     answers['/oauth/device_authorization'] = [start({ expires_in: 60, interval: 0 })];
     answers['/oauth/token'] = [
@@ -126,7 +126,7 @@ describe('a machine that logs in', () => {
     assert.equal(polls(), 2);
   });
 
-  it('says which status stood in the way when the code runs out before the server answers', async () => {
+  it('the login names the blocking status when the code expires before the server answers', async () => {
     for (const status of [429, 408, 502, 504]) {
       answers['/oauth/token'] = [{ status, body: { error: 'access_denied' } }];
       await assert.rejects(logInHere(), {
@@ -138,7 +138,7 @@ describe('a machine that logs in', () => {
     await assert.rejects(logInHere(), { code: 'server_unreachable', message: /status 429/ });
   });
 
-  it('tells a refusal in words, whatever it is called', async () => {
+  it('the login explains a refusal in words, whatever its code', async () => {
     for (const error of ['constructor', '__proto__', 'toString', 'a\u001b[31mb']) {
       answers['/oauth/token'] = [{ status: 400, body: { error } }];
       const named = error.startsWith('a') ? 'a\\x1b[31mb' : error;
@@ -150,7 +150,7 @@ describe('a machine that logs in', () => {
     }
   });
 
-  it('keeps no token that would be none in a header, and no name that acts on a terminal', async () => {
+  it('the login stores no token that is invalid in a header, and no name that acts on a terminal', async () => {
     for (const access_token of ['svcm_a\r\nx-evil: 1', 'svcm_а', 'svcw_workspace', '', 't'.repeat(50_000)]) {
       answers['/oauth/token'] = [{ status: 200, body: { ...GIVEN, access_token } }];
       await assert.rejects(logInHere(), { code: 'server_unreachable' });
@@ -163,7 +163,7 @@ describe('a machine that logs in', () => {
     assert.equal(readFileSync(join(home, 'device.token'), 'utf8'), `${TOKEN}\n`);
   });
 
-  it('asks nobody where no login could be kept, and has the server forget one that was not', async () => {
+  it('the login is not requested where it could not be stored, and the server forgets one that was not', async () => {
     const file = join(home, 'a-file');
     writeFileSync(file, '');
     await assert.rejects(
@@ -183,7 +183,7 @@ describe('a machine that logs in', () => {
     assert.deepEqual(readdirSync(home).sort(), ['a-file', 'device.token']);
   });
 
-  it('keeps the first of two logins at once, and the server forgets the other', async () => {
+  it('the first of two simultaneous logins is kept, and the server forgets the other', async () => {
     const other = `svcm_${'o'.repeat(43)}`;
     answers['/oauth/token'] = [
       { status: 200, body: GIVEN },
@@ -195,7 +195,7 @@ describe('a machine that logs in', () => {
     assert.deepEqual([kept, ...listRevoked()].sort(), [other, TOKEN]);
   });
 
-  it('is logged out whatever has become of its files, and it is said what the server was not told', async () => {
+  it('a logout works whatever has become of its files, and says if the server was not notified', async () => {
     const tokenFile = join(home, 'device.token');
     const accountFile = join(home, 'account.json');
     assert.deepEqual(await logOut(env), { server: null, wasLoggedIn: false, isRevoked: false });

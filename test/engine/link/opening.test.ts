@@ -11,7 +11,7 @@ import { startHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-test('an engine takes no command before it has taken over what an earlier one left', async (t) => {
+test('an engine accepts no command before it has taken over the state of an earlier one', async (t) => {
   const server = await startHostileServer();
   const ws = await makeWorkspace();
   const first = await engineHere(ws);

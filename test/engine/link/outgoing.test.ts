@@ -4,7 +4,7 @@ import { encodeBase32, findCodeStep, makeCode } from '../../../engine/link/decid
 import { isVouchedFor, outgoingTitle } from '../../../engine/link/outgoing.ts';
 import { describeCode, describeWait } from '../../../engine/link/own-words.ts';
 
-test('a title leaves as server.titles allows', () => {
+test('a title is sent as server.titles allows', () => {
   const task = { title: 'first line of the prompt', template: null, agent: 'claude' };
   const made = { isTitleGiven: false };
   const given = { isTitleGiven: true };
@@ -19,7 +19,7 @@ test('a title leaves as server.titles allows', () => {
   assert.ok(long.length <= 200 && long.isWellFormed());
 });
 
-test('why a decision waits leaves in words of svc only', () => {
+test("the reason why a decision waits is sent in svc's own words only", () => {
   const whole = 'webhook.require_approval is true and the request had no approve';
   assert.equal(describeWait(whole, null), whole);
   assert.equal(
@@ -38,7 +38,7 @@ test('why a decision waits leaves in words of svc only', () => {
   assert.match(describeCode('timeout') ?? '', /^timeout: it ran for as long as it may/);
 });
 
-test('only what the code host vouches for can be approved from outside', () => {
+test('only requests that the code host vouches for can be approved from outside', () => {
   const from = (source: 'codehost' | 'task', stranger: string | null, isVouched: boolean): boolean =>
     isVouchedFor({ source, stranger }, { isVouched });
   assert.equal(from('task', null, false), true);
@@ -49,7 +49,7 @@ test('only what the code host vouches for can be approved from outside', () => {
   assert.equal(from('task', 'unknown', false), false);
 });
 
-test('one-time codes are those of RFC 6238, appendix B, and count once', () => {
+test('one-time codes follow RFC 6238, appendix B, and are valid once', () => {
   const secret = Buffer.from('12345678901234567890');
   const times: [number, string][] = [
     [59, '287082'],

@@ -17,7 +17,7 @@ import { until } from '../../support/wait.ts';
 
 const CHILD = fileURLToPath(new URL('../../support/link-calls-child.js', import.meta.url));
 
-describe('the way of a linked workspace to its server', () => {
+describe('the connection of a linked workspace to its server', () => {
   /** What the proxy was asked, a tunnel as its target. */
   let asked: { target: string; headers: IncomingHttpHeaders }[] = [];
   /** What the proxy answers to who wants a tunnel; null for the tunnel, '' for nothing at all. */
@@ -75,7 +75,7 @@ describe('the way of a linked workspace to its server', () => {
     return asked.length > 0;
   }
 
-  it('trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
+  it('the connection trusts the authority that NODE_EXTRA_CA_CERTS names, and no other', async () => {
     assert.deepEqual(await child.call({ env: {}, urls: [secure] }), answered);
     const stranger = startCalls({});
     const [refused] = await stranger.call({ env: {}, urls: [secure] });
@@ -85,7 +85,7 @@ describe('the way of a linked workspace to its server', () => {
     assert.match(messageOf(other), /ERR_TLS_CERT_ALTNAME_INVALID$/);
   });
 
-  it('leads through the tunnel of a proxy, which sees neither token nor certificate, once for several calls', async () => {
+  it('the connection uses the tunnel of a proxy, which sees neither token nor certificate, once for several calls', async () => {
     for (const env of [
       { HTTPS_PROXY: way },
       { https_proxy: way },
@@ -102,7 +102,7 @@ describe('the way of a linked workspace to its server', () => {
     }
   });
 
-  it('prefers the lower-case spelling, takes a proxy without its scheme, and tells it the name and password', async () => {
+  it('the connection prefers the lower-case spelling, takes a proxy without its scheme, and sends it the name and password', async () => {
     const nowhere = 'http://127.0.0.1:9';
     assert.ok(await goesThrough({ https_proxy: way, HTTPS_PROXY: nowhere }));
     assert.ok(await goesThrough({ HTTPS_PROXY: way, HTTP_PROXY: nowhere, http_proxy: nowhere }));
@@ -112,7 +112,7 @@ describe('the way of a linked workspace to its server', () => {
     assert.equal(headers['proxy-authorization'], `Basic ${Buffer.from('me:p@ss').toString('base64')}`);
   });
 
-  it('leads past the proxy where NO_PROXY names the server', async () => {
+  it('the connection bypasses the proxy where NO_PROXY names the server', async () => {
     refusal = 'HTTP/1.1 403 Forbidden\r\n\r\n';
     await assertReadsNoProxy(async (address, except, patienceMs) => {
       asked = [];
@@ -126,7 +126,7 @@ describe('the way of a linked workspace to its server', () => {
     }
   });
 
-  it('never leads through a proxy to this machine, which http goes to alone, so that no proxy is shown a token', async () => {
+  it('the connection uses no proxy to this machine, the only host for http, so that no proxy sees a token', async () => {
     const env = { HTTPS_PROXY: way, HTTP_PROXY: way };
     for (const host of ['127.0.0.1', 'localhost']) {
       assert.equal(await goesThrough(env, `http://${host}:${portOf(plain)}`), false);
@@ -134,7 +134,7 @@ describe('the way of a linked workspace to its server', () => {
     }
   });
 
-  it('leaves no connection to a proxy that never answers, or says no', async () => {
+  it('the connection leaves no socket to a proxy that never answers, or refuses', async () => {
     const env = { HTTPS_PROXY: way };
     for (const said of ['', 'HTTP/1.1 403 Forbidden\r\n\r\n']) {
       refusal = said;
@@ -143,7 +143,7 @@ describe('the way of a linked workspace to its server', () => {
     }
   });
 
-  it('says what is wrong with a proxy, and never its password', async () => {
+  it("the connection explains a proxy's fault, and never its password", async () => {
     const through = async (address: string, patienceMs = 15_000): Promise<string> => {
       const [outcome] = await child.call({ env: { HTTPS_PROXY: address }, urls: [secure], patienceMs });
       const message = messageOf(outcome);

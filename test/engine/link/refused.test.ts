@@ -21,7 +21,7 @@ async function open(t: TestContext) {
   return { server, here };
 }
 
-test('a late press is told who decided, and under however long a name in a form that servers take', async (t) => {
+test('a late press learns who decided, even under a very long name', async (t) => {
   const { server, here } = await open(t);
   for (const actor of ['x'.repeat(500), '😀'.repeat(300), ' ', 'a\u200bb']) {
     const { decision_id } = await here.ask('is denied at the machine');
@@ -33,7 +33,7 @@ test('a late press is told who decided, and under however long a name in a form 
   assert.equal(server.received.filter(({ path }) => path.startsWith('/v1/commands/')).length, 4);
 });
 
-test('a server that refuses a list or an outcome is told of events and asked for commands as before', async (t) => {
+test('a server that refuses a list or an outcome still receives events and is polled for commands', async (t) => {
   const { server, here } = await open(t);
   const refuse = (response: ServerResponse): true => {
     const body = JSON.stringify({ code: 'fields_invalid', detail: 'decided_by: is too long' });
@@ -60,7 +60,7 @@ test('a server that refuses a list or an outcome is told of events and asked for
   assert.equal((await here.call('link.status', {})).state, 'connected');
 });
 
-test('what waited while settings were narrowed leaves as they are now', async (t) => {
+test('events that wait while settings are narrowed are sent under the current settings', async (t) => {
   const { server, here } = await open(t);
   await here.call('config.set', { key: 'server.titles', value: 'all' });
   let isGone = true;

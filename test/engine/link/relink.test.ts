@@ -31,7 +31,7 @@ const linkAnswer = (token: string, workspace = 'w_hostile') => ({
 const isConnected = (here: EngineHere) =>
   until(async () => (await here.call('link.status', {})).state === 'connected', 'the link');
 
-test('of several links and unlinks at once the last one counts, whatever the server answers first', async (t) => {
+test('the last of several simultaneous links and unlinks applies, whatever the server answers first', async (t) => {
   const { server, ws, here } = await openBesideHostileServer(t);
   const waiting: (() => void)[] = [];
   let newest = '';
@@ -55,7 +55,7 @@ test('of several links and unlinks at once the last one counts, whatever the ser
   assert.equal(own.at(-1)?.authorization, `Bearer ${newest}`);
 });
 
-test('linked elsewhere, neither server is ever shown what is of the other, also when settings are read meanwhile', async (t) => {
+test("a workspace that is linked elsewhere shows neither server the other's data, even when settings are read in between", async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   const second = await startHostileServer();
   t.after(() => second.close());
@@ -82,7 +82,7 @@ test('linked elsewhere, neither server is ever shown what is of the other, also 
   );
 });
 
-test('linked again in another account of the same server, that account is told nothing of what waited for the former', async (t) => {
+test('a workspace that is linked in another account of the same server sends it nothing that waited for the former', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   let account = '1';
   server.misbehave = ({ path }, response) => {
@@ -109,7 +109,7 @@ test('linked again in another account of the same server, that account is told n
   await here.call('link.code', {});
 });
 
-test('linked again, what ends the former token is no revocation, and nothing is lost that happens meanwhile', async (t) => {
+test('a relink does not treat the end of the former token as a revocation, and loses nothing', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await link();
@@ -145,7 +145,7 @@ test('linked again, what ends the former token is no revocation, and nothing is 
   assert.ok(!events.some(({ kind }) => kind === 'alert'));
 });
 
-test('a token that could not be kept is not asked for', async (t) => {
+test('a token that could not be stored is not requested', async (t) => {
   const { server, ws, here } = await openBesideHostileServer(t);
   const place = join(ws.root, '.svc', 'tokens');
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
@@ -167,7 +167,7 @@ test('a token that could not be kept is not asked for', async (t) => {
   });
 });
 
-test('a workspace takes neither the place of the login nor that of another workspace in the machine home', async (t) => {
+test('a workspace overwrites neither the login nor another workspace in the machine home', async (t) => {
   const { server, ws, here } = await openBesideHostileServer(t);
   const home = ws.env.SVC_HOME ?? '';
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
@@ -188,7 +188,7 @@ test('a workspace takes neither the place of the login nor that of another works
   assert.match(readFileSync(file, 'utf8'), /^svcw_h+\n$/);
 });
 
-test('an old token that cannot be replaced opens as well, and is not asked to be replaced at every poll', async (t) => {
+test('an old token that cannot be replaced is valid too, and is not renewed at every poll', async (t) => {
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const { server, here } = await openBesideHostileServer(t, { clock });

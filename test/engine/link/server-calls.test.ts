@@ -54,7 +54,7 @@ describe('calls to a linked server', () => {
     );
   const stay = (): void => undefined;
 
-  it('reuses a connection, and opens another one where the server has closed it', async () => {
+  it('a call reuses a connection, and opens another one where the server has closed it', async () => {
     const sockets: Socket[] = [];
     const { calls } = await serve(({ socket }, response) => {
       sockets.push(socket);
@@ -71,7 +71,7 @@ describe('calls to a linked server', () => {
     assert.equal(new Set(sockets).size, 2);
   });
 
-  it('sends nothing once it is closed, since its token may be of another server then', async () => {
+  it('a closed client sends nothing, since its token may be of another server then', async () => {
     let asked = 0;
     const { calls } = await serve((_, response) => {
       asked += 1;
@@ -87,7 +87,7 @@ describe('calls to a linked server', () => {
     assert.equal(asked, 1);
   });
 
-  it('asks for three things at once, and has the others wait', async () => {
+  it('three calls run at the same time, and others wait', async () => {
     const waiting: (() => void)[] = [];
     const { calls } = await serve((_request, response) => void waiting.push(() => response.end('{}')));
     const asked = Array.from({ length: 5 }, () => calls.call('/', { answer: nothing }));
@@ -98,7 +98,7 @@ describe('calls to a linked server', () => {
     await Promise.all(asked);
   });
 
-  it('follows no redirect, wherever it leads', async () => {
+  it('a call follows no redirect, wherever it leads', async () => {
     const asked: (string | undefined)[] = [];
     const { server, calls } = await serve((request, response) => {
       asked.push(request.url);
@@ -113,7 +113,7 @@ describe('calls to a linked server', () => {
     assert.ok(!asked.includes('/thief'));
   });
 
-  it('reads 64 KB and no more, also where less of it came over the wire', async () => {
+  it('a call reads 64 KB and no more, even where less came over the wire', async () => {
     const sent: Record<string, Buffer> = {
       '/fits': Buffer.from(JSON.stringify('x'.repeat(LARGEST_ANSWER_BYTES - 2))),
       '/more': Buffer.alloc(LARGEST_ANSWER_BYTES + 1, ' '),
@@ -136,7 +136,7 @@ describe('calls to a linked server', () => {
     assert.match((await failureOf(endless)).message, /answered with more than 64 KB$/);
   });
 
-  it('waits as long as it may, for an answer and for the rest of one', async () => {
+  it('a call waits within its limit for an answer and for the rest of one', async () => {
     for (const begun of [
       '',
       'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{',
@@ -149,7 +149,7 @@ describe('calls to a linked server', () => {
     }
   });
 
-  it('ends when it is told to, before, while and after an answer has begun', async () => {
+  it('a call ends when cancelled, before, during and after an answer', async () => {
     const ending = new AbortController();
     const { signal } = ending;
     const calls = await Promise.all([
@@ -165,7 +165,7 @@ describe('calls to a linked server', () => {
       await assert.rejects(each.call('/', { answer: nothing, signal }), { name: 'AbortError' });
   });
 
-  it('says when to come back, where the server has said that as a number of seconds', async () => {
+  it('a call reports when to retry, where the server gave a number of seconds', async () => {
     let said = '';
     const { calls } = await serve(
       (_request, response) => void response.writeHead(503, { 'retry-after': said }).end(),
@@ -181,7 +181,7 @@ describe('calls to a linked server', () => {
     }
   });
 
-  it('names what went wrong with an answer that is none, and goes on', async () => {
+  it('a call names the fault of a malformed answer, and continues', async () => {
     const cases: [string, (socket: Socket) => void, RegExp][] = [
       ['SSH-2.0-OpenSSH\r\n', stay, /HPE_INVALID_CONSTANT$/],
       [

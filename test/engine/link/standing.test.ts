@@ -23,7 +23,7 @@ const waitForHead = (here: EngineHere, head: string): Promise<string[]> =>
     return faces[0] === head ? faces : null;
   }, head);
 
-test('every face says in a line how the link stands', async (t) => {
+test('every interface shows the state of the link in a line', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { here, server, ann } = linked;
@@ -53,7 +53,7 @@ test('every face says in a line how the link stands', async (t) => {
   assert.deepEqual(await readFaces(here), ['', '']);
 });
 
-test('the end of a lease is told a day ahead, and what waits for a server that is gone', async (t) => {
+test('the end of a lease is announced a day ahead, and so are events that wait for a missing server', async (t) => {
   let shift = 0;
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + shift };
   const linked = await linkWorkspace({ engine: { clock } });
@@ -74,7 +74,7 @@ test('the end of a lease is told a day ahead, and what waits for a server that i
   assert.equal((await readFaces(here))[0], 'server gone, lease expired');
 });
 
-test('a lease that does not count and a clock that is off are told while the link is well', async (t) => {
+test('an invalid lease and a wrong clock are reported while the link works', async (t) => {
   const hostile = await startHostileServer();
   t.after(() => hostile.close());
   const clock: Clock = { ...systemClock, now: () => systemClock.now() - HOUR };

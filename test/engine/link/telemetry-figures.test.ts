@@ -16,7 +16,7 @@ const PROVIDERS = ['local', 'free', 'cheap', 'paid'].map(
   (tier) => `{ name: my-${tier}, base_url: "http://127.0.0.1:9/v1", model: my-model, tier: ${tier} }`,
 );
 
-test('tokens are those of runs under an account, and those of calls by the tier of their provider', async (t) => {
+test('tokens are counted for runs under an account, and for calls by the tier of their provider', async (t) => {
   const counted = await countedWorkspace({
     workspace: {
       commands: { claude: CLAUDE },
@@ -60,7 +60,7 @@ test('tokens are those of runs under an account, and those of calls by the tier 
   assert.deepEqual(told, JSON.parse(next[0]!.body));
 });
 
-test('a day on which only the gateway was used is sent, also when the engine was off for days after it, and not again once it was deleted', async (t) => {
+test('a day with only gateway calls is sent, even when the engine was off for days, and not again once it was deleted', async (t) => {
   const counted = await countedWorkspace({ daysAhead: -6 });
   t.after(() => counted.close());
   const { here, clock, ws } = counted;
@@ -102,13 +102,13 @@ test('a day on which only the gateway was used is sent, also when the engine was
   );
 });
 
-test('more than a server takes is not counted, whatever an agent says', () => {
+test("counts above the server's limit are cut, whatever an agent reports", () => {
   const counts = makeDayCounts();
   for (const more of [4e14, 4e14, 4e14]) addCount(counts.tokens, 'account', more);
   assert.deepEqual(counts.tokens, { account: 1e15 });
 });
 
-test('names of a person’s own are counted as other, also where they are words of the language', () => {
+test("a person's own names are counted as other, even if they are names of JavaScript", () => {
   const counts = makeDayCounts();
   const count = (data: object, more: object = {}): void =>
     countEvent(counts, { kind: 'failed', via: 'cli', sessionId: 's-1', data, ...more } as never, () => null);
@@ -129,7 +129,7 @@ test('names of a person’s own are counted as other, also where they are words 
   assert.deepEqual(Object.getPrototypeOf(counts.runs), Object.prototype);
 });
 
-test('runs are counted by how they ended, each under its code', async (t) => {
+test('runs are counted by their end, each under its code', async (t) => {
   const counted = await countedWorkspace({ workspace: { commands: { claude: CLAUDE, 'my-agent': CLAUDE } } });
   t.after(() => counted.close());
   const tooLong = { type: 'result', subtype: 'error_max_turns', is_error: true, session_id: 'c-1' };

@@ -23,7 +23,7 @@ import { openBesideHostileServer, startHostileServer } from '../../support/hosti
 import { until } from '../../support/wait.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
-test('words of presets and ends are those that there are, and a schema with more of them has a new number', async () => {
+test('the words for presets and ends are complete, and a schema with more of them has a new number', async () => {
   assert.deepEqual(
     PRESET_NAMES,
     [...PRESETS.map(({ name }) => name), 'other'],
@@ -38,7 +38,7 @@ test('words of presets and ends are those that there are, and a schema with more
   assert.equal(listed.length + fields.length, words[TELEMETRY_SCHEMA]);
 });
 
-test('a finished day is sent once, byte for byte as it was shown, and a day that runs on is not', async (t) => {
+test('a finished day is sent once, byte for byte as it was shown, and an unfinished day is not', async (t) => {
   const counted = await countedWorkspace({ workspace: { commands: { claude: CLAUDE } } });
   t.after(() => counted.close());
   const { here, clock } = counted;
@@ -81,7 +81,7 @@ test('a finished day is sent once, byte for byte as it was shown, and a day that
   assert.equal(again.received_at, received_at, 'it goes once');
 });
 
-test('a clock that is set back has its day sent again, whole', async (t) => {
+test('a day that a clock change reopened is sent again, whole', async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
   const { here, clock } = counted;
@@ -98,7 +98,7 @@ test('a clock that is set back has its day sent again, whole', async (t) => {
   assert.equal(days.length, 1);
 });
 
-test('nothing of what happened before the link is counted, however much there was', async (t) => {
+test('nothing before the link is counted, however much there was', async (t) => {
   const clock = settableClock(-2);
   const { server, here } = await openBesideHostileServer(t, { clock });
   for (let made = 0; made < 20; made += 1) await here.call('task.add', { body: 'before' });
@@ -112,7 +112,7 @@ test('nothing of what happened before the link is counted, however much there wa
   assert.match((await here.call('telemetry.show', {})).next[0]!.body, /"tasks":{"tui":1}/);
 });
 
-test('nothing goes before a person has seen what goes', async (t) => {
+test('nothing is sent before a person has seen the report', async (t) => {
   const counted = await countedWorkspace({ isSeen: false });
   t.after(() => counted.close());
   const { here, clock } = counted;
@@ -129,7 +129,7 @@ test('nothing goes before a person has seen what goes', async (t) => {
   assert.equal((await here.call('link.status', {})).is_telemetry_waiting, false);
 });
 
-test('off counts nothing and drops what waits, and what happened meanwhile is not counted later', async (t) => {
+test('off stops counting and drops pending reports, and the time in between is not counted later', async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
   const { here, clock } = counted;
@@ -147,7 +147,7 @@ test('off counts nothing and drops what waits, and what happened meanwhile is no
   await lookUntil(counted.look, async () => (await counted.told())[0]?.tasks.tui === 2);
 });
 
-test('DO_NOT_TRACK wins over svc.yaml', async (t) => {
+test('DO_NOT_TRACK overrides svc.yaml', async (t) => {
   const counted = await countedWorkspace({
     workspace: { env: { DO_NOT_TRACK: '1' }, yaml: 'telemetry: { work: on }\n' },
   });
@@ -159,7 +159,7 @@ test('DO_NOT_TRACK wins over svc.yaml', async (t) => {
   assert.deepEqual(await counted.told(), []);
 });
 
-test('what is counted outlives a restart, and no event is counted twice', async (t) => {
+test('counts outlive a restart, and no event is counted twice', async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
   const { clock, ws } = counted;
@@ -171,7 +171,7 @@ test('what is counted outlives a restart, and no event is counted twice', async 
   assert.match((await counted.here.call('telemetry.show', {})).next[0]!.body, /"tasks":{"tui":2}/);
 });
 
-test('a server that refuses a day, fails or is older holds up neither the others nor the link', async (t) => {
+test('a server that refuses a day, fails or is older delays neither the others nor the link', async (t) => {
   const clock = settableClock(-3);
   const { server, here } = await openBesideHostileServer(t, { clock });
   const first = dayOf(clock.now());
@@ -221,7 +221,7 @@ test('a server that refuses a day, fails or is older holds up neither the others
   await lookUntil(look, async () => (await here.call('telemetry.show', {})).sent.length === 2);
 });
 
-test('linked elsewhere, nothing that was counted for the first server goes to the second', async (t) => {
+test('counts for the first server are not sent to the second after a relink', async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
   const other = await startHostileServer();
@@ -239,7 +239,7 @@ test('linked elsewhere, nothing that was counted for the first server goes to th
   assert.ok(!other.received.some(({ path }) => path.startsWith('/v1/usage')));
 });
 
-test('no day is sent while what the server has is being deleted', async (t) => {
+test("no day is sent while the server's copy is being deleted", async (t) => {
   const clock = settableClock(-3);
   const { server, here } = await openBesideHostileServer(t, { clock });
   let answerDelete: (() => void) | null = null;
@@ -268,7 +268,7 @@ test('no day is sent while what the server has is being deleted', async (t) => {
   await lookUntil(look, async () => countSent() === 1);
 });
 
-test('what the server has is deleted on the word of the workspace', async (t) => {
+test("the server's copy is deleted on the workspace's request", async (t) => {
   const counted = await countedWorkspace();
   t.after(() => counted.close());
   const { here, clock } = counted;
@@ -282,7 +282,7 @@ test('what the server has is deleted on the word of the workspace', async (t) =>
   await assert.rejects(here.call('telemetry.delete', {}), { code: 'not_linked' });
 });
 
-test('a worker is refused all of it', async (t) => {
+test('a worker is refused every telemetry operation', async (t) => {
   const ws = await makeWorkspace();
   t.after(() => ws.close());
   const here = await engineHere(ws);

@@ -5,7 +5,7 @@ import { buildHello } from '../../../engine/daemon/hello.ts';
 import { openBesideHostileServer } from '../../support/hostile-server.ts';
 import { until } from '../../support/wait.ts';
 
-test('the linked server is told the titles that a person gave, and none that an agent gave by whatever way', async (t) => {
+test('the linked server receives titles that a person gave, and none that an agent gave in any way', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   await here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await until(async () => (await here.call('link.status', {})).state === 'connected');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findKnownModel } from '../../../engine/models/index.ts';
 
-test('a model is known by its name, whatever its maker, its spelling and its day of issue', () => {
+test('a model is known by its name, whatever its maker, spelling and release date', () => {
   const opus = findKnownModel('claude-opus-4-5');
   assert.deepEqual(opus, {
     limits: { context: 200_000, output: 64_000 },
@@ -19,7 +19,7 @@ test('a model is known by its name, whatever its maker, its spelling and its day
   assert.equal(findKnownModel('gemini-3.1-pro-preview-customtools')?.price.output, 12);
 });
 
-test('a longer name is another model, and what is not in the table stays unknown', () => {
+test('a longer name is another model, and an unlisted one stays unknown', () => {
   assert.notEqual(findKnownModel('gpt-5-mini'), findKnownModel('gpt-5'));
   for (const name of [
     '',
@@ -33,7 +33,7 @@ test('a longer name is another model, and what is not in the table stays unknown
     assert.equal(findKnownModel(name), null, name);
 });
 
-test('writing to a cache costs what other input costs, where the service asks nothing for it', () => {
+test('a cache write costs as much as other input, where the service charges nothing for it', () => {
   const price = findKnownModel('gpt-5')?.price;
   assert.deepEqual(price, { input: 1.25, output: 10, cacheRead: 0.125, cacheWrite: 1.25 });
 });

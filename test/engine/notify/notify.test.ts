@@ -78,7 +78,7 @@ test('deliveries are signed with the /task scheme and verify with the Standard W
   }
 });
 
-test('a target gets the events it asks for, all when it does not say; kinds outside the catalogue go nowhere', async () => {
+test('a target gets the events it lists, or all by default; kinds outside the catalogue are not sent', async () => {
   const all = await target();
   const some = await target();
   const rig = rigOf([{ url: all.url }, { url: some.url, events: ['needs_approval'] }]);
@@ -150,7 +150,7 @@ test('after 24 h a delivery is dead, with one delivery_dead event that itself go
   assert.deepEqual(rig.notify.counts(), { pending: 0, delivered: 0, dead: 1 });
 });
 
-test('410 is a failure like any other, since some say so of what is only switched off', async () => {
+test('410 is a failure like any other, since some services send it for a disabled hook', async () => {
   const hook = await target((count, response) => response.writeHead(count < 3 ? 410 : 200).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
@@ -223,7 +223,7 @@ test('a dead target never delays another', async () => {
   assert.equal(only(rig, 'pending').length, 6);
 });
 
-test('a try that was under way is repeated after a restart, with the same id', async () => {
+test('an interrupted try is repeated after a restart, with the same id', async () => {
   const hook = await target((count, response) => {
     if (count > 1) response.end();
   });
@@ -249,7 +249,7 @@ test('a try that failed waits for its time across a restart', async () => {
   await until(() => only(rig, 'delivered').length === 1);
 });
 
-test('time in which nothing could be tried is none of the 24 hours: an engine that was off, a machine that slept', async () => {
+test('time without a possible try does not count towards the 24 hours: an engine that was off, a machine that slept', async () => {
   const hook = await target((_count, response) => response.writeHead(500).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
@@ -268,7 +268,7 @@ test('time in which nothing could be tried is none of the 24 hours: an engine th
   }
 });
 
-test('without a secret nothing is sent and nothing is given up: the event says why it waits, however long', async () => {
+test('an event without a secret is neither sent nor given up: it says why it waits, however long', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'], secret_env: 'OWN' }]);
   const waits = () => rig.notify.list().map(({ state, attempts, lastError }) => [state, attempts, lastError]);
@@ -287,7 +287,7 @@ test('without a secret nothing is sent and nothing is given up: the event says w
   await hook.atLeast(2);
 });
 
-test('the 24 hours of an event begin with its first try, not while its secret was missing', async () => {
+test('the 24 hours of an event start with its first try, not while its secret was missing', async () => {
   const hook = await target((count, response) => response.writeHead(count === 1 ? 500 : 200).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'], secret_env: 'OWN' }]);
   await rig.makeTask();
@@ -301,7 +301,7 @@ test('the 24 hours of an event begin with its first try, not while its secret wa
   await until(() => only(rig, 'delivered').length === 1);
 });
 
-test("a target without a variable of its own is signed with the first set one of webhook.secret_env's", async () => {
+test('a target without its own variable is signed with the first one of webhook.secret_env that is set', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
@@ -310,7 +310,7 @@ test("a target without a variable of its own is signed with the first set one of
   assert.equal(headers['x-svc-signature'], expected);
 });
 
-test('a target that refuses connections is told apart, and no error holds credentials of its address', async () => {
+test('a refused connection is reported as such, and no error holds credentials of its address', async () => {
   const gone = await catcher();
   await gone.close();
   const address = new URL(gone.url);
@@ -333,7 +333,7 @@ test('credentials in the address are sent as Basic authorization', async () => {
   assert.equal(headers.authorization, `Basic ${Buffer.from('ann:p@ss').toString('base64')}`);
 });
 
-test('a target that was taken out of the configuration gets nothing more', async () => {
+test('a target that was removed from the configuration gets nothing more', async () => {
   const hook = await target((_count, response) => response.writeHead(500).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
@@ -364,7 +364,7 @@ test('redeliver sends a settled delivery again under the same id', async () => {
   );
 });
 
-test('test sends a signed alert to every target, whatever it asks for, and waits for the first try', async () => {
+test('test sends a signed alert to every target, whatever its events, and waits for the first try', async () => {
   const hook = await target();
   const angry = await target((_count, response) => response.writeHead(418).end());
   const rig = rigOf([{ url: hook.url, events: ['sealed'] }, { url: angry.url }]);
@@ -378,7 +378,7 @@ test('test sends a signed alert to every target, whatever it asks for, and waits
   await assert.rejects(rig.notify.test('http://nowhere.example/'), /no target/);
 });
 
-test('closing ends a try that is under way and leaves it pending', async () => {
+test('closing ends a running try and leaves it pending', async () => {
   const hook = await target(() => undefined);
   const rig = rigOf([{ url: hook.url }]);
   const testing = rig.notify.test();
@@ -388,7 +388,7 @@ test('closing ends a try that is under way and leaves it pending', async () => {
   assert.deepEqual(rig.notify.counts(), { pending: 1, delivered: 0, dead: 0 });
 });
 
-test('an outcome that cannot be saved is not sent again at once', async () => {
+test('an outcome that cannot be saved is not sent again immediately', async () => {
   const hook = await target();
   const errors: string[] = [];
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }], {
@@ -403,7 +403,7 @@ test('an outcome that cannot be saved is not sent again at once', async () => {
   await until(() => only(rig, 'delivered').length === 1);
 });
 
-test('what was delivered long ago is forgotten, what is pending never', async () => {
+test('old deliveries are forgotten, pending ones never', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url }]);
   await rig.makeTask('old');
@@ -416,7 +416,7 @@ test('what was delivered long ago is forgotten, what is pending never', async ()
   assert.ok(rows.every(({ createdAt }) => createdAt > '2026-01-09'));
 });
 
-test('the operations list the catalogue, deliveries, and keep what changes for the Chair', async () => {
+test('the operations list the catalogue and deliveries, and reserve changes for the Chair', async () => {
   const hook = await target();
   const rig = rigOf([{ url: hook.url }]);
   const operations = createOperations(notifyOperations(rig.notify), {

@@ -26,7 +26,7 @@ test('an unknown path is 404', async () => {
   }
 });
 
-test('a route that is not in webhook.allow is 404, and a reloaded configuration counts at once', async () => {
+test('a route that is not in webhook.allow is 404, and a reloaded configuration applies immediately', async () => {
   rig.webhook = { ...rig.webhook, allow: ['chat'] };
   assert.equal((await rig.ask(task(rig))).status, 404);
   assert.equal((await rig.ask(codehost({ zen: 'x', hook_id: 1 }, 'ping'))).status, 404);
@@ -70,7 +70,7 @@ test('a body over 262,144 bytes is 413, one of exactly that many is read', async
   }
 });
 
-test('a declared size over the limit is 413 before anything else of the request is looked at', async () => {
+test('a declared size over the limit is 413 before anything else of the request is checked', async () => {
   const answer = await rig.ask({
     path: '/task',
     headers: { 'content-length': String(LARGEST_SIGNED_BYTES + 1) },
@@ -119,7 +119,7 @@ test('the checks come in order: route, method, size, time, signature, replay, pa
   assert.equal(await codes(task(rig, { dispatch: 'yes' })), 'fields_invalid');
 });
 
-test('a fault of our own is a 5xx that says nothing of this machine, and the same request may be sent again', async () => {
+test('an internal error is a 5xx that reveals nothing of this machine, and the same request may be sent again', async () => {
   const ask = task(rig);
   rig.storage.db.exec(
     "CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, '/secret/path'); END",
@@ -133,7 +133,7 @@ test('a fault of our own is a 5xx that says nothing of this machine, and the sam
   assert.equal((await rig.ask(ask)).status, 409);
 });
 
-test('nothing but ids, states, titles and counts leaves: no answer holds the prompt', async () => {
+test('an answer contains only ids, states, titles and counts: none holds the prompt', async () => {
   const prompt = 'first line\nthe hidden part of the prompt';
   const { text, body } = await rig.ask(task(rig, { prompt, dispatch: true }));
   assert.doesNotMatch(text, /hidden/);

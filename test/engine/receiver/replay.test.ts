@@ -72,7 +72,7 @@ test('of 20 concurrent copies exactly one is accepted', async () => {
   assert.equal(rig.decisions.list({}).length, 1);
 });
 
-test('20 copies among refused and other requests: each counts once, and the refused one changes nothing', async () => {
+test('20 copies among refused and other requests: each is handled once, and the refused one changes nothing', async () => {
   const copy = task(rig, { dispatch: true, approve: true });
   const refused = task(rig, { agent: 'nobody' });
   const others = Array.from({ length: 5 }, () => task(rig));
@@ -95,7 +95,7 @@ test('the signature, the task, the decision and the event are one transaction', 
   assert.equal((await rig.ask(ask)).status, 201);
 });
 
-test('a commit that fails leaves nothing remembered', async () => {
+test('a failed commit leaves nothing remembered', async () => {
   const ask = task(rig);
   // Deferred foreign keys are looked at by COMMIT itself.
   rig.storage.db.exec(`CREATE TABLE parent (id INTEGER PRIMARY KEY) STRICT;
@@ -114,12 +114,12 @@ test('expired signatures leave the table while new ones come in', async () => {
   assert.ok(n < 600, `${n} rows`);
 });
 
-describe('a clock that is set', () => {
+describe('a clock that changes', () => {
   const fill = async (): Promise<void> => {
     for (let count = 0; count < 300; count++) await rig.ask(task(rig));
   };
 
-  test('ahead by more than ten minutes and back again does not empty the cache', async () => {
+  test('a clock set ahead by more than ten minutes and back again does not empty the cache', async () => {
     const ask = task(rig);
     assert.equal((await rig.ask(ask)).status, 201);
     rig.clock.set(NOW + REPLAY_MS + 1000);
@@ -132,7 +132,7 @@ describe('a clock that is set', () => {
     assert.equal((await rig.ask(ask)).status, 409);
   });
 
-  test('by a few seconds, either way, changes nothing', async () => {
+  test('a clock set by a few seconds, either way, changes nothing', async () => {
     const ask = task(rig);
     await rig.ask(ask);
     for (const step of [-2000, 1500, 0]) {
@@ -143,7 +143,7 @@ describe('a clock that is set', () => {
     }
   });
 
-  test('ahead and back with a restart in between does not empty the cache either', async () => {
+  test('a clock set ahead and back with a restart in between does not empty the cache either', async () => {
     const ask = task(rig);
     await rig.ask(ask);
     rig.clock.set(NOW + 86_400_000);
@@ -154,7 +154,7 @@ describe('a clock that is set', () => {
     assert.equal((await rig.ask(ask)).status, 409);
   });
 
-  test('back to when a signature was made, after its ten minutes, lets it in no second time', async () => {
+  test('a clock set back to the time of a signature, after its ten minutes, does not accept it again', async () => {
     const ask = task(rig);
     await rig.ask(ask);
     rig.clock.advance(2 * REPLAY_MS);
@@ -167,7 +167,7 @@ describe('a clock that is set', () => {
     assert.equal((await rig.ask(task(rig))).status, 201, 'once the time has come again that was used up');
   });
 
-  test('back before anything was forgotten keeps what could be sent again for as long as it could', async () => {
+  test('a clock set back before anything was forgotten keeps every signature for as long as it could be replayed', async () => {
     const ask = task(rig);
     await rig.ask(ask);
     rig.clock.set(NOW - 290_000);
@@ -181,7 +181,7 @@ describe('a clock that is set', () => {
     assert.equal((await rig.ask(ask)).status, 409, 'and after a restart');
   });
 
-  test('by a restart of the machine gives what came before it all of its time again', () => {
+  test('a restart of the machine gives earlier signatures their full time again', () => {
     const cache = (boot: string | null) => createReplayCache({ ...rig, boot });
     const signature = Buffer.alloc(32, 7);
     const other = Buffer.alloc(32, 8);
@@ -215,7 +215,7 @@ describe('a clock that is set', () => {
     }
   });
 
-  test('leaves no growth: what is kept longer is bounded by what came in ten minutes', async () => {
+  test('a longer retention is bounded by the requests of ten minutes', async () => {
     rig.clock.set(NOW + 3_600_000);
     await fill();
     rig.clock.set(NOW);

@@ -20,7 +20,7 @@ const send = ({ method, path, headers, body }: Sample) => {
   return rig.ask({ method, path, headers: lower, body });
 };
 
-test('a sample of each route is accepted, and two alike do not collide', async () => {
+test('a sample of each route is accepted, and two equal ones do not collide', async () => {
   const wish = { agent: 'scripted', prompt: 'say hello' };
   for (const each of [1, 2]) {
     assert.equal((await send(sample({ ...wish, route: 'task', dispatch: true }))).status, 201, String(each));
@@ -52,7 +52,7 @@ test('a sample of /task carries its fields', async () => {
   assert.equal((await send(sample({ route: 'task', template: 'fix' }))).status, 201);
 });
 
-test('a route that needs more than it was given says so', () => {
+test('a route with a missing field says so', () => {
   for (const route of ['approve', 'poll', 'codehost', 'chat'] as const) {
     assert.throws(
       () => sample({ route }),

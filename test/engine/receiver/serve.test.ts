@@ -51,7 +51,7 @@ async function raw({ address }: Listener): Promise<{ socket: Socket; received: P
 
 const refusal = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;
 
-test('a signed request over real HTTP makes a task that is in the database when the answer comes', async () => {
+test('a signed request over real HTTP creates a task that is in the database when the answer arrives', async () => {
   const seen: Access[] = [];
   const listener = await listen({ onAccess: (access) => seen.push(access) });
   const answer = await post(listener, { ...task(rig), path: '/task?x=secret' });
@@ -103,7 +103,7 @@ test('a port in use is address_in_use', async () => {
   await assert.rejects(listen({ port: address.port }), refusal('address_in_use'));
 });
 
-test('a body declared too large is 413 at once: it is not waited for, and the connection closes', async () => {
+test('a body declared too large is 413 immediately: the receiver does not wait for it, and closes the connection', async () => {
   const { socket, received } = await raw(await listen());
   socket.write(`POST /task HTTP/1.1\r\nhost: x\r\ncontent-length: ${LARGEST_SIGNED_BYTES + 1}\r\n\r\n{`);
   const text = await received;
@@ -112,13 +112,13 @@ test('a body declared too large is 413 at once: it is not waited for, and the co
   assert.match(text, /"code":"body_too_large"/);
 });
 
-test('a client that asks before it sends is not told to go on with too large a body', async () => {
+test('a client that expects 100-continue does not get it for too large a body', async () => {
   const { socket, received } = await raw(await listen());
   socket.write(`POST /task HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 900000\r\n\r\n`);
   assert.match(await received, /^HTTP\/1\.1 413 /);
 });
 
-test('a client that asks before it sends is told to go on with a fitting body', async () => {
+test('a client that expects 100-continue gets it for a valid size', async () => {
   const listener = await listen();
   const { body, headers } = task(rig);
   const sent = httpRequest(url(listener, '/task'), {
@@ -147,13 +147,13 @@ test('a streamed body is 413 as soon as it passes the limit, and reading stops',
   assert.match(text, /"code":"body_too_large"/);
 });
 
-test('a refusal before the body closes the connection, since what follows cannot be told from a request', async () => {
+test('a refusal before the body closes the connection, since the rest cannot be told from a request', async () => {
   const { socket, received } = await raw(await listen());
   socket.write('POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n');
   assert.match(await received, /^HTTP\/1\.1 404 (?:.|\r|\n)*connection: close/i);
 });
 
-test('a slow body is cut', async () => {
+test('a slow body is cut off', async () => {
   const { socket, received } = await raw(await listen({ limits: { timeoutMs: 150 } }));
   const { body, headers } = task(rig);
   const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -164,7 +164,7 @@ test('a slow body is cut', async () => {
   assert.equal(rig.tasks.list({}).length, 0);
 });
 
-test('slow headers, and a connection that says nothing, are cut', async () => {
+test('slow headers, and a silent connection, are cut off', async () => {
   const listener = await listen({ limits: { timeoutMs: 150 } });
   const [slow, silent] = await Promise.all([raw(listener), raw(listener)]);
   slow.socket.write('POST /task HTTP/1.1\r\nhost: x\r\n');
@@ -203,7 +203,7 @@ test('of 20 concurrent copies over HTTP exactly one is accepted', async () => {
   assert.equal(rig.tasks.list({}).length, 1);
 });
 
-test('closing answers what is being answered, closes idle connections, and lets no new ones in', async () => {
+test('closing finishes current answers, closes idle connections, and accepts no new ones', async () => {
   const listener = await listen();
   const idle = await raw(listener);
   const answering = post(listener, task(rig));
@@ -231,7 +231,7 @@ test('closing does not wait for a client that never ends its request', async () 
   await settled(received, 'the connection');
 });
 
-test('a client that goes away in the middle leaves the listener well', async () => {
+test('a client that disconnects in the middle does not harm the listener', async () => {
   const listener = await listen();
   const { socket } = await raw(listener);
   socket.write('POST /task HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');

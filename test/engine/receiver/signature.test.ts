@@ -83,7 +83,7 @@ test('a signature that is missing, malformed or wrong is 401 signature_invalid w
   assert.equal((await rig.ask(good)).status, 201, 'a failed signature never enters the replay cache');
 });
 
-test('a prefix that the code host or the chat scheme asks for must be there', async () => {
+test('the prefix of the code host or the chat scheme is required', async () => {
   for (const [ask, name] of [
     [codehost({ zen: 'x', hook_id: 1 }), 'x-hub-signature-256'],
     [chat(rig, 'help'), 'x-chat-signature'],
@@ -106,7 +106,7 @@ test('a signature over other bytes than the body is refused, however alike they 
   assert.equal((await rig.ask({ ...ask, body: `${ask.body} ` })).status, 401);
 });
 
-test('while a secret is replaced, both verify', async () => {
+test('both secrets verify during a rotation', async () => {
   const both = makeRig({ secrets: ['the new one', SECRET] });
   try {
     const body = '{"agent":"scripted","prompt":"x"}';
@@ -132,7 +132,7 @@ test('a receiver without a secret, or with an empty one, is refused', () => {
   }
 });
 
-test('a timestamp that is missing or not plain decimal seconds is 401 timestamp_out_of_range with the time here', async () => {
+test("a timestamp that is missing or not plain decimal seconds is 401 timestamp_out_of_range with the server's time", async () => {
   const seconds = NOW / 1000;
   const wrong = [
     undefined,
@@ -172,7 +172,7 @@ test('a timestamp 300 s away is accepted on either side, one more second is not'
   }
 });
 
-test('the skew rule holds on /chat and on GET /decisions too, and cannot on /codehost', async () => {
+test('the skew rule applies on /chat and on GET /decisions too, and cannot on /codehost', async () => {
   const late = { clock: { ...rig.clock, now: () => NOW - 301_000 } };
   assert.equal((await rig.ask(chat(late, 'help'))).status, 401);
   assert.equal((await rig.ask(poll(late, 'd-1'))).status, 401);

@@ -118,8 +118,8 @@ const clean = (isDryRun = false, olderMs?: number) =>
 const countsOf = (cleaning: Awaited<ReturnType<typeof clean>>) =>
   Object.fromEntries(cleaning.kinds.map(({ key, count }) => [key, count]));
 
-describe('what is removed', () => {
-  test('is what is over, settled and old: a dry run says the same and removes nothing', async () => {
+describe('what retention removes', () => {
+  test('old, settled and ended rows are removed: a dry run lists the same and removes nothing', async () => {
     const branch = { commits: 1 };
     add({ id: 1, days: 100 });
     add({ id: 2, days: 100, session: { ...branch, promoted_at: NOW - 100 * DAY } });
@@ -199,14 +199,14 @@ describe('what is removed', () => {
     );
   });
 
-  test('never gives an id again', async () => {
+  test('an id is never used again', async () => {
     for (const id of [1, 2, 3]) add({ id, days: 100 });
     await clean();
     assert.deepEqual([ids('task'), ids('session'), ids('decision')], [[3], [3], [3]]);
     assert.ok((storage.db.prepare('SELECT max(seq) FROM event').pluck().get() as number) >= 3);
   });
 
-  test('is nothing where the configuration says never; an age of the caller goes before it', async () => {
+  test('nothing is removed where the configuration says never; an age of the caller overrides it', async () => {
     for (const id of [1, 2]) add({ id, days: 100 });
     ages = { events: null, tasks: null, logs: null, refs: null, discarded: null };
     assert.deepEqual(countsOf(await clean()), { discarded: 0, refs: 0, logs: 0, tasks: 0, events: 0 });
@@ -221,7 +221,7 @@ describe('what is removed', () => {
     assert.deepEqual([logs, tasks, events], [2, 1, 1]);
   });
 
-  test('follows no link, and keeps what may be work', async () => {
+  test('removal follows no link, and keeps files that may be work', async () => {
     for (const id of [1, 2]) add({ id, days: 100 });
     const outside = join(repository.folder, 'outside');
     mkdirSync(outside);
@@ -239,7 +239,7 @@ describe('what is removed', () => {
     assert.deepEqual(folders(), ['mine', 's-1', 's-77']);
   });
 
-  test('may be asked for by several at once, and by one who is closed in the middle', async () => {
+  test('removal may be requested by several callers at once, and by one that is closed in the middle', async () => {
     for (let id = 1; id <= 100; id += 1) add({ id, days: 100 });
     const both = await Promise.all([clean(), clean()]);
     assert.deepEqual(
@@ -269,7 +269,7 @@ describe('what is removed', () => {
     assert.deepEqual(ids('task'), [400]);
   });
 
-  test('makes a new database smaller', async () => {
+  test('removal shrinks a new database', async () => {
     for (let id = 1; id <= 50; id += 1) add({ id, days: 100, task: { body: 'x'.repeat(20_000) } });
     const { database, shrinks } = await clean();
     assert.equal(shrinks, true);
@@ -278,11 +278,11 @@ describe('what is removed', () => {
   });
 });
 
-describe('saved refs that are removed', () => {
+describe('removal of saved refs', () => {
   const refs = (): string[] =>
     repository.git('for-each-ref', '--format=%(refname)', 'refs/svc/').split('\n').filter(Boolean);
 
-  test('are those of merged work and of what was discarded long ago, and no others', async () => {
+  test('the refs of merged work and of old discards are removed, and no others', async () => {
     const merged = repository.commit({ 'a.txt': 'a\n' });
     const commit = (text: string) => repository.git('commit-tree', 'main^{tree}', '-p', 'main', '-m', text);
     const [unmerged, old, fresh, foreign, squashed] = ['u', 'o', 'f', 'x', 's'].map(commit) as [

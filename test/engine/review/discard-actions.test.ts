@@ -36,7 +36,7 @@ describe('discarding the work of a session, and restoring it', () => {
   const hasBranch = ({ branch }: Wire<Session>) =>
     ws.repository.git('for-each-ref', `refs/heads/${branch}`) !== '';
 
-  test('takes branch and worktree, and brings both back with every file', async () => {
+  test('discarding removes branch and worktree, and restoring returns both with every file', async () => {
     const session = await ran();
     const { session_id: id, worktree, head_commit: head } = session;
     const file = join(worktree ?? '', 'later.txt');
@@ -65,7 +65,7 @@ describe('discarding the work of a session, and restoring it', () => {
     assert.equal(promoted.code, 0, promoted.stderr);
   });
 
-  test('refuses what runs, what a process stands in, what a later run has, and workers', async () => {
+  test('discarding refuses running work, a worktree with a process, one that a later run has, and workers', async () => {
     const added = await ws.svc(['task', 'add', '-p', '#agent: hang', '--run', '--json']);
     const live = added.json<{ session: Wire<Session> }>().session;
     await assert.rejects(
@@ -109,7 +109,7 @@ describe('discarding the work of a session, and restoring it', () => {
     assert.equal((await ws.svc(['worktree', 'discard', 's-999'])).code, 4);
   });
 
-  test('by two callers at once is done once; with a follow-up at the same time exactly one of them wins', async () => {
+  test('discarding by two callers at once happens once; against a simultaneous follow-up exactly one wins', async () => {
     const session = await ran();
     const { session_id: id } = session;
     const both = await Promise.all([
@@ -126,7 +126,7 @@ describe('discarding the work of a session, and restoring it', () => {
     assert.notEqual(discarded.status, followed.status);
   });
 
-  test('a removed branch comes back by its saved commit, also after a promotion', async () => {
+  test('a removed branch returns by its saved commit, also after a promotion', async () => {
     const session = await ran('#agent: edit promoted.txt by the worker');
     assert.equal((await ws.svc(['worktree', 'promote', session.session_id])).code, 0);
     assert.equal(hasBranch(session), false);
@@ -140,7 +140,7 @@ describe('discarding the work of a session, and restoring it', () => {
     );
   });
 
-  test('a promotion is undone while its base has not moved on, and the session waits for review again', async () => {
+  test('a promotion can be undone while its base has not moved on, and the session waits for review again', async () => {
     const session = await ran('#agent: edit undone.txt by the worker');
     const { session_id: id, worktree } = session;
     await assert.rejects(client.call('worktree.undo', { session: id }), fails('conflict', /is not promoted/));
@@ -165,7 +165,7 @@ describe('discarding the work of a session, and restoring it', () => {
     assert.notEqual((await show(id)).promoted_at, null);
   });
 
-  test('an engine that is killed between any two steps goes on where it was', async () => {
+  test('an engine that is killed between any two steps continues where it was', async () => {
     for (const [what, interrupt] of [
       ['before anything was removed', (_: string) => undefined],
       ['while the worktree was aside', (path: string) => renameSync(path, `${path}.removing`)],

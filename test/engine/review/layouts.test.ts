@@ -88,7 +88,7 @@ async function prove(ws: TestWorkspace, { filtered }: Layout): Promise<void> {
 describe('layouts of a repository', () => {
   // A home folder is hidden from a confined worker, and it must not be that of this machine.
   const home = temporaryFolder();
-  test('the manual has each layout with each step', () => {
+  test('the manual lists each layout with each step', () => {
     const manual = readFileSync(new URL('../../../../docs/workers.md', import.meta.url), 'utf8');
     const rows = manual
       .split('\n')

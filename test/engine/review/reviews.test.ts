@@ -6,7 +6,7 @@ import type { EngineClient, ListedSession, Task, Wire } from '../../../engine/in
 import { until } from '../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-describe('whether work is still to be reviewed is known from git', () => {
+describe('git decides whether work still needs review', () => {
   let ws: TestWorkspace;
   let client: EngineClient;
   let made = 0;
@@ -40,7 +40,7 @@ describe('whether work is still to be reviewed is known from git', () => {
     return () => moves;
   }
 
-  test('a branch that is merged, put back, squashed, or deleted by hand while somebody looks', async () => {
+  test('a branch that is merged, reset, squashed or deleted by hand is noticed while someone looks', async () => {
     const [merged, squashed, deleted] = [await ran(), await ran(), await ran()];
     const moves = await follow(merged);
     assert.deepEqual(await Promise.all([merged, squashed, deleted].map(stateOf)), [null, null, null]);
@@ -62,7 +62,7 @@ describe('whether work is still to be reviewed is known from git', () => {
     assert.equal(await stateOf(merged), null, 'of another nothing is said');
   });
 
-  test('one that was pruned as merged, and what happened while no engine ran', async () => {
+  test('a branch that was pruned as merged is noticed, and so are changes while no engine ran', async () => {
     const [pruned, meanwhile] = [await ran(), await ran()];
     ws.repository.git('merge', '--quiet', '--no-edit', `svc/${pruned}`);
     assert.equal((await ws.svc(['worktree', 'prune', '--json'])).code, 0);
@@ -76,7 +76,7 @@ describe('whether work is still to be reviewed is known from git', () => {
     assert.equal(await stateOf(pruned), 'merged', 'it is not gone, but merged');
   });
 
-  test('a repository that cannot be read is no branch that is gone', async () => {
+  test('an unreadable repository does not mean a missing branch', async () => {
     const session = await ran();
     const [git, aside] = [join(ws.repository.root, '.git'), join(ws.repository.folder, 'aside')];
     const moves = await follow(session);
@@ -94,7 +94,7 @@ describe('whether work is still to be reviewed is known from git', () => {
     assert.equal(await stateOf(session), null);
   });
 
-  test('work that could not be read is not merged because its branch stands where it began, and is over with it', async () => {
+  test('unreadable work is not merged because its branch is where it started, and stays open', async () => {
     const session = await ran('run rm .git && git init --quiet && echo work > work.txt');
     const row = await rowOf(session);
     assert.deepEqual([row?.commits, row?.failure, row?.cwd === null], [null, null, false]);

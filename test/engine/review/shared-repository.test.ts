@@ -50,7 +50,7 @@ describe('two workspaces in one repository', () => {
     ws.repository.git('for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/svc/').split('\n');
   const merge = (branch: string) => ws.repository.git('merge', '--quiet', '--no-ff', '-m', 'merge', branch);
 
-  test('give their sessions branches of their own, also while one has a merged or empty one of that number', async () => {
+  test('two workspaces give their sessions separate branches, even while one has a merged or empty one of that number', async () => {
     const one = await ran(first, '#agent: no-change');
     const other = await ran(second, '#agent: edit other.txt from the second');
     assert.deepEqual([one.session_id, one.branch, other.session_id], ['s-1', 'svc/s-1', 's-1']);
@@ -58,7 +58,7 @@ describe('two workspaces in one repository', () => {
     assert.ok(existsSync(one.worktree ?? ''), 'the worktree of the first is untouched');
   });
 
-  test('prune their own merged branches and leave those of the other, with or without a worktree', async () => {
+  test("each workspace prunes its own merged branches and leaves the other's, with or without a worktree", async () => {
     const mine = await ran(first, '#agent: edit mine.txt from the first');
     const theirs = await ran(second, '#agent: edit theirs.txt from the second');
     const bare = await ran(second, '#agent: edit bare.txt from the second too');
@@ -81,7 +81,7 @@ describe('two workspaces in one repository', () => {
     assert.equal(existsSync(theirs.worktree ?? ''), false);
   });
 
-  test('do not take a branch for their own because one of theirs was called so', async () => {
+  test('a workspace does not claim a branch because an earlier one of its own had that name', async () => {
     for (let count = 0; count < 3; count += 1) await ran(first, '#agent: no-change');
     await prune(first);
     const again = await ran(second, '#agent: no-change');
@@ -98,7 +98,7 @@ describe('two workspaces in one repository', () => {
     assert.ok(existsSync(again.worktree ?? ''));
   });
 
-  test('own what lies in their folder of worktrees, also when their data was made anew', async () => {
+  test('a workspace owns the worktrees in its folder, even when its data was recreated', async () => {
     const old = await ran(second, '#agent: no-change');
     await second.close();
     const data = join(ws.root, 'second', '.svc');

@@ -82,7 +82,7 @@ describe('projects in two repositories', () => {
     rmSync(join(other.worktree!, 'new.txt'));
   });
 
-  test('a base that only one repository has counts there, and the other is named', async () => {
+  test('a base that only one repository has is used there, and the other is named', async () => {
     const listed = await list({ base: 'trunk' });
     const merged = Object.fromEntries(listed.worktrees.map((row) => [row.repository, row.merged]));
     assert.deepEqual(merged, { [ws.root]: null, [api]: false });
@@ -102,7 +102,7 @@ describe('projects in two repositories', () => {
     );
   });
 
-  test('prunes, promotions and runs at once leave each other’s alone', async () => {
+  test("simultaneous prunes, promotions and runs leave each other's work alone", async () => {
     const sessions = [
       await ran(undefined, 'no-change'),
       await ran('api', 'no-change'),
@@ -136,7 +136,7 @@ describe('projects in two repositories', () => {
     assert.ok(existsSync(late.worktree!));
   });
 
-  test('a repository that cannot be read is told of in the list and in the answer of a prune', async () => {
+  test('an unreadable repository is reported in the list and in the answer of a prune', async () => {
     const lost = await ran('api', 'no-change');
     const mine = await ran(undefined, 'no-change');
     ws.repository.gitIn(api, 'config', 'core.bare', 'true');

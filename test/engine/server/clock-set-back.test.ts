@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 onBothDatabases((start) => {
-  it('what waited while the clock was ahead is sent when it was set back', async () => {
+  it('messages that waited while the clock was ahead are sent when it was set back', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);
     const now = rig.server.clock.now();
@@ -34,7 +34,7 @@ onBothDatabases((start) => {
     assert.deepEqual([row?.state, row?.tries], ['delivered', 2]);
   });
 
-  it('what was given out while it was ahead opens no longer than it should', async () => {
+  it('codes and sessions from a clock that was ahead are not valid for longer', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);
     const { server, ann } = rig;
@@ -59,7 +59,7 @@ onBothDatabases((start) => {
     assert.equal((await eve.get('/app')).status, 303);
   });
 
-  it('codes of chats and secrets that were changed end in time, and a target that fails is paused after a day', async () => {
+  it('chat codes and changed secrets expire in time, and a failing target is paused after a day', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);
     const { server, ann } = rig;
@@ -86,7 +86,7 @@ onBothDatabases((start) => {
     assert.equal(row?.state, 'waiting');
   });
 
-  it('a terminal that polls while it is set back is not slowed down', async () => {
+  it('a terminal that polls while the clock is set back is not slowed down', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);
     const { server, ann } = rig;

@@ -38,7 +38,7 @@ onBothDatabases((start) => {
     return rig;
   }
 
-  it('a workspace that is removed leaves nothing behind, and its token opens nothing', async () => {
+  it('a removed workspace leaves nothing behind, and its token is invalid', async () => {
     const { server, ann, addTarget } = await openRig();
     const removals = [
       (id: string) => ann.post(`/app/workspaces/${id}/remove`),
@@ -91,7 +91,7 @@ onBothDatabases((start) => {
     );
   });
 
-  it('a name that two workspaces have removes neither', async () => {
+  it('a name of two workspaces removes neither', async () => {
     const { server, ann } = await openRig();
     await linkByHand(server, ann, { key: 'one' });
     const { id } = await linkByHand(server, ann, { key: 'two' });
@@ -102,7 +102,7 @@ onBothDatabases((start) => {
     await assert.rejects(remove('web-shop'), { code: 'not_found' });
   });
 
-  it('a person who is removed leaves no sign-in, machine or invitation; what the machine had linked stops', async () => {
+  it("a removed person leaves no session, machine or invitation, and the machine's links stop", async () => {
     const { server, ann } = await openRig();
     const invited = await ann.post('/app/people', { name: 'bob', role: 'member' });
     const bob = openBrowser(server);
@@ -129,7 +129,7 @@ onBothDatabases((start) => {
     assert.equal((await signIn(server, 'bob')).cookies.size, 0);
   });
 
-  it('an account that is removed leaves nothing behind', async () => {
+  it('a removed account leaves nothing behind', async () => {
     const { server, ann } = await openRig();
     const carl = await addOtherAccount(ann, server);
     const account = await server.parts.people.findAccount('other');
@@ -154,7 +154,7 @@ onBothDatabases((start) => {
   });
 });
 
-it('what is deleted is in none of the files of SQLite any more', async () => {
+it('deleted data is in none of the files of SQLite', async () => {
   const rig = await deliveryRig(startTestServer);
   open.push(rig);
   const { server, ann } = rig;

@@ -6,7 +6,7 @@ import { askRunningServer, importServer } from '../../../engine/server/index.ts'
 import { temporaryFolder } from '../../support/git.ts';
 import { setUpServer, signIn, startTestServer } from '../../support/linked-server.ts';
 
-it('an export fills an empty server, which has the same people then', async () => {
+it('an export fills an empty server, which then has the same people', async () => {
   const first = await startTestServer();
   const folder = temporaryFolder('server-');
   const file = join(folder, 'export.jsonl');

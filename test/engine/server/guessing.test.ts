@@ -26,7 +26,7 @@ onBothDatabases((start) => {
     return server;
   }
 
-  it('whoever has a code of their own may not guess those of others for ever', async () => {
+  it("a person with a valid code may not guess others' codes for ever", async () => {
     const server = await openServer();
     const ann = await setUpServer(server);
     const look = async (code: string) => (await ann.post('/device', { user_code: code })).status;
@@ -41,7 +41,7 @@ onBothDatabases((start) => {
     assert.equal(await look('BCDF-GHJK'), 404);
   });
 
-  it('a clock that is set back makes nobody wait longer than the rule says', async () => {
+  it('a clock that is set back makes no one wait longer than the rule says', async () => {
     const server = await openServer();
     await setUpServer(server);
     const now = server.clock.now();
@@ -54,7 +54,7 @@ onBothDatabases((start) => {
     assert.equal((await guess(server)).status, 429);
   });
 
-  it('a name is one name in whatever way it is typed, and is guessed at no more often for it', async () => {
+  it('a name has one guess limit in all of its spellings', async () => {
     const server = await openServer();
     await setUpServer(server);
     const answers = [];
@@ -67,7 +67,7 @@ onBothDatabases((start) => {
     assert.equal((await openBrowser(server).post('/sign-in', fields)).status, 303);
   });
 
-  it('passwords of one network are compared few at a time, and keep those of others waiting no longer', async () => {
+  it('passwords of one network are compared few at a time, and delay other networks no longer', async () => {
     const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
     await setUpServer(server);
     const { passwords } = server.parts;
@@ -99,7 +99,7 @@ onBothDatabases((start) => {
     assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
   });
 
-  it('64 passwords wait at most, of however many networks', async () => {
+  it('at most 64 passwords wait, of however many networks', async () => {
     const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
     await setUpServer(server);
     const { passwords } = server.parts;
@@ -122,7 +122,7 @@ onBothDatabases((start) => {
     for (const { status } of await Promise.all(guesses)) assert.equal(status, 403);
   });
 
-  it('a change of the password is no way to guess it either, and says when to try again', async () => {
+  it('a change of the password cannot be used to guess it, and says when to try again', async () => {
     const server = await openServer();
     const ann = await setUpServer(server);
     const change = () => ann.post('/app/password', { old: 'wrong wrong', password: 'another long password' });
@@ -133,7 +133,7 @@ onBothDatabases((start) => {
     assert.match(refused.text, /Try again in 15 seconds/);
   });
 
-  it('names that nobody has are counted, and forgotten after a day', async () => {
+  it('unknown names are counted, and forgotten after a day', async () => {
     const server = await openServer();
     await setUpServer(server);
     const count = async () => (await server.parts.db.selectFrom('failures').selectAll().execute()).length;
@@ -148,7 +148,7 @@ onBothDatabases((start) => {
     assert.equal(await count(), 1);
   });
 
-  it('the addresses of one network of IPv6 are one guesser, and another network is not', async () => {
+  it('the addresses of one IPv6 network are one guesser, and another network is not', async () => {
     const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
     await setUpServer(server);
     const from = (address: string) => ({ 'x-forwarded-for': address });

@@ -211,7 +211,7 @@ onBothDatabases((start) => {
       return all;
     }
 
-    it('find every route of the server in this table', () => {
+    it('every route of the server is in this table', () => {
       const found = makeServerApp(rig.server.parts)
         .routes.map(({ method, path }) => `${method} ${path}`)
         .filter((route) => !route.endsWith('/*'));
@@ -219,7 +219,7 @@ onBothDatabases((start) => {
       for (const route of Object.keys(ROUTES)) assert.doesNotMatch(fill(route), /:/, `an id for ${route}`);
     });
 
-    it('of another account, and without an account, see and change nothing', async () => {
+    it('people of another account, and without an account, see and change nothing', async () => {
       const before = await readAll();
       const nobody = openBrowser(rig.server);
       for (const [route, seat] of Object.entries(ROUTES)) {
@@ -244,7 +244,7 @@ onBothDatabases((start) => {
       assert.deepEqual(await readAll(), before);
     });
 
-    it('who are members change nothing that is for admins, and admins nothing that is for operators', async () => {
+    it('members change nothing that is for admins, and admins nothing that is for operators', async () => {
       const before = await readAll();
       for (const [route, seat] of Object.entries(ROUTES))
         if (seat === 'admin' || seat === 'operator')
@@ -252,7 +252,7 @@ onBothDatabases((start) => {
       assert.deepEqual(await readAll(), before);
     });
 
-    it('send no form from elsewhere', async () => {
+    it('a form from another site is refused', async () => {
       const before = await readAll();
       const { ann, server } = rig;
       const port = Number(new URL(server.url).port);
@@ -276,7 +276,7 @@ onBothDatabases((start) => {
       assert.notEqual(ours.text, 'this did not come from a page of this server\n');
     });
 
-    it('open no route of programs with a cookie', async () => {
+    it('routes for programs ignore cookies', async () => {
       const before = await readAll();
       const { cookies } = rig.ann;
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -302,7 +302,7 @@ onBothDatabases((start) => {
       assert.deepEqual(await readAll(), before);
     });
 
-    it('make no text that a page takes for its own, and no mark that turns it around', async () => {
+    it("no text is taken for the page's own, and no mark reverses it", async () => {
       const places = Object.entries(ROUTES)
         .filter(([route, seat]) => route.startsWith('GET') && SIGNED_IN.includes(seat))
         .map(([route]) => fill(route).replace('/settings/new', '/settings/new?kind=webhook'));
@@ -320,7 +320,7 @@ onBothDatabases((start) => {
       );
     });
 
-    it('say nothing on a page with a word that is none of its own', async () => {
+    it('a page shows only its own messages', async () => {
       for (const path of [
         'machines',
         'people',
@@ -336,7 +336,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('break nothing with a text that no database holds, in an address or a form', async () => {
+    it('a text that no database can hold breaks nothing, in an address or a form', async () => {
       const { ann, server } = rig;
       for (const route of Object.keys(ROUTES).filter((each) => !each.endsWith('/sign-out'))) {
         const path = route.replace(/^[A-Z]+ /, '').replace(/:\w+(\{.*?\})?/g, '%00');
@@ -378,7 +378,7 @@ onBothDatabases((start) => {
       assert.ok((await wrong.get('/v1/decisions/%00/%00')).status < 500);
     });
 
-    it('fix no session: what a browser brought is not what it has when it is signed in', async () => {
+    it("a session cannot be fixed: signing in replaces the browser's session", async () => {
       const name = [...rig.ann.cookies.keys()][0]!;
       const mallory = await signIn(rig.server, 'carl');
       const planted = mallory.cookies.get(name)!;

@@ -50,7 +50,7 @@ function makeFolderWithKey(of: TestServer): string {
 }
 
 onBothDatabases((start, makeDatabase) => {
-  it('an export fills an empty server of either kind with the same, and so back', async () => {
+  it('an export fills an empty server of either kind with the same data, and back', async () => {
     const rig = await openRig(start);
     const hook = await rig.addTarget();
     await rig.queue([{ event: 'sealed' }]);
@@ -84,7 +84,7 @@ onBothDatabases((start, makeDatabase) => {
     await rig.close();
   });
 
-  it('an import is whole or nothing, with the right secret, into an empty database', async () => {
+  it('an import is complete or refused, with the right secret, into an empty database', async () => {
     const rig = await openRig(start);
     await rig.addTarget();
     const file = await exportServer(rig.server);
@@ -124,7 +124,7 @@ onBothDatabases((start, makeDatabase) => {
     await assert.rejects(importServer({ folder, env }, file), { code: 'conflict' });
   });
 
-  it('a server with a plan or a bot of its own is not empty, and says which lines do not fit', async () => {
+  it('a server with its own plan or bot is not empty, and the conflicting lines are named', async () => {
     const rig = await openRig(start);
     const file = await exportServer(rig.server);
     await rig.close();
@@ -142,7 +142,7 @@ onBothDatabases((start, makeDatabase) => {
     await assert.rejects(importServer({ folder, env }, file), { code: 'conflict' });
   });
 
-  it('an export has every row of long tables once, while the server goes on answering', async () => {
+  it('an export has every row of long tables once, while the server keeps answering', async () => {
     const rig = await openRig(start);
     await rig.addTarget('webhook', { 'events[]': 'failed' });
     const made = Array.from({ length: 1001 }, (_, index) => ({ event: 'failed' as const, id: `e-${index}` }));
@@ -156,7 +156,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.deepEqual(ids.sort(), made.map(({ id }) => id).sort());
   });
 
-  it('what is read for an export is of one moment, and holds nobody up who asks or changes something', async () => {
+  it('an export is a snapshot, and delays no reader or writer', async () => {
     const { server, ann } = await openRig(start);
     const count = async (db: typeof server.parts.db): Promise<number> =>
       (await db.selectFrom('people').select('id').execute()).length;
@@ -174,7 +174,7 @@ onBothDatabases((start, makeDatabase) => {
     );
   });
 
-  it('a new root secret leaves targets readable, and a change that was cut short is brought to its end', async () => {
+  it('a new root secret leaves targets readable, and an interrupted change is completed', async () => {
     const rig = await openRig(start);
     const hook = await rig.addTarget();
     const { folder, env } = rig.server;
@@ -206,7 +206,7 @@ onBothDatabases((start, makeDatabase) => {
     await rig.close();
   });
 
-  it('bots, who is connected and what was said survive an export and a new root secret', async () => {
+  it('bots, connected people and messages survive an export and a new root secret', async () => {
     const rig = await chatRig(start);
     const { workspace, messages, press, server, telegram } = rig;
     try {

@@ -43,7 +43,7 @@ onBothDatabases((start) => {
       return pages;
     }
 
-    it('are shown a page at a time, each row once and in its order, and the same on the way back', async () => {
+    it('long lists are shown a page at a time, each row once and in order, and the same on the way back', async () => {
       for (const list of lists) {
         const there = await walk(list.path, 'next');
         assert.ok(there.length >= 3, list.path);
@@ -65,14 +65,14 @@ onBothDatabases((start) => {
       }
     });
 
-    it('say how many decisions wait behind those of a page, and of how many nothing is told here', async () => {
+    it('long lists say how many decisions follow, and of how many nothing is shown here', async () => {
       const counts = (await walk('/app', 'next')).map((page) =>
         Number(/(\d+) more decisions? waits? behind/.exec(page)?.[1]),
       );
       assert.deepEqual(counts, [ROWS - 50 + 7, ROWS - 100 + 7, 7]);
     });
 
-    it('begin anew for what is no place in them', async () => {
+    it('an invalid place in a list starts it from the beginning', async () => {
       const cursor = (key: unknown): string => Buffer.from(JSON.stringify(key)).toString('base64url');
       const strange = [
         '',
@@ -103,7 +103,7 @@ onBothDatabases((start) => {
           }
     });
 
-    it('go on where they ended when the row that they ended with is gone', async () => {
+    it('a list continues after a last row that is gone', async () => {
       const list = lists.find(({ path }) => path === '/app/log')!;
       const next = findLink(await open(list.path), 'next')!;
       await server.parts.db.deleteFrom('changes').where('id', '=', list.rows[49]!).execute();
@@ -113,7 +113,7 @@ onBothDatabases((start) => {
       assert.deepEqual(readRows(await open(previous), list), [...list.rows.slice(0, 49), list.rows[50]]);
     });
 
-    it('name a few people of an account, and count the others', async () => {
+    it("an account's list names a few people, and counts the others", async () => {
       const text = await open('/operator?before=none');
       assert.doesNotMatch(text, /person-0002/);
       const home = (await walk('/operator', 'next')).find((page) => page.includes('>home</a>'))!;

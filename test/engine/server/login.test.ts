@@ -38,7 +38,7 @@ const poll = async (terminal: Browser, code: string) => {
 
 onBothDatabases((start) => {
   describe('the device authorization grant', () => {
-    it('logs a machine in once a person has allowed it, and gives one token to many polls', async () => {
+    it('the grant logs a machine in once a person has allowed it, and gives one token to many polls', async () => {
       const server = await start();
       try {
         const [ann, terminal] = [await setUpServer(server), openBrowser(server)];
@@ -71,7 +71,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('slows polls down for good that come too soon', async () => {
+    it('polls that come too soon are slowed down permanently', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -88,7 +88,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('tells a refusal, an expired code and an unknown one apart', async () => {
+    it('a refusal, an expired code and an unknown one are distinguished', async () => {
       const server = await start();
       try {
         const [ann, terminal] = [await setUpServer(server), openBrowser(server)];
@@ -106,7 +106,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('lets only the one answer who looked the code up', async () => {
+    it('only the person who looked the code up can answer it', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -125,7 +125,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('refuses guesses of codes after ten', async () => {
+    it('guesses of codes are refused after ten', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -138,7 +138,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('keeps to the errors of the standard', async () => {
+    it('errors are those of the standard', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -169,7 +169,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('takes at most twenty open codes of one address', async () => {
+    it('at most twenty open codes of one address are accepted', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -182,7 +182,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('takes no more of them from all addresses of one network of IPv6', async () => {
+    it('all addresses of one IPv6 network share that limit', async () => {
       const server = await start({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
       try {
         await setUpServer(server);
@@ -203,7 +203,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('is found by a client that knows the standards only', async () => {
+    it('a client that knows only the standards finds the grant', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -228,7 +228,7 @@ onBothDatabases((start) => {
     });
   });
 
-  it('a machine or workspace with nothing to be seen of its name has one that can be read', async () => {
+  it('a machine or workspace with an invisible name gets a readable one', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -244,7 +244,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('shows what a machine says of itself as text, and revokes it from its page only', async () => {
+  it("the page shows a machine's own words as text, and is the only place to revoke it", async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);

@@ -48,9 +48,9 @@ onBothDatabases((start) => {
     return { server, ann: await setUpServer(server) };
   }
 
-  describe('several at once', () => {
+  describe('simultaneous changes', () => {
     for (const way of ['removed', 'demoted'] as const)
-      it(`leave an admin when all of an account are ${way} at the same time`, async () => {
+      it(`an admin remains when all of an account are ${way} at the same time`, async () => {
         const { server, ann } = await openServer();
         const carl = await addOtherAccount(ann, server);
         for (const name of ['dan', 'eva']) await addPerson(server, carl, name, 'admin');
@@ -66,7 +66,7 @@ onBothDatabases((start) => {
         assert.equal(listed.filter(({ role }) => role === 'admin').length, 1);
       });
 
-    it('leave an operator when the accounts of all are removed at the same time', async () => {
+    it('an operator remains when the accounts of all are removed at the same time', async () => {
       const { server } = await openServer();
       const { people } = server.parts;
       const other = await people.addAccount('other', 'a test');
@@ -79,7 +79,7 @@ onBothDatabases((start) => {
       assert.equal(await people.countOperators(), 1);
     });
 
-    it('get no more than the plan has room for', async () => {
+    it('simultaneous requests get no more than the plan allows', async () => {
       const { server, ann } = await openServer();
       const tried = Array.from({ length: 8 }, (_, index) => index);
       const added = await Promise.all(
@@ -100,7 +100,7 @@ onBothDatabases((start) => {
       assert.equal(countOk(linked), 3);
     });
 
-    it('get no more than twenty webhooks of an account and twenty codes of an address', async () => {
+    it('simultaneous requests get at most twenty webhooks for an account and twenty codes for an address', async () => {
       const rig = await deliveryRig(start);
       open.push(rig);
       const tried = Array.from({ length: 24 }, (_, index) => index);
@@ -117,8 +117,8 @@ onBothDatabases((start) => {
     });
   });
 
-  describe('whoever is removed', () => {
-    it('is gone for all who were about to change them', async () => {
+  describe('a person who is removed', () => {
+    it('a removed person is gone for everyone who was about to change them', async () => {
       const { server, ann } = await openServer();
       const bob = await addPerson(server, ann, 'bob');
       const person = await server.parts.people.find('bob');
@@ -136,7 +136,7 @@ onBothDatabases((start) => {
       assert.doesNotMatch(server.log.join(''), /"level":50/);
     });
 
-    it('asks for nothing any more, and what they asked for is taken back', async () => {
+    it("a removed person's requests are withdrawn, and no new ones are accepted", async () => {
       const { server, ann } = await openServer();
       const shop = await linkByHand(server, ann);
       await shop.tellPending([{}]);
@@ -158,7 +158,7 @@ onBothDatabases((start) => {
       await assert.rejects(server.parts.commands.give(workspace!, wish), { code: 'actor_denied' });
     });
 
-    it('ends the polls of what was linked from their machines, and what waits there', async () => {
+    it("a removed person's links stop polling, and their pending work is removed", async () => {
       const ways: ((rig: { server: TestServer; ann: Browser; id: string }) => Promise<unknown>)[] = [
         ({ ann, id }) => ann.post(`/app/people/${id}/remove`),
         async ({ server, ann, id }) => {
@@ -185,7 +185,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('ends them with their account, too', async () => {
+    it('a removed account stops its polls, too', async () => {
       const { server, ann } = await openServer();
       const carl = await addOtherAccount(ann, server);
       const shop = await linkByHand(server, carl);
@@ -196,7 +196,7 @@ onBothDatabases((start) => {
     });
   });
 
-  it('a catch URL that is removed or switched off asks for nothing any more, nor has it asked', async () => {
+  it('a catch URL that is removed or switched off makes no requests, and earlier ones are withdrawn', async () => {
     const rig = await deliveryRig(start);
     open.push(rig);
     const shop = await linkByHand(rig.server, rig.ann);
@@ -218,7 +218,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('an address for a new password opens no longer when the password was changed', async () => {
+  it('an address for a new password is invalid once the password was changed', async () => {
     const { server, ann } = await openServer();
     const bob = await addPerson(server, ann, 'bob');
     const offered = findInvitation((await ann.post(`/app/people/${bob.id}/invite`)).text);
@@ -229,7 +229,7 @@ onBothDatabases((start) => {
     assert.match((await ann.get('/app/log')).text, /password changed/);
   });
 
-  it('a password that is changed lets nobody in who typed the former one a moment before', async () => {
+  it('a changed password rejects a login that started with the former one', async () => {
     const { server, ann } = await openServer();
     const bob = await addPerson(server, ann, 'bob');
     const { passwords } = server.parts;

@@ -6,7 +6,7 @@ import { linkByHand } from '../../support/workspace-by-hand.ts';
 import { deliveryRig } from './deliveries/rig.ts';
 
 onBothDatabases((start) => {
-  it('targets that named workspaces have their ids then, and none of them gets more than before', async () => {
+  it('targets that named workspaces get their ids, and none of them receives more than before', async () => {
     const rig = await deliveryRig(start);
     try {
       const { db } = rig.server.parts;

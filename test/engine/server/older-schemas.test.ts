@@ -132,7 +132,7 @@ function expectedOf(schema: number, table: keyof Tables, rows: readonly Row[]): 
 
 onBothDatabases((_start, makeDatabase) => {
   for (let schema = 1; schema < NEWEST_SCHEMA; schema += 1)
-    it(`10,000 rows of schema ${schema} are the same in the newest one`, async () => {
+    it(`10,000 rows of schema ${schema} are unchanged in the newest one`, async () => {
       const folder = temporaryFolder('server-');
       const { DATABASE_URL: url } = await makeDatabase();
       const old = openBare(folder, url);
@@ -176,7 +176,7 @@ async function checkCopy(
   }
 }
 
-it('the copy that is made before a migration has all that is there then, whatever has its name', async () => {
+it('the copy before a migration contains everything, whatever file has its name', async () => {
   const folder = temporaryFolder('server-');
   const schema = NEWEST_SCHEMA - 1;
   const old = openBare(folder, undefined);

@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import { onBothDatabases, openBrowser, PASSWORD, setUpServer, signIn } from '../../support/linked-server.ts';
 
 onBothDatabases((start) => {
-  describe('setting up', () => {
-    it('wants the code, and makes one operator even when two try', async () => {
+  describe('setting up a server', () => {
+    it('the setup needs the code, and creates one operator even when two try', async () => {
       const server = await start();
       try {
         const file = join(server.folder, 'setup-code');
@@ -25,7 +25,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('makes a new code after ten wrong ones', async () => {
+    it('the setup prints a new code after ten wrong ones', async () => {
       const server = await start();
       try {
         const browser = openBrowser(server);
@@ -47,7 +47,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('leaves nothing behind when it ends half-way, and goes to whoever is sooner', async () => {
+    it('an interrupted setup leaves nothing behind, and the next person can finish it', async () => {
       const server = await start();
       try {
         const { db, passwords } = server.parts;
@@ -78,7 +78,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('stays open when the password is refused', async () => {
+    it('the setup stays open when the password is refused', async () => {
       const server = await start();
       try {
         const browser = openBrowser(server);
@@ -99,7 +99,7 @@ onBothDatabases((start) => {
     });
   });
 
-  it('people have names in any script, and none that looks like another by a mark that nobody sees', async () => {
+  it('names may be in any script, and none may resemble another by invisible marks', async () => {
     const server = await start();
     try {
       await setUpServer(server);
@@ -131,7 +131,7 @@ onBothDatabases((start) => {
   });
 
   describe('signing in', () => {
-    it('gives a new session each time and ends it when signed out', async () => {
+    it('signing in creates a new session each time, which signing out ends', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -150,7 +150,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('answers the same for a wrong name and a wrong password', async () => {
+    it('a wrong name and a wrong password get the same answer', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -164,7 +164,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('waits after five failures, twice as long each time, and never more than a quarter of an hour', async () => {
+    it('five failures cause a pause, twice as long each time, and at most a quarter of an hour', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -189,7 +189,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('goes to pages of this server only', async () => {
+    it('signing in redirects to pages of this server only', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -212,7 +212,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('ends after seven quiet days, and after thirty in any case', async () => {
+    it('a session ends after seven quiet days, and after thirty in any case', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -232,8 +232,8 @@ onBothDatabases((start) => {
     });
   });
 
-  describe('people', () => {
-    it('are invited by an address that opens once, and whose opening changes nothing', async () => {
+  describe('people of an account', () => {
+    it('people are invited by an address that works once, and viewing it changes nothing', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -252,7 +252,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('that cannot be added are said why, with what was typed', async () => {
+    it('a person who cannot be added is explained, with the typed text', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -270,7 +270,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('cannot be invited by an address after three days', async () => {
+    it('an invitation expires after three days', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -283,7 +283,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('lose their sessions with their role and their password', async () => {
+    it("a changed role or password ends a person's sessions", async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -305,7 +305,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('see nothing of another account, and the last admin stays', async () => {
+    it('people see nothing of another account, and the last admin stays', async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);

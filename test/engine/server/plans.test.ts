@@ -15,7 +15,7 @@ const ask = (server: TestServer) => async (verb: AdminVerb, input: object) =>
   (await askRunningServer(server.folder, verb, input))?.result as Record<string, unknown>;
 
 onBothDatabases((start) => {
-  it('plans are data: their numbers are set, and count from then on', async () => {
+  it('plans are data: their limits can be set, and apply from then on', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -46,7 +46,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('operators assign plans and add-ons on their page, and nobody else does', async () => {
+  it('operators assign plans and add-ons on their page, and no one else does', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -72,7 +72,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('a workspace fetches a lease of its account with its token, and nobody else does', async () => {
+  it('a workspace fetches a lease of its account with its token, and no one else can', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);

@@ -12,7 +12,7 @@ const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-describe('the headers that guard browsers', () => {
+describe('security headers for browsers', () => {
   let server: TestServer;
   let token: string;
   let cookie: string;
@@ -74,7 +74,7 @@ describe('the headers that guard browsers', () => {
     ),
   ];
 
-  it('stand in the answer of every route to every method, to whoever asks', async () => {
+  it('the headers are in the answer of every route to every method and caller', async () => {
     const paths = listPaths();
     assert.ok(paths.length > 60, `${paths.length} routes`);
     for (const path of paths)
@@ -88,7 +88,7 @@ describe('the headers that guard browsers', () => {
       }
   });
 
-  it('stand in every refusal', async () => {
+  it('the headers are in every refusal', async () => {
     const events = '/v1/events';
     for (const [status, method, path, how] of [
       [400, 'POST', events, { headers: bearer(), body: '{' }],
@@ -115,7 +115,7 @@ describe('the headers that guard browsers', () => {
     assert.equal(refused.status, 429);
   });
 
-  it('stand in what is answered before any route is looked for', async () => {
+  it('the headers are in answers that precede routing', async () => {
     for (const [text, status] of [
       ['GET /app HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
       ['GET /app HTTP/1.1\r\nHost: [::\r\n\r\n', 400],
@@ -153,7 +153,7 @@ describe('the headers that guard browsers', () => {
     }
   });
 
-  it('stand in what is answered when the database fails', async () => {
+  it('the headers are in answers during a database failure', async () => {
     const { db } = server.parts;
     await sql`PRAGMA query_only = ON`.execute(db);
     const body = JSON.stringify({ workspace: 'web-shop', events: [] });

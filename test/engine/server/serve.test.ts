@@ -34,7 +34,7 @@ it('a data folder whose path is too long for a socket is refused, and nothing is
 });
 
 describe('the flags of a server', () => {
-  it('refuse addresses that others reach, and passwords in the clear', () => {
+  it('the flags refuse addresses that others reach, and passwords in the clear', () => {
     const codeOf = (flags: object): string => {
       try {
         readServerSettings({ ...FLAGS, ...flags });
@@ -78,7 +78,7 @@ describe('the flags of a server', () => {
 });
 
 onBothDatabases((start) => {
-  it('answers under its own name only', async () => {
+  it('the server answers under its own name only', async () => {
     const server = await start();
     try {
       const answer = await openBrowser(server).get('/healthz', { host: 'evil.example' });
@@ -90,7 +90,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('logs what it refuses before any route, and no address that opens something', async () => {
+  it('the server logs refusals that precede routing, and no secret address', async () => {
     const server = await start({ publicUrl: 'https://svc.example.org' });
     try {
       const browser = openBrowser(server);
@@ -119,7 +119,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('takes forms from its own pages only, whatever their type', async () => {
+  it('the server accepts forms from its own pages only, whatever their type', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -156,7 +156,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('says so of a form that cannot be read, which is no fault of its own', async () => {
+  it("an unreadable form is reported as such, and not as the server's fault", async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);
@@ -171,7 +171,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('sends every page with its policy and no script', async () => {
+  it('every page has its policy and no script', async () => {
     const server = await start();
     try {
       const fresh = openBrowser(server);
@@ -238,7 +238,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('keeps no secret as it is, and refuses another root secret', async () => {
+  it('the server stores no plain secret, and refuses another root secret', async () => {
     const env = { SVC_LEASE_SECRET: 'a'.repeat(40) };
     const first = await start({ env });
     const ann = await setUpServer(first);
@@ -266,7 +266,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('opens its socket to its own user alone, also in a folder that others may enter', async () => {
+  it('the socket is open to its own user alone, even in a folder that others may enter', async () => {
     const folder = temporaryFolder('server-');
     chmodSync(folder, 0o755);
     const before = process.umask(0);
@@ -278,7 +278,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('does what its own user asks for through its socket, and opens its metrics to a token', async () => {
+  it('the socket runs administration for its own user, and metrics need a token', async () => {
     const server = await start();
     try {
       const ask = async (verb: AdminVerb, input: object) =>
@@ -302,7 +302,7 @@ onBothDatabases((start) => {
     assert.equal(await askRunningServer(server.folder, 'account.list', {}), undefined);
   });
 
-  it('is the only one on its database', async () => {
+  it('a second server on the database is refused', async () => {
     const server = await start();
     try {
       await assert.rejects(
@@ -321,7 +321,7 @@ onBothDatabases((start) => {
 });
 
 describe('a server behind a proxy', () => {
-  it('counts X-Forwarded-For from the proxies that it trusts only, and marks its cookie', async () => {
+  it('X-Forwarded-For applies from trusted proxies only, and marks the cookie', async () => {
     const proxied = await startTestServer({ publicUrl: 'https://svc.example', trustProxy: ['127.0.0.1'] });
     try {
       const browser = openBrowser(proxied);
@@ -350,7 +350,7 @@ describe('a server behind a proxy', () => {
   });
 });
 
-it('what comes while the database is opened is answered when it is', { skip: NO_POSTGRES }, async (t) => {
+it('requests during the opening of the database are answered after it', { skip: NO_POSTGRES }, async (t) => {
   const postgres = await startPostgres(findPostgres()!);
   const [, folder = ''] = (await postgres.createDatabase('late')).split('?host=');
   const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -393,7 +393,7 @@ it('what comes while the database is opened is answered when it is', { skip: NO_
   client.destroy();
 });
 
-it('a server behind a proxy that it does not trust says what that means', async (t) => {
+it('a server behind an untrusted proxy explains the consequence', async (t) => {
   const warns = async (options: Parameters<typeof startTestServer>[0]): Promise<boolean> => {
     const server = await startTestServer(options);
     t.after(() => server.close());

@@ -30,7 +30,7 @@ onBothDatabases((start) => {
     return { rig, shop, n8n, automation: openAutomation(rig.server, n8n.secret), place };
   }
 
-  it('an automation is told where a decision is made, asks how it stands, and approves it', async () => {
+  it('an automation learns where a decision is made, queries it, and approves it', async () => {
     const { rig, shop, n8n, automation, place } = await openRig();
     await shop.tellEvents([{}]);
     const [told] = await n8n.atLeast(1);
@@ -68,7 +68,7 @@ onBothDatabases((start) => {
     assert.match((await rig.ann.get('/app/log')).text, /asked to approve by automation: d-17 in web-shop/);
   });
 
-  it('a wish waits while the workspace is offline, and a denial keeps its reason in the log of the account', async () => {
+  it('a request waits while the workspace is offline, and a denial keeps its reason in the log of the account', async () => {
     const { rig, shop, automation, place } = await openRig();
     const first = await automation.post(`${place}/deny`, { reason: 'too <b>risky' });
     assert.equal(first.status, 202, first.text);
@@ -84,7 +84,7 @@ onBothDatabases((start) => {
     assert.match((await rig.ann.get('/app/log')).text, /d-17 in web-shop: too &lt;b&gt;risky/);
   });
 
-  it('what the workspace refuses is said in words and codes of the receiver', async () => {
+  it("a refusal by the workspace has the receiver's words and codes", async () => {
     const { shop, automation, place } = await openRig();
     for (const [outcome, status, code] of [
       [{ outcome: 'not_allowed' }, 403, 'actor_denied'],
@@ -105,7 +105,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('what cannot be approved from outside does not reach the workspace', async () => {
+  it('a decision that cannot be approved from outside does not reach the workspace', async () => {
     const { shop, automation, place } = await openRig();
     for (const [decision, channels, code] of [
       [{ approval: 'off' }, [], 'actor_denied'],
@@ -128,7 +128,7 @@ onBothDatabases((start) => {
     assert.equal((await denied).status, 200);
   });
 
-  it('a request that is not right is refused as by the receiver, and nothing is asked', async () => {
+  it('a bad request is refused as by the receiver, and nothing is requested', async () => {
     const { rig, shop, automation, place } = await openRig();
     const approve = `${place}/approve`;
     const codeOf = async (answer: ReturnType<typeof automation.send>) => {
@@ -180,7 +180,7 @@ onBothDatabases((start) => {
     assert.deepEqual(JSON.parse((await shop.call('GET', '/v1/commands?after=0&wait=0')).text).commands, []);
   });
 
-  it('a signature counts once, also after a restart and when the clock is set back', async () => {
+  it('a signature is valid once, also after a restart and when the clock is set back', async () => {
     const { rig, automation, place } = await openRig();
     const body = JSON.stringify({ decision_id: 'd-17' });
     const send = () => automation.send('POST', `${place}/deny`, body);
@@ -220,7 +220,7 @@ onBothDatabases((start) => {
     assert.match(String(back.json.detail), /event/);
   });
 
-  it('the old secret decides during a rotation, and no more after it', async () => {
+  it('the old secret decides during a rotation, and not after it', async () => {
     const { rig, n8n, automation, place } = await openRig();
     const page = await rig.ann.post(`/app/settings/targets/${n8n.id}/secret`);
     const fresh = openAutomation(rig.server, /whsec_[\w+/=]{40,}/.exec(page.text)![0]);
@@ -262,7 +262,7 @@ onBothDatabases((start) => {
     assert.equal((await automation.get(place)).json.code, 'signature_invalid');
   });
 
-  it('who guesses signatures is told to wait, and who has the secret is not', async () => {
+  it('a guesser of signatures has to wait, and the holder of the secret does not', async () => {
     const { rig, automation, place } = await openRig();
     const wrong = openAutomation(rig.server, 'whsec_wrong');
     for (let tries = 0; tries < 50; tries += 1) assert.equal((await wrong.get(place)).status, 401);

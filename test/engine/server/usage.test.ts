@@ -81,7 +81,7 @@ async function addStranger(server: TestServer, operator: Browser): Promise<Brows
 }
 
 onBothDatabases((start, makeDatabase) => {
-  it('a day of a workspace is kept once, and takes the place of what was told of it', async () => {
+  it("a workspace's day is kept once, and replaces the earlier version", async () => {
     const { server, ann } = await open(start);
     const caller = await linkCaller(server, ann);
     const day = dayBefore(server, 1);
@@ -101,7 +101,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.doesNotMatch(page, /style=|<script/);
   });
 
-  it('what the schema does not name is 422 and nothing of it is kept', async () => {
+  it('a field outside the schema is 422 and nothing of it is kept', async () => {
     const { server, ann } = await open(start);
     const caller = await linkCaller(server, ann);
     const day = dayBefore(server, 1);
@@ -138,7 +138,7 @@ onBothDatabases((start, makeDatabase) => {
     );
   });
 
-  it('an account sees its own days only, and the operator sums over all', async () => {
+  it('an account sees only its own days, and the operator the sum of all', async () => {
     const { server, ann } = await open(start);
     const zoe = await addStranger(server, ann);
     const day = dayBefore(server, 0);
@@ -195,7 +195,7 @@ onBothDatabases((start, makeDatabase) => {
     assert.equal(await countRows(server), 1);
   });
 
-  it('an export takes the days along', async () => {
+  it('an export includes the days', async () => {
     const { server, ann } = await open(start);
     await (await linkCaller(server, ann)).put(usageOf(dayBefore(server, 0)));
     const page = (await ann.get('/app/usage')).text;
@@ -227,7 +227,7 @@ it('the page is well formed, and reads without a chart', async () => {
   assert.equal((await ann.get('/app/usage?days=x')).text.match(/<time/g)?.length, 30);
 });
 
-it('all the days that are kept are drawn on each page of them, and told 50 at a time', async () => {
+it('all days are drawn on each page, and listed 50 at a time', async () => {
   const { server, ann } = await open(startTestServer);
   await linkCaller(server, ann);
   const [home] = await server.parts.people.listAccounts();

@@ -16,7 +16,7 @@ import {
 import { HASH, linkByHand, type WorkspaceByHand } from '../../support/workspace-by-hand.ts';
 
 onBothDatabases((start) => {
-  describe('a change that cannot be written down', () => {
+  describe('a change that cannot be logged', () => {
     let server: TestServer;
     let workspace: WorkspaceByHand;
     before(async () => {
@@ -37,7 +37,7 @@ onBothDatabases((start) => {
     const rename = (from: string, to: string) =>
       sql`ALTER TABLE ${sql.table(from)} RENAME TO ${sql.table(to)}`.execute(server.parts.db);
 
-    it('is not made', async () => {
+    it('an unlogged change is not made', async () => {
       const { parts } = server;
       const { people, plans, devices, machines, workspaces, commands, targets, chats, usage } = parts;
       const home = await people.findAccount('home');

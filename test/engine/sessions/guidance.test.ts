@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 2048;
 
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'ja', 'zh'];
 
-test('the language is that of the locale, in either notation', () => {
+test("the language is the locale's, in either notation", () => {
   for (const [locale, language] of [
     ['', 'en'],
     ['de', 'de'],
@@ -49,7 +49,7 @@ test('every language has every rule, and names the same operations in it', () =>
       assert.deepEqual(listNamed(language, rule), listNamed('en', rule), `${language} ${rule}`);
 });
 
-describe('what a seat is reminded of', () => {
+describe('guidance for a seat', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   let host: Host;
@@ -67,7 +67,7 @@ describe('what a seat is reminded of', () => {
     await ws.close();
   });
 
-  test('is in its instructions, and in the brief of a worker', async () => {
+  test('the guidance is in the instructions, and in the brief of a worker', async () => {
     assert.match(await instructions(), /\n- Settle open questions with the person/);
     assert.doesNotMatch(await instructions(), /Start no workers/);
     assert.equal(await started(here, 'one\n#agent: no-change'), 's-1');
@@ -80,7 +80,7 @@ describe('what a seat is reminded of', () => {
     assert.doesNotMatch(await instructions({ seat: 'plain', sessionId: null }), /\n- /);
   });
 
-  test('can be turned off, each by its key', async () => {
+  test('each rule can be switched off by its key', async () => {
     for (const rule of Object.keys(GUIDANCE_RULES) as GuidanceRule[]) {
       const key = keyOfRule(rule);
       await set(key, 'false');
@@ -94,14 +94,14 @@ describe('what a seat is reminded of', () => {
     }
   });
 
-  test('does not send anybody to a memory that is off', async () => {
+  test('the guidance mentions no memory that is off', async () => {
     assert.match(await instructions(), /memory_remember/);
     await set('memory.enabled', 'false');
     assert.doesNotMatch(await instructions(), /memory_remember/);
     await set('memory.enabled', 'true');
   });
 
-  test('does not name tools that are not offered', async () => {
+  test('the guidance names no missing tools', async () => {
     assert.match(await instructions(), /context_externalize/);
     assert.match(await instructions(WORKER), /`svc context crush`/);
     await set('context.guidance.mcp_tools', 'false');
@@ -110,7 +110,7 @@ describe('what a seat is reminded of', () => {
     await set('context.guidance.mcp_tools', 'true');
   });
 
-  test('follows svc.yaml from the call after an edit on, and an emptied file is one that is being written', async () => {
+  test('the guidance follows svc.yaml from the call after an edit, and an emptied file is treated as one that is being written', async () => {
     const file = join(ws.root, 'svc.yaml');
     const written = readFileSync(file, 'utf8');
     const showsFanout = async (): Promise<boolean> => {
@@ -126,7 +126,7 @@ describe('what a seat is reminded of', () => {
     assert.equal(await showsFanout(), true);
   });
 
-  test('fits what clients take as instructions, in each language', async () => {
+  test("the guidance fits clients' limit for instructions, in each language", async () => {
     for (const locale of LANGUAGES) {
       await set('workspace.locale', locale);
       for (const who of [{}, WORKER]) {
@@ -137,7 +137,7 @@ describe('what a seat is reminded of', () => {
     await set('workspace.locale', '');
   });
 
-  test('is in the language of the workspace, and svc guidance show has all of it', async () => {
+  test('the guidance is in the language of the workspace, and svc guidance show prints all of it', async () => {
     await set('workspace.locale', 'de-DE');
     assert.match(await instructions(), /\n- Kläre offene Fragen/);
     await set('workspace.locale', 'pt');

@@ -6,8 +6,8 @@ const WORDS: OwnWord[] = [null, 'done', 'failed'];
 const LEFT: WorkLeft[] = ['some', 'none', 'unreadable', 'in_place', 'nothing_begun'];
 const exited = { code: 'exit_code', text: 'it exited with code 1' };
 
-describe('what came of a run', () => {
-  test('is success only when it ended well and its worker did not say that it failed', () => {
+describe('the outcome of a run', () => {
+  test('a run succeeded only when it ended well and its worker did not report a failure', () => {
     for (const word of WORDS)
       for (const left of LEFT)
         for (const failure of [null, exited]) {
@@ -19,7 +19,7 @@ describe('what came of a run', () => {
     assert.equal(decideOutcome('failed', null, 'some', { mayRetry: true }).failure?.code, 'reported');
   });
 
-  test('says what its worker had said where the end says otherwise, or the same for another reason', () => {
+  test("an outcome quotes the worker's report where the end contradicts it, or agrees for another reason", () => {
     const said = (word: OwnWord, failure: typeof exited | null) =>
       decideOutcome(word, failure, 'some', { mayRetry: true }).contradiction;
     assert.deepEqual([said(null, null), said('done', null), said(null, exited)], [null, null, null]);
@@ -28,7 +28,7 @@ describe('what came of a run', () => {
     assert.match(said('failed', exited) ?? '', /had marked the task failed/);
   });
 
-  test('offers another try exactly where the task takes one, and a promotion only of what succeeded', () => {
+  test('a retry is offered exactly where the task allows one, and a promotion only after success', () => {
     for (const word of WORDS)
       for (const left of LEFT)
         for (const failure of [null, exited])
@@ -42,7 +42,7 @@ describe('what came of a run', () => {
     assert.deepEqual(dropped.next, ['decide']);
   });
 
-  test('is the same when it is read again from the record', () => {
+  test('an outcome is the same when it is read again from the record', () => {
     for (const word of WORDS)
       for (const failure of [null, exited]) {
         const first = decideOutcome(word, failure, 'some', { mayRetry: true });
@@ -50,7 +50,7 @@ describe('what came of a run', () => {
       }
   });
 
-  test('tells commits that could not be read from none', () => {
+  test('unreadable commits are distinguished from none', () => {
     const run = { branch: 'svc/s-1', cwd: '/x', repository: '/r', commits: null };
     assert.equal(workLeftBy(run), 'unreadable');
     assert.equal(workLeftBy({ ...run, commits: 0 }), 'none');

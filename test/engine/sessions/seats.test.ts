@@ -60,7 +60,7 @@ describe('the register of seats', () => {
     );
   const process = (pid: number) => ({ pid, pidStart: String(pid) });
 
-  test('a dead process is missed twice before its seat is closed; a look that fails changes nothing', async () => {
+  test('a dead process is missed twice before its seat is closed; a failed probe changes nothing', async () => {
     const id = await open({ process: process(7) });
     alive = 'dead';
     await look();
@@ -77,7 +77,7 @@ describe('the register of seats', () => {
     assert.deepEqual(closed, [id]);
   });
 
-  test('a client that is connected keeps its seat, however silent, and whoever else of its name has died', async () => {
+  test('a connected client keeps its seat, however silent, and whoever else of its name has died', async () => {
     const shared = await open({ name: 'alice', process: process(7) });
     await open({ name: 'alice', process: process(8) });
     const web = await open();
@@ -95,7 +95,7 @@ describe('the register of seats', () => {
     assert.deepEqual(closed.sort(), [shared, web].sort());
   });
 
-  test('when a session was heard of is written down at the next look', async () => {
+  test("the time of a session's last call is saved at the next check", async () => {
     const id = await open({ name: 'alice' });
     clock.advance(HOUR / 2);
     seats.seen(id);
@@ -106,7 +106,7 @@ describe('the register of seats', () => {
     assert.equal(seats.isHeard(), false);
   });
 
-  test('seats that closed a month ago are forgotten, unless unread mail waits for them', async () => {
+  test('seats that closed a month ago are forgotten, unless they have unread mail', async () => {
     const [gone, mailed, plain, young] = [
       await open(),
       await open(),

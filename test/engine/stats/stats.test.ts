@@ -82,8 +82,8 @@ function add(
 
 const everything = { by: 'agent', from: 0 } as const;
 
-describe('what is counted', () => {
-  test('is every task by how it ended, and denied and cancelled ones are no failures of an agent', async () => {
+describe('counting tasks', () => {
+  test("every task counts by its end, and denied and cancelled ones are not an agent's failures", async () => {
     add(1);
     add(2, { task: { status: 'failed', failure_code: 'exit_code' } });
     add(3, { task: { status: 'failed', failure_code: 'denied' }, session: null });
@@ -94,7 +94,7 @@ describe('what is counted', () => {
     assert.equal(total.tasks, 5);
   });
 
-  test('are times of all that have them: median and the ninth of ten are values that there were', async () => {
+  test('times are counted where known: median and ninth decile are actual values', async () => {
     for (let id = 1; id <= 10; id += 1) add(id, { approved: id, took: id * 10 });
     // It waited for nobody.
     add(11, { took: 5, session: { promoted_at: NOW - DAY + 65 * MINUTE } });
@@ -105,7 +105,7 @@ describe('what is counted', () => {
     assert.equal(total.promoted, 1);
   });
 
-  test('is each second go: retries, follow-ups, what was resumed, and conflicts of a session once', async () => {
+  test('each repetition counts: retries, follow-ups, resumptions, and conflicts of a session once', async () => {
     add(1, { task: { attempt: 3 } });
     add(2);
     add(3, { session: { continues: 2 } });
@@ -124,7 +124,7 @@ describe('what is counted', () => {
     assert.equal((await stats.read(everything)).total.conflicts, 2, 'what the log has had since is read');
   });
 
-  test('are tokens and money as far as they are told, and how many runs told none', async () => {
+  test('tokens and money are summed as reported, with the number of runs that reported none', async () => {
     add(1, { session: { tokens_in: 1000, tokens_cached: 400, tokens_out: 50, cost_usd: 0.5 } });
     add(2, { session: { tokens_in: 200, tokens_out: 5 } });
     add(3, { agent: 'codex' });
@@ -137,8 +137,8 @@ describe('what is counted', () => {
   });
 });
 
-describe('what it is split by', () => {
-  test('an agent has its sessions, also of a task that another one ended', async () => {
+describe('grouping statistics', () => {
+  test('an agent has its sessions, even of a task that another one ended', async () => {
     add(1, { session: { agent: 'codex', tokens_in: 7 } });
     add(2);
     const { groups } = await stats.read(everything);
@@ -151,7 +151,7 @@ describe('what it is split by', () => {
     );
   });
 
-  test('a project has its own, and what has none is the workspace itself', async () => {
+  test("a project has its own, and work without a project is the workspace's", async () => {
     add(1, { project: 'api' });
     add(2);
     add(3);
@@ -165,7 +165,7 @@ describe('what it is split by', () => {
     );
   });
 
-  test('a day is that of the end in UTC, and days without any stand in the chart', async () => {
+  test('a day is that of the end in UTC, and days without any are in the chart', async () => {
     add(1, { days: 3 });
     add(2, { days: 1 });
     add(3, { days: 1, task: { status: 'failed', failure_code: 'timeout' } });
@@ -190,8 +190,8 @@ describe('what it is split by', () => {
   });
 });
 
-describe('how far it reaches', () => {
-  test('archived tasks count, removed ones are said, and so is when the event log begins', async () => {
+describe('the range of statistics', () => {
+  test('archived tasks are included, removed ones are reported, and so is the start of the event log', async () => {
     add(1, { days: 9 });
     add(2, { days: 8 });
     add(3, { days: 7, task: { archived_at: NOW } });
@@ -203,25 +203,25 @@ describe('how far it reaches', () => {
     assert.equal(eventsSince, '2026-03-03T12:00:00.000Z');
   });
 
-  test('with a time, only what came since then', async () => {
+  test('a start time includes only later events', async () => {
     add(1, { days: 9 });
     add(2, { days: 1 });
     const { total, since } = await stats.read({ by: 'agent', from: NOW - 2 * DAY });
     assert.deepEqual([total.tasks, since], [1, '2026-03-09T12:00:00.000Z']);
   });
 
-  test('nothing to count is no error', async () => {
+  test('an empty result is not an error', async () => {
     const { total, groups, days, since, queue } = await stats.read(everything);
     assert.deepEqual([total.tasks, groups, days, since, queue.endsAt], [0, [], [], null, null]);
     assert.deepEqual(total.toEnd, { count: 0, medianSec: null, p90Sec: null });
   });
 });
 
-describe('when the queue ends', () => {
+describe('estimating the end of the queue', () => {
   const started = { started_at: NOW - 4 * MINUTE, run_started_at: NOW - 4 * MINUTE };
   const queued = { state: 'queued', runs: 0, started_at: null, run_started_at: null };
 
-  test('is when as many as may run at once have had the median time of their agents', async () => {
+  test('the queue ends when its tasks have taken the median time of their agents in the available slots', async () => {
     for (const id of [1, 2, 3]) add(id, { took: 10 });
     add(4, { took: null, session: started });
     for (const id of [5, 6]) add(id, { took: null, session: queued });
@@ -233,7 +233,7 @@ describe('when the queue ends', () => {
     });
   });
 
-  test('cannot be said where no run of an agent has ended, and what is paused is not waited for', async () => {
+  test('the end is unknown where no run of an agent has ended, and paused sessions are not included', async () => {
     add(1);
     add(2, { took: null, session: { ...queued, resume_at: NOW + DAY } });
     assert.deepEqual((await stats.read(everything)).queue, {

@@ -4,7 +4,7 @@ import type { LoggedEvent, Wire } from '../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../support/workspace.ts';
 
-describe('what happened', () => {
+describe('the event list', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -21,7 +21,7 @@ describe('what happened', () => {
   const list = (input: object = {}): Promise<Wire<LoggedEvent>[]> => here.call('event.list', input);
   const kinds = async (input: object): Promise<string[]> => (await list(input)).map((event) => event.kind);
 
-  test('is listed newest first, in pages', async () => {
+  test('events are listed newest first, in pages', async () => {
     assert.deepEqual(await kinds({}), [
       'task_assigned',
       'task_assigned',
@@ -35,7 +35,7 @@ describe('what happened', () => {
     assert.deepEqual(await list({ cursor: '1' }), []);
   });
 
-  test('to one task is listed alone', async () => {
+  test('the events of one task are listed alone', async () => {
     assert.deepEqual(await kinds({ task: 't-1' }), ['task_assigned', 'task_assigned', 'task_created']);
     const [newest] = await list({ task: '1', limit: 1 });
     assert.deepEqual(newest?.data, { agent: 'codex' });
@@ -46,7 +46,7 @@ describe('what happened', () => {
     await assert.rejects(list({ task: 't-77' }), { code: 'not_found' });
   });
 
-  test('may be seen by every seat, and is not in the wire form of prompts', async () => {
+  test('every seat may see the events, which contain no prompt', async () => {
     const seen = await here.call('event.list', {}, { seat: 'worker', sessionId: 's-1' });
     assert.equal(seen.length, 5);
     assert.doesNotMatch(JSON.stringify(seen), /a prompt/);

@@ -23,7 +23,7 @@ const keepAndThrow = (key: string, error: unknown) =>
     throw error;
   });
 
-test('work that throws alone is undone, rejects with its own error and is no commit', async () => {
+test('work that throws alone is undone, rejects with its own error and commits nothing', async () => {
   let commits = 0;
   const stopListening = onCommit(() => {
     commits += 1;
@@ -51,7 +51,7 @@ test('work that throws among others is undone alone', async () => {
   assert.deepEqual(keys(), ['of after', 'of first', 'of third']);
 });
 
-test('what is to follow a commit follows it once, and not when the change was undone', async () => {
+test('an action after a commit runs once, and not when the change was undone', async () => {
   const ran: string[] = [];
   const follow = () => {
     ran.push(db.inTransaction ? 'too early' : 'follow');

@@ -18,7 +18,7 @@ describe('a savepoint', () => {
     inSavepoint = createSavepoint(db);
   });
 
-  test('keeps what its part changed, and gives its value', () => {
+  test('a savepoint keeps the changes of its part, and returns its value', () => {
     assert.equal(
       inSavepoint(() => {
         add(1);
@@ -30,7 +30,7 @@ describe('a savepoint', () => {
     assert.deepEqual(values(), [1]);
   });
 
-  test('undoes a part that throws and nothing else, also inside another one', () => {
+  test('a savepoint undoes a part that throws and nothing else, even inside another one', () => {
     add(1);
     inSavepoint(() => {
       add(2);
@@ -42,7 +42,7 @@ describe('a savepoint', () => {
     assert.deepEqual(values(), [1, 2, 4]);
   });
 
-  test('leaves the error as it is where the whole transaction was ended', () => {
+  test('a savepoint passes on the error where the whole transaction was ended', () => {
     assert.throws(
       () =>
         inSavepoint(() => {

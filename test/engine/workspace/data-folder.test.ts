@@ -32,7 +32,7 @@ describe('a data folder', () => {
   const refuses = (reason: string, at = place): void =>
     assert.throws(() => inspectOwnDataFolder(at, env), reasonIs(reason));
 
-  test('is absent, then ours, and claimed again it is the same', () => {
+  test('a data folder is absent, then claimed, and the same when claimed again', () => {
     assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'absent' });
     const id = claimDataFolder(place, env);
     assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'ours', id });
@@ -40,7 +40,7 @@ describe('a data folder', () => {
     assert.deepEqual(readdirSync(place.data), ['id']);
   });
 
-  test('is still ours after its device has got another number, and moved there and back', () => {
+  test('a data folder stays claimed after its device number changes, and after a move there and back', () => {
     const id = claimDataFolder(place, env);
     const file = join(env.SVC_HOME, 'data-folders', `${id}.json`);
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), device: 1 }), {
@@ -53,7 +53,7 @@ describe('a data folder', () => {
     assert.deepEqual(inspectOwnDataFolder(place, env), { state: 'ours', id });
   });
 
-  test('is refused as a copy in its own place, with a made-up id, and with that of another', () => {
+  test("a data folder is refused as a copy in its own place, with a made-up id, and with another's id", () => {
     const id = claimDataFolder(place, env);
     cpSync(place.data, `${place.data}-copy`, { recursive: true });
     renameSync(place.data, `${place.data}-away`);
@@ -76,7 +76,7 @@ describe('a data folder', () => {
     }
   });
 
-  test('is refused behind a link within the workspace, at any depth', () => {
+  test('a data folder is refused behind a link within the workspace, at any depth', () => {
     const elsewhere = join(folder, 'elsewhere');
     mkdirSync(join(elsewhere, 'state'), { recursive: true });
     mkdirSync(join(root, 'build'));
@@ -89,7 +89,7 @@ describe('a data folder', () => {
     rmSync(elsewhere, { recursive: true });
   });
 
-  test('of a record that is not a plain file of ours is not known', () => {
+  test('a record that is not a plain file of this user is ignored', () => {
     const id = claimDataFolder(place, env);
     const file = join(env.SVC_HOME, 'data-folders', `${id}.json`);
     const text = readFileSync(file, 'utf8');

@@ -38,7 +38,7 @@ const countEntries = (text: string, entry = '.svc/'): number =>
   text.split('\n').filter((line) => line === entry).length;
 
 describe('an engine excludes its data folder from git', () => {
-  test('so that a stash and a clean-up leave it, and a comparison does not name its files', async () => {
+  test('the exclude entry protects the folder from a stash and a clean-up, and from comparisons', async () => {
     const { root } = repository;
     await withEngine(root, async (engine) => {
       assert.equal(listUntracked(root), '?? svc.yaml');
@@ -53,7 +53,7 @@ describe('an engine excludes its data folder from git', () => {
     });
   });
 
-  test('once, however often it starts, and keeps what else the file says', async () => {
+  test('the entry is written once, however often the engine starts, and other lines stay', async () => {
     const { root } = repository;
     repository.write('.git/info/exclude', '# mine\n*.log');
     await withEngine(root, (_, exclude) => assert.equal(exclude(), '# mine\n*.log\n.svc/\n'));
@@ -64,14 +64,14 @@ describe('an engine excludes its data folder from git', () => {
     }
   });
 
-  test('in a linked worktree, through the file that all checkouts share', async () => {
+  test('the entry is written in a linked worktree, through the file that all checkouts share', async () => {
     const linked = join(repository.folder, 'linked');
     repository.git('worktree', 'add', '--quiet', linked);
     await withEngine(linked, (_, exclude) => assert.equal(countEntries(exclude()), 1));
     assert.equal(listUntracked(linked), '?? svc.yaml');
   });
 
-  test('in a submodule, whose git folder is elsewhere', async () => {
+  test('the entry is written in a submodule, whose git folder is elsewhere', async () => {
     const outer = join(repository.folder, 'outer');
     mkdirSync(outer);
     repository.gitIn(outer, 'init', '--quiet');
@@ -91,20 +91,20 @@ describe('an engine excludes its data folder from git', () => {
     assert.equal(countEntries(readFileSync(join(outer, '.git/modules/inner/info/exclude'), 'utf8')), 1);
   });
 
-  test('next to a git folder that has been moved away', async () => {
+  test('the entry is written next to a git folder that has been moved away', async () => {
     const { root } = repository;
     renameSync(join(root, '.git'), join(root, '.bare'));
     writeFileSync(join(root, '.git'), 'gitdir: ./.bare\n');
     await withEngine(root, (_, exclude) => assert.equal(countEntries(exclude()), 1));
   });
 
-  test('in a folder of the repository', async () => {
+  test('the entry is written for a workspace in a folder of the repository', async () => {
     const root = join(repository.root, 'app');
     await withEngine(root, (_, exclude) => assert.equal(countEntries(exclude()), 1));
     assert.equal(listUntracked(repository.root), '?? app/svc.yaml');
   });
 
-  test('under any other name, with the folders that are apart from it', async () => {
+  test('the entry is written under any other name, with the separate folders', async () => {
     const { root } = repository;
     const yaml = 'paths: { data: "app/[state] *", worktrees: "trees" }\n';
     await withEngine(
@@ -124,7 +124,7 @@ describe('an engine excludes its data folder from git', () => {
     );
   });
 
-  test('outside of any repository not at all', async () => {
+  test('no entry is written outside any repository', async () => {
     const root = join(repository.folder, 'apart');
     mkdirSync(root);
     await withEngine(root, (engine) => assert.equal(existsSync(engine.paths.db), true));
@@ -140,7 +140,7 @@ describe('an engine excludes its data folder from git', () => {
       },
     ],
   ] as const)
-    test(`or starts with a warning where the exclude file is ${what}`, async () => {
+    test(`the engine starts with a warning where the exclude file is ${what}`, async () => {
       const { root } = repository;
       const file = join(root, '.git/info/exclude');
       rmSync(file, { force: true });

@@ -49,12 +49,12 @@ describe('the workspaces of a machine', () => {
   const listNames = (): string[] => readRegistry(env).workspaces.map(({ name }) => name);
   const writeEntry = (id: string, text: string): void => writeFileSync(join(entries, `${id}.json`), text);
 
-  test('are none before an engine was started', () => {
+  test('the list is empty before an engine was started', () => {
     assert.deepEqual(readRegistry(env), { workspaces: [], faults: [] });
     assert.ok(!existsSync(env.SVC_HOME), 'reading writes nothing');
   });
 
-  test('are listed by name, each once, in files of this user alone', () => {
+  test('workspaces are listed by name, each once, in files of this user alone', () => {
     const ten = register('app 10');
     const two = register('app 2');
     registerWorkspace(env, two);
@@ -63,7 +63,7 @@ describe('the workspaces of a machine', () => {
     assert.equal(statSync(join(entries, `${two.id}.json`)).mode & 0o777, 0o600);
   });
 
-  test('that are gone, moved away or replaced are said to be, and taken out when another starts', () => {
+  test('workspaces that are gone, moved or replaced are marked, and removed when another starts', () => {
     const [deleted, moved, emptied, renewed] = [
       register('a'),
       register('b'),
@@ -86,21 +86,21 @@ describe('the workspaces of a machine', () => {
     assert.deepEqual(listNames(), ['e']);
   });
 
-  test('that nobody may look at are not taken for gone', { skip: process.getuid?.() === 0 }, () => {
+  test('unreadable workspaces are not taken for gone', { skip: process.getuid?.() === 0 }, () => {
     const hidden = register('hidden');
     chmodSync(hidden.data, 0);
     assert.equal(findGone(hidden), null);
     chmodSync(hidden.data, 0o700);
   });
 
-  test('keep a name with any characters, cut where it is long', () => {
+  test('a name may have any characters, and is cut where it is long', () => {
     const workspace = makeWorkspaceFolder('plain');
     const name = `"\u001b[31m\n../../x\u0000${'n'.repeat(500)}`;
     registerWorkspace(env, { ...workspace, name });
     assert.deepEqual(readRegistry(env).workspaces, [{ ...workspace, name: name.slice(0, 200) }]);
   });
 
-  test('are read past entries that are damaged, linked, too large or not about themselves', () => {
+  test('damaged, linked, oversized and foreign entries are skipped', () => {
     const kept = register('kept');
     const id = (digit: string): string => digit.repeat(32);
     writeEntry(id('1'), '{"id":');
@@ -125,7 +125,7 @@ describe('the workspaces of a machine', () => {
     assert.deepEqual(readdirSync(entries), before);
   });
 
-  test('are refused where others could have written them', () => {
+  test('a list that others could have written is refused', () => {
     const kept = register('kept');
     chmodSync(entries, 0o777);
     assert.throws(() => readRegistry(env), { code: 'owner_untrusted' });
@@ -136,7 +136,7 @@ describe('the workspaces of a machine', () => {
     assert.throws(() => readRegistry(env), { code: 'owner_untrusted' });
   });
 
-  test("leave out another user's file", { skip: process.getuid?.() !== 0 }, () => {
+  test("another user's file is left out", { skip: process.getuid?.() !== 0 }, () => {
     const kept = register('kept');
     const other = register('other');
     chownSync(join(entries, `${other.id}.json`), 12345, 12345);

@@ -16,14 +16,14 @@ const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 const answerCalls = (id: number, answer: string) => [{ operation: 'ask.answer', input: { id, answer } }];
 
 describe('answering takes two keys: Enter opens, a digit sends', () => {
-  it('the digit sends the option that stands beside it', () => {
+  it('the digit sends the option next to it', () => {
     const dash = openAsks(askRow(31)).keys('enter');
     assert.deepEqual(dash.calls(), []);
     assert.deepEqual(dash.keys('2').calls(), answerCalls(31, 'keep the second'));
     assert.equal(dash.state().overlay, null);
   });
 
-  it('no other key sends, and Esc goes back', () => {
+  it('other keys send nothing, and Esc goes back', () => {
     const dash = openAsks(askRow(31)).keys('enter', '4', '0', '9', 'y', 'enter', 'space', 'tab');
     assert.equal(dash.state().overlay?.kind, 'answer');
     assert.match(lastMessage(dash), /nothing was sent/);
@@ -31,7 +31,7 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
     assert.equal(dash.state().focus, 'tasks');
   });
 
-  it('without options a text is typed, and Enter sends it', () => {
+  it('a question without options takes typed text, which Enter sends', () => {
     const dash = openAsks(askRow(31, { options: [] })).keys('enter', 'enter');
     assert.match(lastMessage(dash), /an answer is needed/);
     dash.keys('1', '.', '2', 'space', 'q').send({ type: 'paste', text: 'x\ny' });
@@ -39,14 +39,14 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
     assert.deepEqual(dash.keys('enter').calls(), answerCalls(31, '1.2 qx y'));
   });
 
-  it('of more options than there are digits the number is typed', () => {
+  it('a question with more options than digits takes a typed number', () => {
     const options = Array.from({ length: 12 }, (_, index) => `way ${index + 1}`);
     const dash = openAsks(askRow(31, { options })).keys('enter', '1', '9', 'enter');
     assert.match(lastMessage(dash), /a number from 1 to 12/);
     assert.deepEqual(dash.keys('backspace', '1', 'enter').calls(), answerCalls(31, 'way 11'));
   });
 
-  it('a closed one is opened to be read', () => {
+  it('a closed question is opened for reading', () => {
     const dash = openAsks(askRow(31, { status: 'answered', answer: 'yes', answered_by: 'chair-3' })).keys(
       'enter',
     );
@@ -56,14 +56,14 @@ describe('answering takes two keys: Enter opens, a digit sends', () => {
 });
 
 describe('an answer goes to the question that was read', () => {
-  it('arrivals change nothing of what was opened', () => {
+  it('arrivals change nothing in an opened question', () => {
     const dash = openAsks(askRow(31), askRow(32))
       .keys('j', 'enter')
       .data({ asks: [askRow(30), askRow(33)] });
     assert.deepEqual(dash.keys('1').calls(), answerCalls(32, 'keep the first'));
   });
 
-  it('one that was answered meanwhile is withdrawn, and it is told by whom', () => {
+  it('a question that someone else answered is withdrawn, with the name of who answered', () => {
     const dash = openAsks(askRow(31))
       .keys('enter')
       .data({ asks: [askRow(31, { status: 'answered', answer: 'merge both', answered_by: 'chair-3' })] });
@@ -72,7 +72,7 @@ describe('an answer goes to the question that was read', () => {
     assert.deepEqual(dash.keys('1').calls(), []);
   });
 
-  it('what was still being typed for one that went away acts on nothing, until the hand pauses', () => {
+  it('typing for a withdrawn question acts on nothing, until the hand pauses', () => {
     const dash = openAsks(askRow(31, { options: [] }), askRow(32))
       .keys('enter', 'n', 'o')
       .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });
@@ -86,7 +86,7 @@ describe('an answer goes to the question that was read', () => {
     assert.equal(dash.wait(600).keys('1').state().focus, 'tasks');
   });
 
-  it('one that ran out of time is withdrawn, whatever was typed', () => {
+  it('a question that ran out of time is withdrawn, whatever was typed', () => {
     const dash = openAsks(askRow(31, { options: [] }))
       .keys('enter', 'n', 'o')
       .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });
@@ -94,7 +94,7 @@ describe('an answer goes to the question that was read', () => {
     assert.deepEqual(dash.keys('enter').calls(), []);
   });
 
-  it('while one answer is under way there is no second', () => {
+  it('a second answer is refused while one is being sent', () => {
     const dash = openAsks(askRow(31)).keys('enter', '1', 'enter', '2');
     assert.equal(dash.calls().length, 1);
   });
@@ -110,7 +110,7 @@ describe('an answer goes to the question that was read', () => {
   });
 });
 
-describe('what no hand has pressed sends nothing', () => {
+describe('keys that no hand has pressed send nothing', () => {
   it('keys of one burst, in the list and in the question', () => {
     const dash = openAsks(askRow(31)).burst('enter', '1');
     assert.equal(dash.state().overlay, null);
@@ -152,13 +152,13 @@ describe('what no hand has pressed sends nothing', () => {
 });
 
 describe('the list of questions', () => {
-  it('open ones in the order they came, then the closed, newest first', () => {
+  it('open questions are listed as they came, then the closed, newest first', () => {
     const closed = (id: number) => askRow(id, { status: 'answered', answer: 'x' });
     const dash = openAsks(closed(1), askRow(5), closed(3), askRow(2));
     assert.deepEqual(dash.state().lists.asks.ids, ['2', '5', '3', '1']);
   });
 
-  it('the tab counts the open ones and has the shortest time left', () => {
+  it('the tab counts the open questions and shows the shortest remaining time', () => {
     const dash = openAsks(
       askRow(1, { expires_at: new Date(NOW + 9 * 60_000).toISOString() }),
       askRow(2, { expires_at: new Date(NOW + 4.5 * 60_000).toISOString() }),
@@ -169,7 +169,7 @@ describe('the list of questions', () => {
     assert.match(screenOf(dash.state())[1] ?? '', /\[3 Asks 2 20s\]/);
   });
 
-  it('the time left is drawn anew only when its words change', () => {
+  it('the remaining time is redrawn only when its words change', () => {
     const dash = openAsks(askRow(1, { expires_at: new Date(NOW + 10 * 60_000 + 5000).toISOString() }));
     let drawn = screenOf(dash.state()).join('\n');
     let changes = 0;
@@ -183,7 +183,7 @@ describe('the list of questions', () => {
     assert.match(drawn, /1 open/);
   });
 
-  it('as lines it is told once, and not again for the time that goes by', () => {
+  it('a question is printed once as a line, and not again as time passes', () => {
     const dash = openAsks(askRow(31));
     const before = dash.state();
     assert.deepEqual(describeChanges(before, dash.wait(120_000).state()), []);
@@ -213,7 +213,7 @@ describe('the list of questions', () => {
     assert.deepEqual(seen, ['asks 7', 'workers s-4', 'decisions d-1']);
   });
 
-  it('who comes to the pane finds what waits, and who is there keeps their row', () => {
+  it('entering the pane selects the first pending row, and a selected row stays selected', () => {
     const closed = askRow(1, { status: 'answered', answer: 'x' });
     const away = bench()
       .data({ asks: [closed] })
@@ -233,7 +233,7 @@ describe('the list of questions', () => {
     assert.equal(dash.state().overlay, null);
   });
 
-  it('says who asks and whether somebody still waits', () => {
+  it('a row names the asker and says if anyone still waits', () => {
     const text = (dash: Bench): string => screenOf(dash.state()).join('\n');
     const running = text(openAsks(askRow(31, { context: 'Two files add the column.' })));
     for (const part of [

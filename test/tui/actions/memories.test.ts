@@ -34,8 +34,8 @@ const select = (dash: Bench, id: number): Bench => {
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 
-describe('the memory', () => {
-  it('lists what is remembered with what waits, contradicts and was in the last brief, and what that cost', () => {
+describe('the memory pane', () => {
+  it('the pane lists memories with pending, contradicting and briefed ones, and their cost', () => {
     const shown = readScreen(openMemory());
     for (const part of [
       'M Memory',
@@ -55,7 +55,7 @@ describe('the memory', () => {
     assert.equal(openMemory().keys('esc').state().focus, 'tasks');
   });
 
-  it('searches as one types: the engine finds, and the best stands first', () => {
+  it('the pane searches while typing: the engine finds, and the best is first', () => {
     const dash = select(openMemory(), 3).keys('/').burst('p', 'o', 'o', 'l');
     assert.equal(dash.state().lists.memories.filter, 'pool');
     assert.equal(
@@ -70,14 +70,14 @@ describe('the memory', () => {
     assert.equal(dash.state().lists.memories.selected, memoryRow(9).id, 'what arrives moves no cursor');
   });
 
-  it('shows contradicting texts side by side, or one below the other where there is no room', () => {
+  it('the pane shows contradicting texts side by side, or one below the other where there is no room', () => {
     assert.match(readScreen(select(openMemory(), 2)), /It closes at eight\. +│ It closes at nine\./);
     const narrow = readScreen(select(openMemory(60, 30), 2));
     assert.match(narrow, /It closes at eight\.[\s\S]*It closes at nine\./);
     assert.doesNotMatch(narrow, /eight\. +│ It/);
   });
 
-  it('K lets a memory enter briefs, or supersede what contradicts it, after a second key', () => {
+  it('K lets a memory enter briefs, or supersede its contradiction, after a second key', () => {
     const waits = select(openMemory(), 3).keys('K');
     assert.match(waits.state().armed?.question ?? '', /Keep m-a+3 "Memory number 3"\? It may enter briefs/);
     assert.deepEqual(waits.calls(), []);
@@ -90,7 +90,7 @@ describe('the memory', () => {
     assert.match(lastMessage(select(openMemory(), 1).keys('K')), /is kept already/);
   });
 
-  it('K asks nothing about a text that has not been on the screen', () => {
+  it('K refuses a text that has not been on the screen', () => {
     const long = memoryRow(5, { unreviewed: 'an agent imported it', text: 'line\n'.repeat(60) });
     const dash = bench()
       .keys('M')
@@ -113,7 +113,7 @@ describe('the memory', () => {
     ]);
   });
 
-  it('e edits title and text in the editor, only what changed, and not what is shown in part', () => {
+  it('e edits title and text in the editor, sends only changes, and refuses a truncated text', () => {
     const dash = select(openMemory(), 1).keys('e');
     const [effect] = dash.effects();
     assert.ok(effect?.do === 'edit');

@@ -11,7 +11,7 @@ const getCursor = (dash: Bench, pane: 'tasks' | 'decisions' | 'workers' = 'tasks
 };
 
 describe('the cursor belongs to a row', () => {
-  it('arrivals never move it', () => {
+  it('arrivals never move the cursor', () => {
     const dash = bench()
       .keys('1')
       .data({ tasks: taskRows(3, 5) })
@@ -34,7 +34,7 @@ describe('the cursor belongs to a row', () => {
     assert.equal(after.index - after.top, before.index - before.top);
   });
 
-  it('when its row is gone it takes the neighbour', () => {
+  it('the cursor moves to the neighbour when its row is gone', () => {
     const dash = bench()
       .data({ decisions: [1, 2, 3].map((id) => decisionRow(id)) })
       .keys('j');
@@ -44,7 +44,7 @@ describe('the cursor belongs to a row', () => {
     assert.equal(getCursor(dash, 'decisions').selected, 'd-1');
   });
 
-  it('in Events it stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
+  it('the cursor in Events stays on the newest while another pane has the keyboard, and with its row otherwise', () => {
     const event = (seq: number) => ({
       seq,
       at: new Date(Date.parse('2026-03-01T11:00:00Z') + seq * 1000).toISOString(),
@@ -62,7 +62,7 @@ describe('the cursor belongs to a row', () => {
     assert.equal(selected(dash.keys('7').data({ events: [event(3)] })), 'e-2');
   });
 
-  it('finished tasks stand below the others, newest first', () => {
+  it('finished tasks are below the others, newest first', () => {
     const dash = bench()
       .keys('1')
       .data({
@@ -115,7 +115,7 @@ describe('filters', () => {
   const filtered = (text: string): readonly string[] =>
     board().keys('/').send({ type: 'paste', text }).state().lists.tasks.ids;
 
-  it('fields, words, negation and quotes all hold together', () => {
+  it('fields, words, negation and quotes all combine', () => {
     assert.deepEqual(filtered('status:failed'), ['t-2', 't-1']);
     assert.deepEqual(filtered('status:failed agent:claude'), ['t-1']);
     assert.deepEqual(filtered('fix !docs'), ['t-1']);
@@ -125,7 +125,7 @@ describe('filters', () => {
     assert.deepEqual(filtered('nothing'), []);
   });
 
-  it('Enter keeps it, Esc in the line undoes it, Esc in the list clears it', () => {
+  it('Enter keeps the filter, Esc in the line undoes it, Esc in the list clears it', () => {
     const dash = board().keys('/', 'd', 'o', 'c', 's', 'enter');
     assert.equal(dash.state().lists.tasks.filter, 'docs');
     dash.keys('/', 'x', 'esc');
@@ -135,15 +135,15 @@ describe('filters', () => {
     assert.equal(dash.state().lists.tasks.ids.length, 3);
   });
 
-  it('keys typed into it are text, whatever they would do elsewhere', () => {
+  it('keys typed into a filter are text, whatever they do elsewhere', () => {
     const dash = board().keys('/', 'q', 'x', 'y', '?', ':').burst('n', 'r', 'enter', 'y');
     assert.equal(dash.state().lists.tasks.filter, 'qxy?:nry');
     assert.deepEqual(dash.effects(), []);
   });
 });
 
-describe('Esc is one level back', () => {
-  it('from search to full view to list', () => {
+describe('Esc goes back one level', () => {
+  it('Esc goes from search to full view to list', () => {
     const dash = showTask(
       bench()
         .keys('1')
@@ -160,8 +160,8 @@ describe('Esc is one level back', () => {
   });
 });
 
-describe('. goes to what waits', () => {
-  it('decisions first, then work to look at, round and round', () => {
+describe('. goes to pending rows', () => {
+  it('. goes to decisions first, then to work to review, in a cycle', () => {
     const dash = bench().data({
       decisions: [decisionRow(1), decisionRow(2)],
       sessions: [
@@ -179,7 +179,7 @@ describe('. goes to what waits', () => {
     assert.deepEqual(seen, ['d-1', 'd-2', 's-4', 'd-1']);
   });
 
-  it('says when nothing does', () => {
+  it('. says when nothing is pending', () => {
     assert.match(bench().keys('.').state().message?.text ?? '', /nothing waits/);
   });
 });
@@ -202,7 +202,7 @@ describe('help and palette', () => {
   });
 });
 
-describe('the log', () => {
+describe('the log view', () => {
   const log = (dash: Bench, lines: string[], ended = false): Bench =>
     dash.send({ type: 'log', session: 's-1', lines, ended, reset: false });
   const running = (): Bench =>
@@ -211,7 +211,7 @@ describe('the log', () => {
       .data({ sessions: [sessionRow(1, { state: 'running' })] })
       .send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
 
-  it('lines that come in parts are put together, and 500 are kept', () => {
+  it('lines that arrive in parts are joined, and 500 are kept', () => {
     const dash = log(log(running(), ['one', 'tw']), ['o', 'three', '']);
     assert.deepEqual(dash.state().log.lines, ['one', 'two', 'three']);
     log(dash, [...Array.from({ length: 600 }, (_, index) => `line ${index}`), '']);
@@ -219,7 +219,7 @@ describe('the log', () => {
     assert.equal(dash.state().log.lines.at(-1), 'line 599');
   });
 
-  it('a line that is drawn again and again shows its last state, wherever a part ends', () => {
+  it('a line that is redrawn repeatedly shows its last state, wherever a part ends', () => {
     const dash = log(log(running(), ['begin', ' 1%\r 5']), ['0%\r']);
     assert.deepEqual(getLogLines(dash.state().log), ['begin', ' 50%']);
     log(dash, ['\u001b[K100', '']);
@@ -228,7 +228,7 @@ describe('the log', () => {
     assert.deepEqual(getLogLines(dash.state().log), ['begin', '100', 'done\\u200b']);
   });
 
-  it('f pauses and counts what is missed, f again follows', () => {
+  it('f pauses and counts missed lines, f again follows', () => {
     const dash = log(log(running(), ['one', '']).keys('f'), ['two', 'three', '']);
     assert.equal(dash.state().log.following, false);
     assert.equal(dash.state().log.seen, 1);
@@ -256,11 +256,11 @@ describe('the log', () => {
   });
 });
 
-describe('a list that is longer than what comes first', () => {
+describe('a list that is longer than its first page', () => {
   const page = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, at) => taskRow(from + at, { status: 'open' }));
 
-  it('has its cursor on the first row when all of it is there', () => {
+  it('the cursor is on the first row when the whole list has arrived', () => {
     const dash = bench()
       .data({ tasks: page(101, 300), complete: false })
       .keys('1');
@@ -272,7 +272,7 @@ describe('a list that is longer than what comes first', () => {
     assert.equal(dash.state().lists.tasks.selected, 't-1');
   });
 
-  it('keeps it where a hand has moved it, and where a question stands', () => {
+  it('the cursor stays where a hand has moved it, and where a question is open', () => {
     const moved = bench()
       .data({ tasks: page(101, 300), complete: false })
       .keys('1', 'j');
@@ -285,7 +285,7 @@ describe('a list that is longer than what comes first', () => {
     assert.equal(asked.state().lists.tasks.selected, 't-101');
   });
 
-  it('takes no key that acts just after it was carried there', () => {
+  it('a key that acts is ignored just after the program moved the cursor there', () => {
     const dash = bench()
       .data({ tasks: page(101, 300), complete: false })
       .keys('1');

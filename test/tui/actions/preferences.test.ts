@@ -32,7 +32,7 @@ describe('preferences', () => {
     assert.deepEqual(savedBy(self), [{ path: ['theme'], value: 'colour-blind' }]);
   });
 
-  it('a column of the list that was in focus is left out, and comes back', () => {
+  it('a column of the focused list is hidden, and shown again', () => {
     const self = openTasks();
     assert.match(screenOf(self.state()).join('\n'), /agent +age title/);
     self.keys(',');
@@ -47,7 +47,7 @@ describe('preferences', () => {
     assert.deepEqual(self.state().preferences.columns, {});
   });
 
-  it('sorting is written, and a list begins as it was sorted', () => {
+  it('sorting is written, and a list opens in that order', () => {
     const self = openTasks().keys('>', '^');
     assert.deepEqual(savedBy(self), [
       { path: ['sort', 'tasks'], value: 'id' },
@@ -66,14 +66,14 @@ describe('preferences', () => {
     assert.deepEqual(state.lists.tasks.ids, ['t-2', 't-1']);
   });
 
-  it('other keys do what theirs did, and the hints and the help name them', () => {
+  it('rebound keys act as the original ones, and the hints and the help name them', () => {
     const state = prefer(openTasks().state(), { keys: { new: ['ctrl+n'], down: ['j'] } });
     assert.equal(press(state, 'n').state.message, null);
     assert.match(press(state, 'ctrl+n').state.message?.text ?? '', /new: /);
     assert.match(screenOf(state).at(-1) ?? '', /C-n new/);
   });
 
-  it('Y copies only where that was turned on: the id, or the text of what is open', () => {
+  it('Y copies only where that was switched on: the id, or the open text', () => {
     const { state } = openTasks();
     assert.match(press(state(), 'Y').state.message?.text ?? '', /copying is off/);
     const on = prefer(state(), { copy: true });
@@ -82,7 +82,7 @@ describe('preferences', () => {
     assert.ok(copied?.do === 'copy' && copied.text.includes('Task number 1'));
   });
 
-  it('a notice says how much waits, only where that was turned on', () => {
+  it('a notice counts pending rows, only where that was switched on', () => {
     const arrival = { type: 'data', at: NOW, change: { decisions: [decisionRow(7)] } } as const;
     const { state } = openTasks();
     assert.deepEqual(reduceState(state(), arrival).effects, []);
@@ -91,7 +91,7 @@ describe('preferences', () => {
     ]);
   });
 
-  it('a theme is drawn with its own colours and those of the person, and without any where there is to be none', () => {
+  it("a theme is drawn with its own colours and the person's, and without any where colours are off", () => {
     const line = [[{ text: 'bad', style: 'bad' } as const]];
     const paint = (more: Partial<Preferences>): string =>
       paintLines(line, { theme: getTheme({ ...DEFAULT_PREFERENCES, ...more }) });
@@ -103,7 +103,7 @@ describe('preferences', () => {
 });
 
 describe('palette and help', () => {
-  it('begin with the keys of the pane in focus', () => {
+  it('the palette and help start with the keys of the focused pane', () => {
     for (const key of [':', '?']) {
       const self = bench(100, 30)
         .data({ decisions: [decisionRow(1)] })

@@ -14,7 +14,7 @@ const refusal = (dash: Bench): string => {
 };
 
 describe('discarding the work of a worker', () => {
-  it('takes X and y, and U and y brings it back', () => {
+  it('X and y discard, and U and y restore', () => {
     const dash = openWorkers(ended()).keys('X');
     assert.match(dash.state().armed?.question ?? '', /Discard svc\/s-1 and its worktree/);
     dash.keys('y');
@@ -27,7 +27,7 @@ describe('discarding the work of a worker', () => {
     ]);
   });
 
-  it('what U has done is said whole at 80 columns, wherever the worktree is', () => {
+  it('the result of U is readable at 80 columns, wherever the worktree is', () => {
     const row = ended({ worktree: null, branch_state: 'discarded', branch: 'svc/s-1' });
     const dash = bench(80, 24)
       .keys('4')
@@ -44,14 +44,14 @@ describe('discarding the work of a worker', () => {
     assert.match(screenOf(dash.state()).join('\n'), /✓ svc\/s-1 is back, with its worktree *\n/);
   });
 
-  it('is disarmed when somebody has done it meanwhile', () => {
+  it('the question is withdrawn when someone else has discarded the work', () => {
     const dash = openWorkers(ended()).keys('X');
     dash.data({ sessions: [ended({ worktree: null, branch_state: 'discarded' })] });
     dash.keys('y');
     assert.deepEqual(dash.calls(), []);
   });
 
-  it('takes one question for all that are marked, and leaves out what cannot be discarded', () => {
+  it('one question covers all marked rows, and leaves out rows that cannot be discarded', () => {
     const rows = [1, 2, 3].map((id) =>
       sessionRow(id, { worktree: `/w/s-${id}`, ...(id === 2 ? { branch_state: 'continued' as const } : {}) }),
     );
@@ -70,7 +70,7 @@ describe('discarding the work of a worker', () => {
     );
   });
 
-  it('is not for one that runs, that a later run has, or whose branch is gone', () => {
+  it('a session that runs, that a later run has, or whose branch is gone cannot be discarded', () => {
     const say = (more: object) => refusal(openWorkers(ended(more)).keys('X'));
     assert.match(say({ state: 'running', ended_at: null }), /is still running/);
     assert.match(say({ branch_state: 'continued', worktree: null }), /a later run has gone on/);
@@ -81,7 +81,7 @@ describe('discarding the work of a worker', () => {
 });
 
 describe('undoing a promotion', () => {
-  it('takes U and y, on a worker that was promoted', () => {
+  it('U and y undo a promotion, on a worker that was promoted', () => {
     const dash = openWorkers(ended({ promoted_at: '2026-03-01T11:00:00Z' })).keys('U');
     assert.match(dash.state().armed?.question ?? '', /Take svc\/s-1 out of main again/);
     dash.keys('y');
@@ -93,7 +93,7 @@ describe('undoing a promotion', () => {
 describe('archiving a task', () => {
   const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench => bench().keys('1').data({ tasks });
 
-  it('takes X and y; the list leaves it out, and U and y brings it back', () => {
+  it('X and y archive; the list leaves the task out, and U and y restore it', () => {
     const dash = openTasks(taskRow(1, { status: 'done', ended_at: '2026-03-01T11:00:00Z' })).keys('X', 'y');
     assert.deepEqual(dash.calls(), [{ operation: 'task.archive', input: { ids: ['t-1'] } }]);
     const later = openTasks(
@@ -106,7 +106,7 @@ describe('archiving a task', () => {
     assert.deepEqual(later.calls(), [{ operation: 'task.unarchive', input: { ids: ['t-2'] } }]);
   });
 
-  it('takes one question for all that are marked; what the engine refuses is not said to be done', () => {
+  it('one question covers all marked tasks; a refused one is not reported as done', () => {
     const done = { status: 'done', ended_at: '2026-03-01T11:00:00Z' } as const;
     const dash = openTasks(taskRow(1, done), taskRow(2, done), taskRow(3, { waits: true })).keys(
       '*',
@@ -127,7 +127,7 @@ describe('archiving a task', () => {
     assert.match(text, /archive: 1 done; 1 refused: t-2 \(it runs\); 1 left out: t-3 \(.*\); done: t-1/);
   });
 
-  it('says of one that was refused that it was', () => {
+  it('a refused single task is reported as refused', () => {
     const dash = openTasks(taskRow(1, { status: 'done', ended_at: '2026-03-01T11:00:00Z' })).keys('X', 'y');
     const effect = dash.effects().find((each) => each.do === 'call')!;
     dash.send({ type: 'answered', effect, answer: { refused: [{ id: 't-1', reason: 'it runs' }] } });
@@ -137,7 +137,7 @@ describe('archiving a task', () => {
     );
   });
 
-  it('is not for one that is worked on or waits', () => {
+  it('a task that runs or waits cannot be archived', () => {
     assert.match(
       refusal(openTasks(taskRow(1, { status: 'running', session_id: 's-1' })).keys('X')),
       /worked on/,

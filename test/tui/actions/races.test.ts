@@ -17,7 +17,7 @@ const openTasks = (...tasks: ReturnType<typeof taskRow>[]): Bench =>
     });
 
 describe('choosing the agents of a race', () => {
-  it('takes B, a space for each, Enter and y', () => {
+  it('B, a space for each agent, Enter and y start a race', () => {
     const dash = openTasks(taskRow(1)).keys('B', 'space', 'j', 'space', 'enter');
     assert.match(shown(dash), /Race t-1 with red, green\? 2 sessions/);
     assert.deepEqual(dash.calls(), []);
@@ -27,7 +27,7 @@ describe('choosing the agents of a race', () => {
     ]);
   });
 
-  it('takes the same agent twice, and neither one alone nor what is not installed', () => {
+  it('a race may have the same agent twice, but neither a single one nor one that is not installed', () => {
     const dash = openTasks(taskRow(1)).keys('B', 'j', 'j', 'space');
     assert.match(dash.state().message?.text ?? '', /blue is not installed/);
     dash.keys('k', 'k', 'space', 'enter');
@@ -40,7 +40,7 @@ describe('choosing the agents of a race', () => {
     ]);
   });
 
-  it('starts nothing once the task has changed', () => {
+  it('a race does not start once the task has changed', () => {
     const dash = openTasks(taskRow(1)).keys('B', 'space', '+', 'enter');
     dash.data({ tasks: [taskRow(1, { title: 'Another one' })] }).keys('y');
     assert.deepEqual(dash.calls(), []);
@@ -98,7 +98,7 @@ function openRace(more: object = {}, columns = 100): Bench {
 }
 
 describe('comparing the sessions of a race', () => {
-  it('switches the diff at the same place: the same file, the same scroll', () => {
+  it('the comparison switches the diff at the same place: the same file, the same scroll', () => {
     const dash = openRace().keys('n', 'j', 'j', 'j', 'j', 'j', 'j');
     const first = screenOf(dash.state());
     const at = first.findIndex((line) => line.includes('red two.txt'));
@@ -111,7 +111,7 @@ describe('comparing the sessions of a race', () => {
     assert.deepEqual(screenOf(dash.state()), first);
   });
 
-  it('promotes the one that is shown with p and m, after naming all that is discarded', () => {
+  it('p and m promote the shown session, after naming every session that is discarded', () => {
     const dash = openRace().keys('2', 'p');
     assert.match(shown(dash), /Promote s-2 by green: svc\/s-2 into main\? It is verified/);
     assert.match(shown(dash).replace(/\s*║\n║\s*/g, ' '), /other of its race, s-1: discarded/);
@@ -122,7 +122,7 @@ describe('comparing the sessions of a race', () => {
     assert.deepEqual({ ...call?.input, head: null }, { session: 's-2', strategy: 'merge', head: null });
   });
 
-  it('does nothing with another key, with keys that arrive together, or while one runs', () => {
+  it('other keys, keys that arrive together, and a running session do nothing', () => {
     const dash = openRace().keys('p', 'j');
     assert.deepEqual(dash.calls(), []);
     dash.send({ type: 'keys', keys: ['p', 'm'], at: Date.now() });
@@ -131,7 +131,7 @@ describe('comparing the sessions of a race', () => {
     assert.match(running.state().message?.text ?? '', /still running/);
   });
 
-  it('has a line for each at 80 columns', () => {
+  it('the comparison has a line for each at 80 columns', () => {
     const lines = screenOf(openRace({}, 80).state());
     const row = lines.find((line) => line.includes('s-1')) ?? '';
     assert.match(row, /verified 2\/2.* 2 .*\+80 -0/);

@@ -69,7 +69,7 @@ describe('a form that the engine refuses', () => {
       .send({ type: 'paste', text: 'It says hi' })
       .keys('enter');
 
-  it('comes back with all that was typed, and is sent again', () => {
+  it('the form reopens with everything that was typed, and is sent again', () => {
     const dash = refuse(writeTask());
     assert.match(shown(dash), /New task/);
     assert.match(shown(dash), /✗ must have at most 500 characters/);
@@ -80,7 +80,7 @@ describe('a form that the engine refuses', () => {
     assert.deepEqual(second?.input, { title: 'Hi', acceptance_criteria: ['It says hi'], agent: 'claude' });
   });
 
-  it('is not lost by leaving without a word while it waits: that asks, whatever the engine does meanwhile', () => {
+  it('the form is not lost by leaving it: that asks, whatever the engine does', () => {
     const quits = (dash: Bench): number => dash.effects().filter((each) => each.do === 'quit').length;
     const dash = loseEngine(writeTask());
     const call = dash.effects().findLast((each) => each.do === 'call');
@@ -100,7 +100,7 @@ describe('a form that the engine refuses', () => {
     assert.equal(quits(loseEngine(bench()).keys('q')), 1);
   });
 
-  it('does not come between a person and what they do by now, and comes back after that', () => {
+  it('the form does not interrupt other work, and reopens after that', () => {
     const dash = writeTask().keys('?');
     const effect = dash.effects().findLast((each) => each.do === 'call');
     assert.ok(effect?.do === 'call');
@@ -113,7 +113,7 @@ describe('a form that the engine refuses', () => {
     assert.equal(dash.wait(600).keys('enter').calls().length, 2);
   });
 
-  it('a message and an answer come back too', () => {
+  it('a message and an answer reopen too', () => {
     const bus = bench()
       .keys('5')
       .data({ messages: [messageRow(1)], peers: [peerRow('chair-1', { seat: 'chair' })] })
@@ -127,7 +127,7 @@ describe('a form that the engine refuses', () => {
     assert.match(shown(refuse(ask)), /hi▏/);
   });
 
-  it('a comment of several lines comes back whole, is sent again as it is, and goes on in the editor', () => {
+  it('a comment of several lines reopens whole, is sent again unchanged, and can continue in the editor', () => {
     const body = 'First the reason.\n\nThen what to do.';
     const dash = openDiff().keys('c', 'c', 'ctrl+e');
     refuse(write(dash, `${body}\n`));
@@ -142,14 +142,14 @@ describe('a form that the engine refuses', () => {
     assert.match(shown(dash), /one line▏/);
   });
 
-  it('nor is it lost while the engine is away', () => {
+  it('a form is not lost while the engine is away', () => {
     const dash = loseEngine(openDiff().keys('c', 'c', 'ctrl+e'));
     write(dash, 'one\ntwo');
     assert.deepEqual(dash.calls(), []);
     assert.match(shown(dash), /one … \(2 lines\)/);
   });
 
-  it('an answer to a question that was answered meanwhile does not', () => {
+  it('an answer to a question that was answered by someone else does not reopen', () => {
     const ask = bench()
       .keys('3')
       .data({ asks: [askRow(31, { options: [] })] })
@@ -161,7 +161,7 @@ describe('a form that the engine refuses', () => {
     assert.equal(refuse(ask, 'ask 31 was answered').state().overlay, null);
   });
 
-  it('a reason comes back too', () => {
+  it('a reason reopens too', () => {
     const dash = openDecision().keys('d', 'r', 'n', 'o', 'enter');
     assert.match(shown(refuse(dash)), /deny d-1 because: no▏/);
   });
@@ -223,7 +223,7 @@ describe('a text from the editor that the engine refuses', () => {
     },
   ];
   for (const { what, open, text, seen, send, goOn } of cases) {
-    it(`${what} comes back, goes on in the editor, and is sent again as it is`, () => {
+    it(`${what} reopens, continues in the editor, and is sent again unchanged`, () => {
       const dash = refuse(write(open(), text));
       assert.match(shown(dash), seen);
       assert.match(shown(dash), /✗ must have at most 500 characters/);
@@ -237,7 +237,7 @@ describe('a text from the editor that the engine refuses', () => {
       assert.equal(dash.keys('esc').state().overlay, null);
     });
 
-    it(`${what} waits while the engine is away, leaves the keys free, and comes back with it`, () => {
+    it(`${what} waits while the engine is away, leaves the keys free, and reopens with it`, () => {
       const dash = refuse(write(loseEngine(open()), text), 'the engine is away');
       assert.match(dash.state().message?.text ?? '', /^the engine is away; what you wrote comes back$/);
       assert.equal(dash.keys('u').effects().at(-1)?.do, 'start-engine');
@@ -245,7 +245,7 @@ describe('a text from the editor that the engine refuses', () => {
     });
   }
 
-  it('is not brought back into the place of another form', () => {
+  it('a text does not replace another open form', () => {
     const dash = openDecision().keys('e');
     write(dash, 'First.');
     dash.keys('?');
@@ -257,14 +257,14 @@ describe('a text from the editor that the engine refuses', () => {
     assert.match(shown(findEngine(dash)), /not saved: First\./);
   });
 
-  it('a memory without a text is told and comes back', () => {
+  it('a memory without a text is refused and reopens', () => {
     const dash = write(openMemory().keys('e'), '# Only a title\n');
     assert.deepEqual(dash.calls(), []);
     assert.match(dash.state().message?.text ?? '', /it needs a title and a text/);
     assert.match(shown(dash), /not saved: # Only a title/);
   });
 
-  it('a follow-up whose worker has changed stays, to be looked at again', () => {
+  it('a follow-up whose worker has changed stays, to be reviewed again', () => {
     const dash = refuse(write(openEnded().keys('F', 'y'), 'Add a test.'));
     dash
       .data({ sessions: [sessionRow(1, { worktree: '/w/s-1', head_commit: 'e'.repeat(40) })] })
@@ -278,7 +278,7 @@ describe('a text from the editor that the engine refuses', () => {
 });
 
 describe('a form that is left while the engine is away', () => {
-  it('comes back with it, so that u can start it', () => {
+  it('the form reopens when the engine returns, so that u can start it', () => {
     const dash = openDiff().keys('c', 'c');
     dash.send({ type: 'paste', text: 'Why?' });
     loseEngine(dash).keys('enter', 'esc');
@@ -290,7 +290,7 @@ describe('a form that is left while the engine is away', () => {
     assert.match(shown(findEngine(loseEngine(dash))), /^(?![\s\S]*Why\?▏)/);
   });
 
-  it('does not when nothing was written', () => {
+  it('an empty form does not reopen', () => {
     const dash = loseEngine(openDiff().keys('c', 'c')).keys('esc');
     assert.equal(findEngine(dash).state().overlay, null);
   });

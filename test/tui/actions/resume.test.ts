@@ -6,8 +6,8 @@ const openWorkers = (...sessions: ReturnType<typeof sessionRow>[]): Bench =>
   bench().keys('4').data({ sessions });
 const ended = (id: number, more = {}) => sessionRow(id, { worktree: `/w/s-${id}`, ...more });
 
-describe('sending an ended worker on', () => {
-  it('takes F and y, and what is then written in the editor', () => {
+describe('a follow-up to an ended worker', () => {
+  it('F and y open the follow-up, which is then written in the editor', () => {
     const fetching = openWorkers(ended(1)).keys('F');
     assert.match(fetching.state().message?.text ?? '', /still being fetched/);
     const dash = showComments(showWork(fetching, 1), 1, []).keys('F');
@@ -25,7 +25,7 @@ describe('sending an ended worker on', () => {
     ]);
   });
 
-  it('is for one that has ended, whose worktree is there, and that nobody has gone on with', () => {
+  it('a follow-up needs an ended worker, whose worktree exists, without a follow-up', () => {
     const say = (...sessions: ReturnType<typeof sessionRow>[]): string => {
       const dash = openWorkers(...sessions).keys('F');
       assert.equal(dash.state().armed, null);

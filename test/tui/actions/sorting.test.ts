@@ -29,14 +29,14 @@ function sortBy(self: Bench, column: string): Bench {
 }
 
 describe('sorting a list', () => {
-  it('by an amount begins with the largest; what is not known comes last both ways', () => {
+  it('sorting by an amount starts with the largest; unknown ones come last both ways', () => {
     const self = sortBy(openWorkers(), 'tokens');
     assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3']);
     assert.match(screenOf(self.state()).join('\n'), /by tokens ↓.*tokens↓|tokens ↓/s);
     assert.deepEqual(idsOf(self.keys('^')), ['s-1', 's-2', 's-3']);
   });
 
-  it('what changes afterwards moves no row, until a key or going to the list sorts again', () => {
+  it('later changes move no row, until a key or opening the list sorts again', () => {
     const self = sortBy(openWorkers(), 'tokens');
     self.data({ sessions: [runningRow(3, { usage: used(30) }), runningRow(4, { usage: used(99) })] });
     assert.deepEqual(idsOf(self), ['s-2', 's-1', 's-3', 's-4']);
@@ -61,7 +61,7 @@ describe('sorting a list', () => {
     assert.deepEqual(idsOf(self), ['s-1', 's-2', 's-3']);
   });
 
-  it('numbers in ids count as numbers', () => {
+  it('numbers in ids are sorted as numbers', () => {
     const self = bench()
       .data({ tasks: [taskRow(10), taskRow(9)], complete: true })
       .keys('1', '>', '^', '^');
@@ -69,10 +69,10 @@ describe('sorting a list', () => {
   });
 });
 
-describe('the room of lists', () => {
+describe('the space of lists', () => {
   const ten = Array.from({ length: 10 }, (_, index) => runningRow(index + 1));
 
-  it('at 140x40 ten workers that run are ten lines, whatever has the focus', () => {
+  it('ten running workers are ten lines at 140x40, whatever has the focus', () => {
     for (const focus of ['2', '4']) {
       const screen = screenOf(bench(140, 40).data({ sessions: ten, complete: true }).keys(focus).state());
       for (const { session_id: id } of ten)
@@ -93,7 +93,7 @@ describe('the room of lists', () => {
     assert.equal(self.keys('z', 'z').state().isZoomed, false);
   });
 
-  it('of a run that is under way the time, its limit and what it has committed are told', () => {
+  it('a running worker shows its time, its limit and its commits', () => {
     const row = runningRow(1, {
       committed: { files: 3, insertions: 120, deletions: 45 },
       timeout_sec: 1800,
@@ -111,7 +111,7 @@ describe('the room of lists', () => {
     assert.match(zoomAt(120), /compiling the rest · Task/);
   });
 
-  it('a worker that has been quiet for more than half of what it may has a sign at every width', () => {
+  it('a worker that has been silent for more than half of its limit has a sign at every width', () => {
     const quiet = new Date(NOW - 400_000).toISOString();
     for (const [columns, rows] of [
       [80, 24],

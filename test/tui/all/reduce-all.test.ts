@@ -20,7 +20,7 @@ describe('the rows of several workspaces', () => {
     return withDecisions(self, 'gamma', 1, 2);
   };
 
-  it('stand in one list, each beside its workspace, and the cursor goes through all of them', () => {
+  it('the rows are in one list, each next to its workspace, and the cursor goes through all of them', () => {
     const self = make();
     assert.match(textOf(self), /▶alpha +d-1 .*\n.*alpha +d-2 .*\n.*gamma +d-1 .*\n.*gamma +d-2/);
     assert.match(textOf(self), /1 of 4/);
@@ -32,7 +32,7 @@ describe('the rows of several workspaces', () => {
     assert.equal(self.burst('j', 'j', 'j').selected(), 'gamma d-2');
   });
 
-  it('are those of the workspace of the cursor in other lists, which say whose they are', () => {
+  it("other lists show the rows of the cursor's workspace, which they name", () => {
     const self = make().keys('G', '5');
     assert.match(textOf(self), /5 Bus · gamma/);
     assert.equal(self.keys('2').selected(), 'gamma d-2');
@@ -43,7 +43,7 @@ describe('the rows of several workspaces', () => {
     );
   });
 
-  it('that arrive above the cursor move neither it nor the screen', () => {
+  it('rows that arrive above the cursor move neither it nor the screen', () => {
     const self = allBench(['alpha', 'beta'], [80, 24]);
     withDecisions(self, 'beta', ...Array.from({ length: 30 }, (_, index) => index + 1));
     self.keys('j', 'j', 'j', 'j', 'j', 'j', 'j', 'j');
@@ -55,7 +55,7 @@ describe('the rows of several workspaces', () => {
     assert.match(textOf(self), /12 of 33/);
   });
 
-  it('give the cursor to their neighbour when they go, and keys that act wait for a moment', () => {
+  it('a removed row gives the cursor to its neighbour, and keys that act wait for a moment', () => {
     const self = make().keys('j', 'j');
     self.showDecisions('gamma', 1, 2).showDecisions('alpha', 1, 2);
     self.data('gamma', {
@@ -69,7 +69,7 @@ describe('the rows of several workspaces', () => {
     assert.match(textOf(self), /alpha: Approve d-2/);
   });
 
-  it('are filtered and sorted together, and keep their places while nobody sorts', () => {
+  it('the rows are filtered and sorted together, and keep their places until the next sort', () => {
     const self = make().keys('/', 'd', '-', '2', 'enter');
     assert.match(textOf(self), /1 of 2/);
     assert.deepEqual([self.selected(), self.keys('j').selected()], ['alpha d-2', 'gamma d-2']);
@@ -79,7 +79,7 @@ describe('the rows of several workspaces', () => {
     assert.match(textOf(self), /alpha +d-2 .*\n.*alpha +d-1 .*\n.*gamma +d-2 .*\n.*gamma +d-1/);
   });
 
-  it('are marked in one workspace at a time, so that a question is about all that is marked', () => {
+  it('the rows are marked in one workspace at a time, so that a question covers all marks', () => {
     const self = make().keys('space', 'space');
     assert.deepEqual([marksOf(self, 'alpha'), marksOf(self, 'gamma')], [['d-1', 'd-2'], []]);
     self.keys('j', 'space');
@@ -88,7 +88,7 @@ describe('the rows of several workspaces', () => {
 });
 
 describe('deciding among several workspaces', () => {
-  it('asks with two keys, names the workspace, and calls its engine', () => {
+  it('deciding asks with two keys, names the workspace, and calls its engine', () => {
     const self = allBench();
     for (const name of ['alpha', 'beta'] as const) {
       withDecisions(self, name, 1);
@@ -121,7 +121,7 @@ describe('deciding among several workspaces', () => {
     );
   });
 
-  it('opens what there is no room for, counting the rows of all workspaces', () => {
+  it('a key opens details that do not fit, counting the rows of all workspaces', () => {
     const heights = [1, 40].map((count) => {
       const self = allBench(['alpha', 'beta'], [80, 24]);
       withDecisions(self, 'alpha', 1);
@@ -138,7 +138,7 @@ describe('deciding among several workspaces', () => {
     assert.ok(heights[1]! > heights[0]!, String(heights));
   });
 
-  it('says what an engine has answered after the cursor went elsewhere, beside its name', () => {
+  it("an engine's answer is shown with its name after the cursor went elsewhere", () => {
     const self = allBench();
     for (const name of ['alpha', 'beta'] as const) withDecisions(self, name, 1);
     self.showDecisions('alpha', 1).keys('a', 'y', 'j');
@@ -151,8 +151,8 @@ describe('deciding among several workspaces', () => {
   });
 });
 
-describe('what waits in several workspaces', () => {
-  it('is gone through by one key: decisions of all, then questions, then work to review', () => {
+describe('pending rows of several workspaces', () => {
+  it('one key goes through decisions of all, then questions, then work to review', () => {
     const self = allBench();
     self.data('alpha', { sessions: [sessionRow(1)], asks: [askRow(1)] });
     withDecisions(self, 'gamma', 1);
@@ -168,7 +168,7 @@ describe('what waits in several workspaces', () => {
     assert.match(textOf(self), /5 waiting/);
   });
 
-  it('is nothing only as far as is known', () => {
+  it('the key reports nothing pending only for known workspaces', () => {
     const self = allBench().keys('.');
     assert.match(textOf(self), /nothing waits for you in any workspace$/m);
     self.tell('beta', { type: 'link', link: { phase: 'lost', since: 0, reason: 'no engine runs' } });
@@ -177,7 +177,7 @@ describe('what waits in several workspaces', () => {
 });
 
 describe('engines that come and go', () => {
-  it('are said, their rows stay and take no keys that act, and the others go on', () => {
+  it('engines that leave are reported, their rows stay and take no keys that act, and the others continue', () => {
     const self = allBench();
     for (const name of ['alpha', 'beta'] as const) {
       withDecisions(self, name, 1);
@@ -202,7 +202,7 @@ describe('engines that come and go', () => {
     assert.match(textOf(self), /beta: its engine is there/);
   });
 
-  it('may be of workspaces that were not there before, which are added at the end', () => {
+  it('new workspaces are added at the end', () => {
     const self = allBench(['alpha', 'beta']);
     withDecisions(self, 'beta', 1);
     self.add('alpha', 'aardvark');
@@ -240,7 +240,7 @@ describe('going to one workspace', () => {
     }
   });
 
-  it('two of the same name, and names with any characters, can be told apart', () => {
+  it('workspaces of the same name, and names with any characters, can be distinguished', () => {
     const self = allBench(['alpha', '\u001b[31mred\u0007\n', 'x'.repeat(80)]);
     self.add('alpha');
     for (const name of ['alpha', '\u001b[31mred\u0007\n', 'x'.repeat(80)]) withDecisions(self, name, 1);
@@ -261,7 +261,7 @@ describe('the screen of several workspaces', () => {
     [140, 40],
     [200, 50],
   ] as const)
-    it(`fits ${size.join('x')} with many rows, in every list and in the chooser`, () => {
+    it(`the screen fits ${size.join('x')} with many rows, in every list and in the chooser`, () => {
       const names = Array.from({ length: 25 }, (_, index) => `workspace-${index}`);
       const self = allBench(names as [string, ...string[]], size);
       for (const name of names.slice(0, 20)) withDecisions(self, name, 1, 2, 3);
@@ -278,7 +278,7 @@ describe('the screen of several workspaces', () => {
 });
 
 describe('leaving several workspaces', () => {
-  it('asks while a form of any of them waits to come back', () => {
+  it('leaving asks while a form of any workspace waits to reopen', () => {
     const self = allBench(['alpha', 'beta']).keys('q');
     assert.deepEqual(
       self.effects().map(({ effect }) => effect.do),

@@ -23,8 +23,8 @@ const openEndedWorker = (): Bench =>
 const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const promoteQuestion = (dash: Bench): string => dash.keys('p').state().armed?.question ?? '';
 
-describe('before a merge', () => {
-  it('p shows what was reported and that it is verified', () => {
+describe('evidence in a promotion', () => {
+  it('p shows the report and that it is verified', () => {
     const dash = showEvidence(openEndedWorker(), 1).keys('p');
     assert.match(dash.state().armed?.question ?? '', /Promote svc\/s-1 into main\? It is verified\./);
     const shown = readScreen(dash);
@@ -32,7 +32,7 @@ describe('before a merge', () => {
     assert.match(shown, /tests +verify_report: 3 passed, acceptance 2 of 2 met · verified/);
   });
 
-  it('says plainly when it is not', () => {
+  it('p says plainly that a report is not verified', () => {
     const none = { state: 'none', tests: [], criteria: [], reported_at: null } as const;
     const failed = {
       state: 'reported',
@@ -59,7 +59,7 @@ describe('before a merge', () => {
     );
   });
 
-  it('a report about another commit than the one that would be merged is stale', () => {
+  it('a report about another commit than the one to merge is stale', () => {
     const moved = showEvidence(
       showWork(openEndedWorker(), 1, { trial: trial(1, { head: 'd'.repeat(40) }) }),
       1,
@@ -67,7 +67,7 @@ describe('before a merge', () => {
     assert.match(promoteQuestion(moved), /NOT VERIFIED.*stale/);
   });
 
-  it('a report that svc has not run again is the word of the worker, and says whether a rerun is on its way', () => {
+  it("a report that svc has not rerun is the worker's word, and says if a rerun is planned", () => {
     const said = (rerun_state: 'waiting' | 'running' | null) =>
       promoteQuestion(showEvidence(openEndedWorker(), 1, { state: 'reported', rerun: null, rerun_state }));
     assert.match(said(null), /NOT VERIFIED: 3 passed, .* · reported: the worker's own word\.$/);
@@ -75,7 +75,7 @@ describe('before a merge', () => {
     assert.match(said('running'), /own word · its tests are being run again/);
   });
 
-  it('waits for the evidence, and asks anew when something is reported meanwhile', () => {
+  it('p waits for the evidence, and loads it again when a report arrives', () => {
     assert.equal(promoteQuestion(openEndedWorker()), '');
     const dash = showEvidence(openEndedWorker(), 1).keys('p');
     const event = {
@@ -94,7 +94,7 @@ describe('before a merge', () => {
     assert.match(dash.state().message?.text ?? '', /s-1/);
   });
 
-  it('an error where it could not be read is not taken for a good sign', () => {
+  it('evidence that could not be read is shown as an error', () => {
     const dash = openEndedWorker();
     const loaded = {
       kind: 'evidence',
@@ -134,7 +134,7 @@ describe('acceptance criteria and tests', () => {
     tests: [...mixed.tests],
   };
 
-  it('stand in the view of the task and in that of the worker, each sign with its word', () => {
+  it('criteria are in the view of the task and of the worker, each sign with its word', () => {
     const inTask = readScreen(showEvidence(showTask(openEndedWorker(), 1).keys('1', 'enter'), 1, more));
     const inWork = readScreen(showEvidence(openEndedWorker().keys('v', 'enter'), 1, more));
     for (const part of [...parts, '1 of 2 criteria is not met']) {
@@ -143,7 +143,7 @@ describe('acceptance criteria and tests', () => {
     }
   });
 
-  it('of a task that nobody has worked on are listed as unreported', () => {
+  it('criteria of a task without work are listed as unreported', () => {
     const dash = showTask(
       bench()
         .keys('1')
@@ -157,7 +157,7 @@ describe('acceptance criteria and tests', () => {
     assert.match(readScreen(dash.send({ type: 'detail', loaded })), /\? unreported it says hello/);
   });
 
-  it('a rerun that disagrees shows what came out', () => {
+  it('a rerun that disagrees shows its results', () => {
     const rerun = {
       at: '2026-03-01T11:59:00Z',
       by: 'user',
@@ -173,7 +173,7 @@ describe('acceptance criteria and tests', () => {
   });
 });
 
-describe('running the reported tests again', () => {
+describe('rerunning the reported tests', () => {
   it('V names the commands, y runs them', () => {
     const dash = showEvidence(openEndedWorker(), 1).keys('V');
     assert.match(
@@ -190,7 +190,7 @@ describe('running the reported tests again', () => {
     ]);
   });
 
-  it('asks of what would run: no skipped test, and no check that was reported as passed', () => {
+  it('V lists only what would run: no skipped test, and no check that was reported as passed', () => {
     const tests = (['passed', 'failed', 'skipped'] as const).map((result) => ({
       command: `make ${result}`,
       result,
@@ -204,7 +204,7 @@ describe('running the reported tests again', () => {
     );
   });
 
-  it('says why not: nothing reported, still running', () => {
+  it('V gives the reason for a refusal: nothing reported, still running', () => {
     const said = (dash: Bench): string => dash.keys('V').state().message?.text ?? '';
     const nothing = { tests: [], rerun_hash: null };
     assert.match(said(showEvidence(openEndedWorker(), 1, nothing)), /has reported no test that ran/);
@@ -213,7 +213,7 @@ describe('running the reported tests again', () => {
     assert.match(said(openEndedWorker()), /still being fetched/);
   });
 
-  it('tells whether it agrees', () => {
+  it('V reports if the rerun agrees', () => {
     const dash = showEvidence(openEndedWorker(), 1).keys('V', 'y');
     const effect = dash.effects().at(-1)!;
     const rerun = {

@@ -40,8 +40,8 @@ const openStats = (stats: Stats, columns = 80, rows = 24): Bench =>
   bench(columns, rows).keys('S').data({ stats });
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 
-describe('the figures', () => {
-  it('are listed with all of it first, what is missing from them and when the queue ends', () => {
+describe('the statistics pane', () => {
+  it('the total is listed first, with missing values and the end of the queue', () => {
     const text = screen(openStats(report(), 140, 40));
     assert.match(text, /40 +83% +10% +10m +92\.0k\+ +- +all/);
     assert.match(text, /30 .* claude/);
@@ -56,13 +56,13 @@ describe('the figures', () => {
     assert.match(text, /done +▁█ /);
   });
 
-  it('fit a small screen', () => {
+  it('the pane fits a small screen', () => {
     const text = screen(openStats(report()));
     assert.match(text, /40 +83% +10% +10m +92\.0k\+ +- +all/);
     assert.match(text, /\[1 Tasks \d+ · Stats\]/);
   });
 
-  it('are split by b, the newest day first, and each row has its own preview', () => {
+  it('b groups the rows, the newest day first, and each row has its own preview', () => {
     const dash = openStats(report());
     assert.equal(dash.keys('b').state().statsBy, 'project');
     assert.equal(dash.keys('b').state().statsBy, 'day');
@@ -79,7 +79,7 @@ describe('the figures', () => {
     assert.equal(dash.keys('b').state().statsBy, 'agent');
   });
 
-  it('are told in words where there is no screen', () => {
+  it('the statistics are words where there is no screen', () => {
     const before = bench(80, 24, { plain: true }).keys('S');
     const first = before.state();
     const after = before.data({ stats: report() }).keys('enter').state();
@@ -88,7 +88,7 @@ describe('the figures', () => {
     assert.doesNotMatch(text, /[▁█]/);
   });
 
-  it('say that there is nothing yet', () => {
+  it('the pane says that there is nothing yet', () => {
     assert.match(screen(bench(80, 24).keys('S')), /Still being fetched/);
     const none = report({ since: null, total: figures(null), groups: [], days: [] });
     assert.match(screen(openStats(none)), /There are no tasks to count/);

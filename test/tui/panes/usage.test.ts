@@ -19,8 +19,8 @@ const openUsage = (usage: UsageDay, columns = 80, rows = 24): Bench =>
 const screen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const rowsOf = (dash: Bench): readonly string[] => dash.state().lists.usage.ids;
 
-describe('the usage of the day', () => {
-  it('is listed by session, model, provider and task, with money beside tokens', () => {
+describe('the usage pane', () => {
+  it('usage is listed by session, model, provider and task, with money next to tokens', () => {
     const dash = openUsage(usageDay());
     assert.deepEqual(rowsOf(dash), [
       'all',
@@ -37,7 +37,7 @@ describe('the usage of the day', () => {
     assert.match(text, /provider .* \$1\.25\+ .* up/, 'some tokens of it have no price');
   });
 
-  it('says what is left of the budget, when it is new, and how the hours were', () => {
+  it('the pane shows the rest of the budget, its reset, and the hours', () => {
     const dash = openUsage(usageDay(), 80, 34);
     const text = screen(dash);
     assert.match(text, /42\.0k of 2\.0M · new at \d\d/);
@@ -49,7 +49,7 @@ describe('the usage of the day', () => {
     assert.match(spent, /\[6 Usage 1 42\.0k\]/);
   });
 
-  it('of one session alone is not set against the budget of all', () => {
+  it("one session's usage is not compared with the budget of all", () => {
     const own = { of_session: 's-1', budget_tokens_day: 42_000 };
     const text = screen(openUsage(usageDay(own), 80, 34));
     assert.match(text, /today, this session/);
@@ -59,7 +59,7 @@ describe('the usage of the day', () => {
     assert.match(screen(openUsage(nothing(own))), /This session has made no model call/);
   });
 
-  it('is narrowed by b to one kind after the other, and shown whole again', () => {
+  it('b limits the list to one kind after the other, and then shows all again', () => {
     const dash = openUsage(usageDay());
     const kinds = ['session', 'model', 'provider', 'task'].map((kind) => {
       dash.keys('b');
@@ -70,7 +70,7 @@ describe('the usage of the day', () => {
     assert.equal(rowsOf(dash.keys('b')).length, 6);
   });
 
-  it('keeps the cursor on its row while numbers arrive', () => {
+  it('the cursor keeps its row while numbers arrive', () => {
     const dash = openUsage(usageDay()).keys('j', 'j', 'j');
     assert.equal(dash.state().lists.usage.selected, 'model:gpt-5');
     const { groups } = usageDay();
@@ -80,7 +80,7 @@ describe('the usage of the day', () => {
     assert.equal(dash.state().lists.usage.selected, 'model:gpt-5');
   });
 
-  it('leads to the worker of a session, and of nothing else', () => {
+  it('Enter opens the worker of a session, and of nothing else', () => {
     const dash = openUsage(usageDay()).data({ sessions: [sessionRow(1)] });
     assert.equal(dash.keys('l').state().focus, 'usage');
     assert.match(dash.state().message?.text ?? '', /no worker is chosen/);
@@ -88,7 +88,7 @@ describe('the usage of the day', () => {
     assert.deepEqual([focus, lists.workers.selected], ['workers', 's-1']);
   });
 
-  it('says what to do while there is none', () => {
+  it('the pane names the next step while it is empty', () => {
     const said = (usage: UsageDay): string => screen(openUsage(usage));
     assert.match(said(nothing()), /No model call went through the gateway today/);
     assert.match(said(nothing()), /agents\.auth gateway are counted here/);
@@ -98,7 +98,7 @@ describe('the usage of the day', () => {
     assert.match(screenOf(bench().keys('6').state()).join('\n'), /Still being fetched/);
   });
 
-  it('is told in words where there is no screen', () => {
+  it('usage is printed as words where there is no screen', () => {
     const before = bench(80, 24, { plain: true }).keys('6');
     const first = before.state();
     const after = before.data({ usage: usageDay() }).keys('enter').state();

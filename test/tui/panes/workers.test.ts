@@ -57,8 +57,8 @@ const readScreen = (dash: Bench): string => screenOf(dash.state()).join('\n');
 const armedQuestion = (dash: Bench): string => dash.state().armed?.question ?? '';
 const lastMessage = (dash: Bench): string => dash.state().message?.text ?? '';
 
-describe('what a worker does', () => {
-  it('stands in its row and, with its plan, above its log', () => {
+describe('the activity of a worker', () => {
+  it('the activity is in its row and, with its plan, above its log', () => {
     const dash = openWorkers(runningRow(1));
     assert.match(readScreen(dash), /▶s-1 +claude +running ! +5m\/60m +\+2 -1 +41\.2k edit src\/a\.ts · Tas…/);
     for (const part of [
@@ -75,7 +75,7 @@ describe('what a worker does', () => {
       assert.ok(readScreen(dash.keys('enter').keys('esc').keys('enter')).includes(part), part);
   });
 
-  it('comes with what its agent does not say, of which silence is no good sign', () => {
+  it('the activity names facts that its agent does not report, where silence proves nothing', () => {
     const untold = ['when its model declines', 'when an answer was cut off'];
     const dash = openWorkers(runningRow(1, { untold, plan: [] })).keys('enter');
     assert.match(
@@ -85,14 +85,14 @@ describe('what a worker does', () => {
     assert.doesNotMatch(readScreen(openWorkers(runningRow(2)).keys('enter')), /untold/);
   });
 
-  it('has beside its tokens those that it was spared', () => {
+  it('the activity shows saved tokens next to its tokens', () => {
     const shown = (saved_tokens: number): string =>
       readScreen(openWorkers(runningRow(1, { saved_tokens, plan: [] })).keys('enter'));
     assert.match(shown(12_400), /spent .* out · 12\.4k spared/);
     assert.doesNotMatch(shown(0), /spared/);
   });
 
-  it('where all panes are on the screen its preview has the facts, and the log a box of its own', () => {
+  it('the preview has the facts, and the log a separate box, where all panes are on the screen', () => {
     const dash = bench(140, 40)
       .keys('4')
       .data({ sessions: [runningRow(1)] });
@@ -104,7 +104,7 @@ describe('what a worker does', () => {
     assert.equal(lines.filter((line) => line.includes('with  a-model')).length, 1);
   });
 
-  it('a long plan keeps the step that is under way in sight', () => {
+  it('a long plan keeps the current step visible', () => {
     const plan = Array.from({ length: 40 }, (_, at) => ({
       text: `step ${at}`,
       state: at < 30 ? ('done' as const) : at === 30 ? ('active' as const) : ('pending' as const),
@@ -114,7 +114,7 @@ describe('what a worker does', () => {
     assert.match(text, /▣ step 29.*▷ step 30.*☐ step 31/s);
   });
 
-  it('what stands above the log stays there while the log is read', () => {
+  it('the lines above the log stay there while the log is read', () => {
     const dash = openWorkers(runningRow(1)).keys('enter');
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
     dash.send({ type: 'log', session: 's-1', lines: [''], ended: false, reset: true });
@@ -127,7 +127,7 @@ describe('what a worker does', () => {
 });
 
 describe('a paused worker', () => {
-  it('has the keys that do something with it in the last line of a narrow screen, and plain says that a question was left', () => {
+  it('its keys are in the last line of a narrow screen, and plain says that a question was cancelled', () => {
     const dash = bench(80, 24)
       .keys('4')
       .data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
@@ -137,7 +137,7 @@ describe('a paused worker', () => {
     assert.deepEqual(describeChanges(asked, dash.keys('esc').state()), ['nothing was done']);
   });
 
-  it('alone, or marked, has the key that stops it there: one that has ended has none', () => {
+  it('a paused worker, alone or marked, has the key that stops it there: an ended one has none', () => {
     const hasStop = (dash: Bench): boolean => / x stop /.test(screenOf(dash.state()).at(-1) ?? '');
     const merged = sessionRow(1, { promoted_at: '2026-03-01T11:00:00Z', branch_state: 'merged' });
     const open = (...sessions: SessionRow[]): Bench => bench(200, 50).keys('4').data({ sessions });
@@ -146,7 +146,7 @@ describe('a paused worker', () => {
     assert.equal(hasStop(open(merged).keys('space')), true);
   });
 
-  it('is told from a queued one, for how long in lists and until when in previews', () => {
+  it('a paused worker is distinguished from a queued one, with its age in lists and its end in previews', () => {
     const dash = openWorkers(pausedRow(1), pausedRow(2, { resume_at: minutesLater(-1) }));
     assert.match(readScreen(dash), /▶s-1 .*paused 40m .*usage_limit · Task …/);
     assert.match(readScreen(dash), /s-2 .*queued/);
@@ -156,7 +156,7 @@ describe('a paused worker', () => {
     assert.match(readScreen(dash.wait(60_000)), /▶s-1 .*queued/);
   });
 
-  it('so is its task', () => {
+  it('its task is distinguished too', () => {
     const at = { resume_at: minutesLater(40), session_id: 's-1' };
     const dash = bench()
       .keys('1')
@@ -169,7 +169,7 @@ describe('a paused worker', () => {
     assert.deepEqual(dash.state().lists.tasks.ids, ['t-1']);
   });
 
-  it('R y lets it go on now', () => {
+  it('R y resumes it now', () => {
     const dash = openReadWorkers(pausedRow(1)).keys('R');
     assert.match(
       armedQuestion(dash),
@@ -181,7 +181,7 @@ describe('a paused worker', () => {
     ]);
   });
 
-  it('the question is withdrawn when it goes on by itself', () => {
+  it('the question is withdrawn when the worker resumes by itself', () => {
     const dash = openReadWorkers(pausedRow(1))
       .keys('R')
       .data({ sessions: [runningRow(1)] });
@@ -190,8 +190,8 @@ describe('a paused worker', () => {
   });
 });
 
-describe('going on and entering', () => {
-  it('a failed one goes on as a new session, which is gone to', () => {
+describe('resuming and entering', () => {
+  it('a failed worker resumes as a new session, which is selected', () => {
     const dash = openReadWorkers(failedRow(1, { agent_session: 'c-1' })).keys('R');
     assert.match(armedQuestion(dash), /Let s-1 go on in its worktree and conversation, as a new session\?/);
     dash.keys('y');
@@ -202,7 +202,7 @@ describe('going on and entering', () => {
     assert.equal(dash.state().lists.workers.selected, 's-2');
   });
 
-  it('nobody resumes what was not on the screen', () => {
+  it('a worker that was not on the screen cannot be resumed', () => {
     for (const row of [pausedRow(1), failedRow(1)]) {
       const unread = openWorkers(row).keys('R');
       assert.deepEqual([unread.state().armed, unread.state().view], [null, 'full']);
@@ -212,7 +212,7 @@ describe('going on and entering', () => {
     }
   });
 
-  it('R says why it cannot', () => {
+  it('R gives the reason for a refusal', () => {
     const reason = (...sessions: SessionRow[]): string => lastMessage(openWorkers(...sessions).keys('R'));
     assert.match(reason(runningRow(1)), /s-1 is running and has nothing to go on with/);
     assert.match(reason(sessionRow(1)), /s-1 has done its work/);
@@ -241,8 +241,8 @@ describe('going on and entering', () => {
   });
 });
 
-describe('agents that are held back', () => {
-  it('stand above everything, and leave no row out of place', () => {
+describe('suspended agents', () => {
+  it('suspended agents are shown above everything, and shift no row', () => {
     const dash = bench().data({
       held: [heldRow('claude'), heldRow('codex', { reopen_at: minutesLater(-1) })],
     });
@@ -257,7 +257,7 @@ describe('agents that are held back', () => {
     assert.doesNotMatch(readScreen(dash.data({ held: [] })), /held back/);
   });
 
-  it('H y gives work again, first to the agent of the selected worker', () => {
+  it('H y resets an agent, first the one of the selected worker', () => {
     const dash = openWorkers(pausedRow(1, { agent: 'codex' })).data({
       held: [heldRow('claude'), heldRow('codex')],
     });
@@ -270,7 +270,7 @@ describe('agents that are held back', () => {
     assert.match(lastMessage(bench().keys('H')), /no agent is held back/);
   });
 
-  it('a plan says so before its run is agreed to, and how it would run', () => {
+  it('a plan names a suspended agent before its run is agreed to, and how it would run', () => {
     const dash = bench()
       .keys('1')
       .data({ tasks: [taskRow(1)] });
@@ -283,8 +283,8 @@ describe('agents that are held back', () => {
   });
 });
 
-describe('every size', () => {
-  it('is filled exactly with workers that run and pause, and agents that are held back', () => {
+describe('the pane at every size', () => {
+  it('every size is filled exactly with running and paused workers, and suspended agents', () => {
     for (const [columns, rows] of [
       [40, 10],
       [60, 15],
@@ -303,7 +303,7 @@ describe('every size', () => {
   });
 });
 
-describe('what happened to workers', () => {
+describe('events of workers', () => {
   const event = (seq: number, kind: EventRow['kind'], data: object): EventRow => ({
     seq,
     at: minutesLater(0),
@@ -325,7 +325,7 @@ describe('what happened to workers', () => {
     event(3, 'circuit_reset', { agent: 'claude' }),
   ];
 
-  it('reads well in Events', () => {
+  it('an event reads well in Events', () => {
     const text = readScreen(bench(120, 33).keys('7').data({ events }));
     assert.match(
       text,
@@ -335,7 +335,7 @@ describe('what happened to workers', () => {
     assert.match(text, /circuit_reset +claude +claude is given work again/);
   });
 
-  it('and as lines, where a row is told once and not whenever its worker does something', () => {
+  it('an event is printed once as a line, and not whenever its worker acts', () => {
     const dash = openWorkers(runningRow(1)).data({ events: events.slice(0, 1) });
     const before = dash.state();
     dash.data({ sessions: [runningRow(1, { activity: 'run npm test', tool_calls: 13 })] });
@@ -348,11 +348,11 @@ describe('what happened to workers', () => {
   });
 });
 
-describe('what is still to be reviewed', () => {
+describe('work to review', () => {
   const notes = (...sessions: SessionRow[]): string =>
     screenOf(bench().data({ sessions, complete: true }).keys('4').state()).join('\n');
 
-  it('is what has commits on a branch that is there and not merged', () => {
+  it('work to review has commits on an existing, unmerged branch', () => {
     assert.match(notes(sessionRow(1), sessionRow(2)), /2 runs, 2 to review/);
     assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'merged' })), /to review/);
     assert.doesNotMatch(notes(sessionRow(1, { branch_state: 'gone' })), /to review/);
@@ -362,7 +362,7 @@ describe('what is still to be reviewed', () => {
     assert.equal(dash.state().message?.text, 'nothing waits for you');
   });
 
-  it('is also what could not be read, until its branch is gone', () => {
+  it('unreadable work needs review too, until its branch is gone', () => {
     const unread = { commits: null, cwd: '/repository/.svc/worktrees/s-1' };
     assert.match(notes(sessionRow(1, unread)), /1 run, 1 to review/);
     const dash = bench()
@@ -387,8 +387,8 @@ describe('what is still to be reviewed', () => {
   });
 });
 
-describe('what the screen says of a branch', () => {
-  it('has its time, and is dropped when a branch of its repository has moved', () => {
+describe("the screen's facts about a branch", () => {
+  it('a fact has its time, and is dropped when a branch of its repository has moved', () => {
     const dash = showWork(
       bench(80, 24)
         .data({ sessions: [sessionRow(1)], complete: true })

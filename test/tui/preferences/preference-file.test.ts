@@ -19,17 +19,17 @@ function makeHome(t: TestContext, text?: string): { env: NodeJS.ProcessEnv; file
 const failIfTold = (message: string): never => assert.fail(message);
 
 describe('ui.yaml', () => {
-  it('without it the dashboard is as it comes', async (t) => {
+  it('the dashboard has its defaults without the file', async (t) => {
     const { preferences } = await openPreferenceFile(makeHome(t).env);
     assert.deepEqual(preferences, DEFAULT_PREFERENCES);
   });
 
-  it('an empty one says the same', async (t) => {
+  it('an empty file means the same', async (t) => {
     const { preferences } = await openPreferenceFile(makeHome(t, '# nothing yet\n').env);
     assert.deepEqual(preferences, DEFAULT_PREFERENCES);
   });
 
-  it('says theme, colours, keys, columns, sort and switches', async (t) => {
+  it('the file sets theme, colours, keys, columns, sort order and switches', async (t) => {
     const text =
       'theme: colour-blind\ncolours: {bad: [bold, magenta]}\nkeys: {approve: [ctrl+y]}\ncolumns: {workers: [id, doing]}\nsort: {workers: -tokens}\ntitle: true\n';
     const { preferences } = await openPreferenceFile(makeHome(t, text).env);
@@ -55,7 +55,7 @@ describe('ui.yaml', () => {
     ['sort: {tasks: tokens}\n', /ui\.yaml:1:\d+ sort\.tasks: expected one of id, /],
     ['bell: [\n', /ui\.yaml:\d+:\d+/],
   ] as const)
-    it(`names what is wrong and where: ${JSON.stringify(text)}`, async (t) => {
+    it(`an error names the problem and its place: ${JSON.stringify(text)}`, async (t) => {
       await assert.rejects(openPreferenceFile(makeHome(t, text).env), (error: unknown) => {
         assert.ok(error instanceof SvcError);
         assert.equal(error.code, 'config_invalid');
@@ -64,7 +64,7 @@ describe('ui.yaml', () => {
       });
     });
 
-  it('is written with its comments kept, and holds no other values than it said', async (t) => {
+  it('the file is written with its comments kept, and no other values than before', async (t) => {
     const { env, file } = makeHome(t, '# mine\ntheme: standard # the usual\nbell: true\n');
     const opened = await openPreferenceFile(env);
     opened.save([{ path: ['theme'], value: 'colour-blind' }], failIfTold);
@@ -83,7 +83,7 @@ describe('ui.yaml', () => {
     assert.deepEqual((await openPreferenceFile(env)).preferences.sort, {});
   });
 
-  it('is made when the first thing is chosen', async (t) => {
+  it('the file is created with the first choice', async (t) => {
     const { env, file } = makeHome(t);
     const opened = await openPreferenceFile(env);
     opened.save([{ path: ['columns', 'tasks'], value: ['id', 'title'] }], failIfTold);
@@ -91,7 +91,7 @@ describe('ui.yaml', () => {
     assert.match(readFileSync(file, 'utf8'), /columns:\n {2}tasks: *\n? *(?:\[|- )/);
   });
 
-  it('one that was broken meanwhile is left as it is, and that is told', async (t) => {
+  it('a file that became invalid is left unchanged, with a message', async (t) => {
     const { env, file } = makeHome(t, 'bell: true\n');
     const opened = await openPreferenceFile(env);
     writeFileSync(file, 'bell: maybe\n');

@@ -32,13 +32,13 @@ describe('a handoff in the preview of Bus', () => {
     reading.onStateChange();
   };
 
-  it('is read by standing there for a moment, once', () => {
+  it('a handoff is read by selecting it for a moment, once', () => {
     stayAt(1);
     stayAt(1);
     assert.deepEqual(acknowledged, [['msg.ack', { id: 1, as_person: true }]]);
   });
 
-  it('is not read by moving over it, nor is a note by being shown', () => {
+  it('a handoff is not read by passing over it, nor a note by being shown', () => {
     stayAt(1, 100);
     stayAt(2);
     dash.keys('1');

@@ -17,14 +17,14 @@ describe('no title moves a border', () => {
   for (const unsure of [null, 0, 2] as const) {
     const how = unsure === null ? 'as in Unicode 6' : `of ${unsure} cells where terminals disagree`;
     const table = unsure === null ? {} : { table: tableOf(unsure) };
-    it(`of every emoji, with widths ${how}`, (t) =>
+    it(`every emoji moves no border, with widths ${how}`, (t) =>
       assertBordersHold(
         t,
         EMOJI_TEST.map((each) => `Deploy the docs ${each} please`),
         LARGE,
         table,
       ));
-    it(`of ${RANDOM} random characters and clusters, with widths ${how}`, (t) =>
+    it(`${RANDOM} random characters and clusters move no border, with widths ${how}`, (t) =>
       assertBordersHold(t, randomTitles(RANDOM), LARGE, table));
   }
 });

@@ -14,10 +14,10 @@ describe('titles that terminals draw in different widths', () => {
   /** A sample; every-title.test.ts has all of them. */
   const some = [...EMOJI_TEST.filter((_, at) => at % 20 === 0).map(putInSentence), ...randomTitles(400)];
 
-  it('move no border', (t) => assertBordersHold(t, some, LARGE));
+  it('titles move no border', (t) => assertBordersHold(t, some, LARGE));
 
   for (const unsure of [0, 2] as const) {
-    it(`move none on a terminal that takes ${unsure} cells for each of them`, (t) =>
+    it(`titles move no border on a terminal that takes ${unsure} cells for each of them`, (t) =>
       assertBordersHold(t, some, LARGE, {
         table: tableOf(unsure),
       }));
@@ -28,13 +28,13 @@ describe('titles that terminals draw in different widths', () => {
     [80, 24],
     [120, 34],
   ] as const) {
-    it(`move none at ${size.join('x')}, in lists and where one is read`, async (t) => {
+    it(`titles move no border at ${size.join('x')}, in lists and where one is read`, async (t) => {
       for (const keys of [[], ['1'], ['3'], ['4'], ['enter'], ['1', 'enter'], ['4', 'v', 'enter']])
         await assertBordersHold(t, some, size, { keys });
     });
   }
 
-  it('stand there as a placeholder, and whole where they are read', async (t) => {
+  it('titles are a placeholder in lists, and whole where they are read', async (t) => {
     const emulator = await openEmulator(80, 24);
     t.after(emulator.close);
     const title = 'Deploy 👍🏽 café 日本 Ελληνικά done';
@@ -48,8 +48,8 @@ describe('titles that terminals draw in different widths', () => {
   });
 });
 
-describe('which characters are drawn as they are', () => {
-  it('letters of every script that are one character, composed where they can be', () => {
+describe('characters that are drawn unchanged', () => {
+  it('letters of every script that are one character are drawn, composed where they can be', () => {
     for (const text of [
       'café',
       'cafe\u0301',
@@ -64,7 +64,7 @@ describe('which characters are drawn as they are', () => {
       assert.equal(replaceUnsureCharacters(text), text.normalize('NFC'));
   });
 
-  it('of everything else one placeholder', () => {
+  it('everything else is drawn as one placeholder', () => {
     for (const text of [
       ...[
         '👍',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPreset, PRESETS } from '../../../../engine/agents/presets/index.ts';
 
-test('a prompt from elsewhere is no command of an agent and names no file to it; any other stays as it is', () => {
+test('an untrusted prompt cannot be a command of an agent or name files to it; any other stays unchanged', () => {
   const literal = (name: string, prompt: string): string => findPreset(name)?.literal?.(prompt) ?? prompt;
   for (const name of ['claude', 'gemini', 'qwen']) {
     assert.equal(literal(name, '/clear all'), 'Your task:\n\n/clear all');
@@ -17,7 +17,7 @@ test('a prompt from elsewhere is no command of an agent and names no file to it;
   assert.equal(literal('claude', '@x'), '@x');
 });
 
-test('a preset without a rule is proven to need none, or says that it is not known', () => {
+test('a preset without a rule is proven to need none, or is marked as unknown', () => {
   const proven = ['codex', 'opencode', 'copilot', 'kimi'];
   for (const { name, headless, literal, cannot } of PRESETS)
     if (headless !== null && literal === undefined)

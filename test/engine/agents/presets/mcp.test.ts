@@ -16,7 +16,7 @@ const mcpForRun = (preset: string, mcp: McpServer, env: Record<string, string> =
 
 const server: McpServer = { command: '/opt/a "b"\u007f/svc', args: ['mcp', 'x y'], env: { SVC_TASK: "t'1" } };
 
-test('options are added where they still count as options', () => {
+test('options are added where they are still parsed as options', () => {
   assert.deepEqual(withArguments(['a', '-p', '--', '--x'], ['--y']), ['a', '-p', '--y', '--', '--x']);
   assert.deepEqual(withArguments(['npx', 'a'], ['--y', '1']), ['npx', 'a', '--y', '1']);
   const { args } = mcpForRun('claude', server)!;
@@ -25,7 +25,7 @@ test('options are added where they still count as options', () => {
   assert.deepEqual(whole.slice(-3), [args[0], '--', '{{prompt}}']);
 });
 
-test('a server for one run is written as each agent reads it', () => {
+test('a server for one run is written in the form that each agent reads', () => {
   const { command, env } = server;
   const json = (preset: string, flag: string) => {
     const [word = '', ...rest] = mcpForRun(preset, server).args;
@@ -48,14 +48,14 @@ test('a server for one run is written as each agent reads it', () => {
   });
 });
 
-test('what the person configured for opencode stays, and what cannot be added to is refused', () => {
+test("the person's configuration of opencode is kept, and one that cannot be extended is refused", () => {
   const given = (text: string) => mcpForRun('opencode', server, { OPENCODE_CONFIG_CONTENT: text }).env;
   const { model, mcp } = JSON.parse(given('{"model":"m","mcp":{"a":{}}}').OPENCODE_CONFIG_CONTENT!);
   assert.deepEqual([model, Object.keys(mcp)], ['m', ['a', 'svc']]);
   for (const text of ['{', '[]', '{"mcp":1}']) assert.throws(() => given(text), { code: 'config_invalid' });
 });
 
-test('agents without such a way are told nothing, and it is said why', () => {
+test('agents without such a way get no configuration, and the reason is given', () => {
   for (const preset of ['gemini', 'kimi', 'cursor', 'droid', 'kiro']) {
     assert.deepEqual(mcpForRun(preset, server), { args: [], env: {}, files: [] });
     assert.ok(findPreset(preset)?.cannot.mcp);

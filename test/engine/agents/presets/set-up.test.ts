@@ -31,14 +31,14 @@ for (const name of NAMES) {
     assert.ok(told.includes('pre-write'));
   });
 
-  test(`without a wish a run of ${name} is started as the person would`, () => {
+  test(`a run of ${name} without requirements starts as the person would start it`, () => {
     const { args, env, files } = presetOf(name).setUpRun(NONE);
     delete env.IS_SANDBOX;
     assert.deepEqual([args, env, files], [[], {}, []]);
   });
 }
 
-test('codex trusts the folders that it is opened in for one run, each once', () => {
+test('codex trusts its working folders for one run, each once', () => {
   const [option, text = ''] = presetOf('codex').trustFolders?.(['/w/s-1', '/w/"it"', '/w/s-1']) ?? [];
   assert.equal(option, '-c');
   assert.equal(
@@ -51,7 +51,7 @@ test('codex trusts the folders that it is opened in for one run, each once', () 
 
 const SHELL = (event: string): string => `'/opt/it'\\''s svc' hook ${event} --agent x`;
 
-test('claude is told of everything by options and variables', () => {
+test('claude is configured by options and variables alone', () => {
   const { args, env } = presetOf('claude').setUpRun({ ...ALL, env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
   const [settings = ''] = args.filter((arg) => arg.startsWith('--settings='));
   const { hooks: entries, env: own, apiKeyHelper } = JSON.parse(settings.slice('--settings='.length));
@@ -76,7 +76,7 @@ test('claude is told of everything by options and variables', () => {
   );
 });
 
-test('gemini has a home of its own only where its calls go through the gateway', () => {
+test('gemini has its own home only where its calls go through the gateway', () => {
   assert.deepEqual(presetOf('gemini').setUpRun({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
   const { env, files } = presetOf('gemini').setUpRun(ALL);
   assert.equal(env.GEMINI_CLI_HOME, '/s/agent/gemini');
@@ -88,7 +88,7 @@ test('gemini has a home of its own only where its calls go through the gateway',
   assert.equal(presetOf('gemini').auth, 'gateway');
 });
 
-test('qwen reads its hooks from defaults beside the settings of the person, unless the machine has some', () => {
+test("qwen reads its hooks from defaults next to the person's settings, unless the machine has some", () => {
   const { args, env, files } = presetOf('qwen').setUpRun(ALL);
   assert.ok(args.includes('--auth-type=openai'));
   assert.equal(env.OPENAI_BASE_URL, `${gateway.url}/v1`);
@@ -100,7 +100,7 @@ test('qwen reads its hooks from defaults beside the settings of the person, unle
   assert.deepEqual([beside.files, beside.env.OPENAI_MODEL], [[], 'mine']);
 });
 
-test('kimi is told of its model by variables, of the rest in a home of its own', () => {
+test('kimi gets its model by variables, and the rest in its own home', () => {
   assert.deepEqual(presetOf('kimi').setUpRun({ ...ALL, gateway: null }), { args: [], env: {}, files: [] });
   const { env, files } = presetOf('kimi').setUpRun(ALL);
   assert.equal(env.KIMI_MODEL_BASE_URL, `${gateway.url}/v1`);
@@ -118,7 +118,7 @@ test('kimi is told of its model by variables, of the rest in a home of its own',
   assert.deepEqual(JSON.parse(text('mcp.json')), { mcpServers: { svc: mcp } });
 });
 
-test('an agent is told how much the model behind its route takes, and nothing where nobody knows', () => {
+test('an agent learns the context size of the model behind its route, and nothing where it is unknown', () => {
   const limits = { context: 40_960, output: 8192 };
   const told = (name: string, models: RouteModels | undefined, env = {}) =>
     presetOf(name).setUpRun({
@@ -162,7 +162,7 @@ test('an agent is told how much the model behind its route takes, and nothing wh
       );
 });
 
-test('a session goes on with an option before the prompt', () => {
+test('a session is resumed with an option before the prompt', () => {
   const words = ['claude', '-p', '--', '--prompt'];
   assert.deepEqual(presetOf('claude').resume!(words, 'a-1'), [
     'claude',

@@ -68,7 +68,7 @@ const answered = (message: string, more: Partial<AgentError> & { about?: object 
   return judgeAcpError({ ...error, ...data, ...fields });
 };
 
-test('a failure is told with its code and when its limit ends; one that is overcome counts no more', () => {
+test('a failure has its code and the end of its limit; one that was overcome no longer applies', () => {
   const { says, facts } = reading();
   const slower: AgentError = { code: 429, message: 'retry after 20 seconds', reset_at: null, at: NOW };
   assert.equal(says({ acp: 'error', ...slower }), 'error: retry after 20 seconds');
@@ -82,7 +82,7 @@ test('a failure is told with its code and when its limit ends; one that is overc
   assert.equal(end?.ok === false && end.code, 'usage_limit');
 });
 
-test('what the run has found itself, and every line of the version before, says its code', () => {
+test('failures that the run found itself, and every line of the previous version, carry a code', () => {
   const { says, facts } = reading();
   says({ acp: 'error', code: 'rate_limited', text: 'slower' });
   assert.deepEqual(facts().trouble, { ok: false, code: 'rate_limited', text: 'slower', resetAt: null });
@@ -91,7 +91,7 @@ test('what the run has found itself, and every line of the version before, says 
   assert.deepEqual(facts().end, { ok: false, code: 'usage_limit', text: 'used up', resetAt: 5 });
 });
 
-test('errors of the model are told apart by what real programs send', () => {
+test('errors of the model are classified as real programs send them', () => {
   for (const [code, message, more] of [
     ['rate_limited', 'API Error: Request rejected (429) · x'],
     ['rate_limited', 'Request rejected', { about: { errorKind: 'rate_limit' } }],
@@ -119,7 +119,7 @@ test('errors of the model are told apart by what real programs send', () => {
     assert.equal(answered(message, more).code, code, message);
 });
 
-test('an error is shown in the words that say most', () => {
+test('an error is shown in its most informative words', () => {
   assert.equal(
     answered('{"error":{"message":"not_found_error: x"}}', { code: 500 }).text,
     'not_found_error: x',
@@ -133,7 +133,7 @@ test('an error is shown in the words that say most', () => {
   assert.equal(answered('API Error: 500 resets in 2h').resetAt, null);
 });
 
-test('an end that is no end of its turn is none, also without an error beside it', () => {
+test('an end that does not end its turn is ignored, even without an error next to it', () => {
   for (const [stop, code] of [
     ['refusal', 'refused'],
     ['max_tokens', 'context_exceeded'],
@@ -148,7 +148,7 @@ test('an end that is no end of its turn is none, also without an error beside it
   }
 });
 
-test('a turn that ends at a refusal is no work that was done; one that goes on after it may be', () => {
+test('a turn that ends with a refusal did no work; one that continues after it may have', () => {
   const refusal: AcpLine = {
     acp: 'permission',
     tool: '1',
@@ -172,7 +172,7 @@ test('a turn that ends at a refusal is no work that was done; one that goes on a
   assert.deepEqual(another.facts().end, { ok: true });
 });
 
-test('what is not of the form is left as it is', () => {
+test('lines in another form are left unchanged', () => {
   const { readLine, facts } = reading();
   for (const text of [
     '{"acp":"tool"',
@@ -186,7 +186,7 @@ test('what is not of the form is left as it is', () => {
   assert.equal(facts().isStream, false);
 });
 
-test('an end in good order is none after a failure that nothing followed, a refusal, or nothing at all', () => {
+test('a normal end is invalid after a failure without a successor, a refusal, or an empty run', () => {
   const ended = (...lines: AcpLine[]): string => {
     const { says, facts } = reading();
     says({ acp: 'session', id: 's', agent: { name: 'Copilot', version: null }, model: null });

@@ -24,7 +24,7 @@ testOutcomes('claude', createClaudeReader, {
 
 const read = (name: string) => readAll(createClaudeReader(), printed('claude', name));
 
-test('the stream of claude says what it did, and a person reads it in a few lines', () => {
+test('the stream of claude reports its actions, and a person reads it in a few lines', () => {
   const { facts, text } = read('success');
   assert.equal(text, '→ write hello.txt\n→ run git add hello.txt && git commit -qm hello\nAll done.');
   assert.match(facts.agentSession ?? '', /^[0-9a-f-]{36}$/);
@@ -45,7 +45,7 @@ test('the stream of claude says what it did, and a person reads it in a few line
   );
 });
 
-test('a limit of an account says when it is over', () => {
+test('a limit of an account includes its end', () => {
   const { facts, text } = read('limit');
   assert.deepEqual(facts.end, {
     ok: false,
@@ -56,7 +56,7 @@ test('a limit of an account says when it is over', () => {
   assert.equal(text, "✗ You've hit your 5-hour limit · resets 6:49pm (UTC)");
 });
 
-test('an attempt that failed counts only until one went well', () => {
+test('a failed attempt applies only until one succeeds', () => {
   const lines = printed('claude', 'retry');
   const reader = createClaudeReader();
   const troubles = lines.map((line) => {
@@ -79,7 +79,7 @@ const answers = (id: string, error: string | null): string =>
 const ends = (more: object = {}): string =>
   said({ type: 'result', subtype: 'success', is_error: false, result: 'done', ...more });
 
-test('a tool that was denied fails the run unless the same was done in another way later', () => {
+test('a denied tool fails the run unless the same was done in another way later', () => {
   const denied = { permission_denials: [{ tool_name: 'Write', tool_use_id: '1' }] };
   const refused = [
     calls('1', 'Write', { file_path: '/etc/x' }),
@@ -96,7 +96,7 @@ test('a tool that was denied fails the run unless the same was done in another w
   }
 });
 
-test('a turn after the end takes the end back, and so does one that still waits', () => {
+test('a turn after the end revokes the end, and so does one that is still pending', () => {
   const reader = createClaudeReader();
   reader.readLine(ends({ queued_turn_count: 1 }));
   assert.equal(reader.facts().end, null);
@@ -106,7 +106,7 @@ test('a turn after the end takes the end back, and so does one that still waits'
   assert.equal(reader.facts().end, null);
 });
 
-test('tokens are counted once, with those of helpers, and the end has the last word', () => {
+test('tokens are counted once, with those of helpers, and the final event is authoritative', () => {
   const usage = (input: number, output: number, read: number): object => ({
     input_tokens: input,
     output_tokens: output,
@@ -133,7 +133,7 @@ test('tokens are counted once, with those of helpers, and the end has the last w
   assert.deepEqual(reader.facts().usage, { input: 38, cached: 20, output: 12, costUsd: 0.2 });
 });
 
-test('a plan is what the agent wrote last', () => {
+test('the plan is the one that the agent wrote last', () => {
   const todos = [
     { content: 'one', status: 'completed' },
     { content: 'two', status: 'in_progress' },
@@ -147,7 +147,7 @@ test('a plan is what the agent wrote last', () => {
   ]);
 });
 
-test('a key that is in an error does not come out of it', () => {
+test('a key inside an error is masked', () => {
   const { facts, text } = readAll(createClaudeReader(), [
     ends({ is_error: true, subtype: 'error_during_execution', result: 'bad key sk-ant-api03-abcdefghijkl' }),
   ]);

@@ -26,9 +26,9 @@ const CASES: readonly StreamCase[] = [
   { name: 'limit-days', end: 'usage_limit', resetAt: at(24, 16, 38) },
 ];
 
-describe('what codex prints', () => {
+describe('the output of codex', () => {
   for (const each of CASES) {
-    test(`${each.name} is ${each.end}`, () => {
+    test(`${each.name} is read as ${each.end}`, () => {
       const { facts } = readStream(
         'codex',
         createCodexReader(() => NOW),
@@ -38,7 +38,7 @@ describe('what codex prints', () => {
     });
   }
 
-  test('a time of day that has passed is the next day, and one that has just passed is in a minute', () => {
+  test('a time of day in the past is the next day, and one that has just passed is in a minute', () => {
     const just = createCodexReader(() => at(21, 18, 37) + 1000);
     const said =
       '{"type":"turn.failed","error":{"message":"You’ve hit your usage limit. Try again at 6:37 PM."}}';
@@ -51,7 +51,7 @@ describe('what codex prints', () => {
     assert.deepEqual(end?.ok === false && end.resetAt, at(22, 18, 38));
   });
 
-  test('its list of steps is the plan', () => {
+  test("codex's list of steps is the plan", () => {
     const reader = createCodexReader();
     const items = [
       { completed: true, text: 'Look' },
@@ -68,17 +68,17 @@ describe('what codex prints', () => {
   });
 });
 
-describe('how codex is told', () => {
+describe('the configuration of codex', () => {
   const argv = ['codex', 'exec', '--json', '-c', 'a=1'];
 
-  test('a session goes on with the prompt where it was', () => {
+  test('a session resumes with the prompt in its place', () => {
     assert.deepEqual(codex.resume?.([...argv, '--', '--x'], 'id'), [...argv, 'resume', 'id', '--', '--x']);
     assert.deepEqual(codex.resume?.(['codex', 'exec', '--json', '-', '-c', 'a=1'], 'id'), [
       ...['codex', 'exec', 'resume', 'id', '--json', '-', '-c', 'a=1'],
     ]);
   });
 
-  test('the key is in the environment only', () => {
+  test('the key is only in the environment', () => {
     const gateway = { url: 'http://127.0.0.1:8788', key: 'svc-secret' };
     const setup = codex.setUpRun({ mcp: null, gateway, hooks: null, folder: '/nowhere', env: {} });
     assert.doesNotMatch(setup.args.join(' '), /svc-secret/);

@@ -17,16 +17,16 @@ const CASES: readonly StreamCase[] = [
   { name: 'budget', end: 'budget_exceeded' },
 ];
 
-describe('what copilot prints', () => {
+describe('the output of copilot', () => {
   for (const each of CASES) {
-    test(`${each.name} is ${each.end}`, () => {
+    test(`${each.name} is read as ${each.end}`, () => {
       const { facts } = readStream('copilot', createCopilotReader(), each);
       assert.match(facts.agentSession ?? '', /^[\da-f-]{36}$/);
       assert.equal(facts.model, 'svc');
     });
   }
 
-  test('a limit that it goes on trying against is known, with its time', () => {
+  test('a limit that copilot keeps retrying against is recognised, with its time', () => {
     const reader = createCopilotReader(() => 1795279100000);
     const answer = '{"message":"The usage limit has been reached","resets_at":1795286285}';
     const data = { statusCode: 429, errorMessage: answer, errorType: 'usage_limit_reached' };
@@ -36,7 +36,7 @@ describe('what copilot prints', () => {
   });
 });
 
-test('a session of copilot goes on without what only a new one takes', () => {
+test('a session of copilot resumes without the options of a new one', () => {
   const argv = ['copilot', '--trust-folder', '--name=w-1', '--prompt=--x'];
   assert.deepEqual(copilot.resume?.(argv, 'id'), ['copilot', '--prompt=--x', '--resume=id']);
 });

@@ -17,7 +17,7 @@ testOutcomes('gemini', createGeminiReader, {
   success: 'ok',
 });
 
-test('the stream of gemini says what it did', () => {
+test('the stream of gemini reports its actions', () => {
   const { facts, text } = readAll(createGeminiReader(), printed('gemini', 'success'));
   assert.deepEqual(
     { ...facts, agentSession: facts.agentSession?.length },
@@ -37,7 +37,7 @@ test('the stream of gemini says what it did', () => {
   assert.equal(text.split('\n').at(-1), 'All done.');
 });
 
-test('a tool that its policies denied fails the run unless the tool worked later', () => {
+test("a tool that gemini's policies denied fails the run unless the tool worked later", () => {
   const use = { type: 'tool_use', tool_name: 'write_file', tool_id: '1', parameters: {} };
   const message = 'Tool execution denied by policy.';
   const denied = {
@@ -59,7 +59,7 @@ test('a tool that its policies denied fails the run unless the tool worked later
   assert.equal(outcome(use, denied, use, worked, end), 'ok');
 });
 
-test('a loop that it has detected is no success, though it ends in good order', () => {
+test('a detected loop is not a success, although the run ends normally', () => {
   const { facts } = readAll(createGeminiReader(), [
     '{"type":"init","session_id":"s","model":"m"}',
     '{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}',

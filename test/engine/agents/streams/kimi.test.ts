@@ -16,7 +16,7 @@ testOutcomes('kimi', createKimiReader, {
   success: 'ok',
 });
 
-test('the stream of kimi says what it did, and its plan', () => {
+test('the stream of kimi reports its actions and its plan', () => {
   const { facts, text } = readAll(createKimiReader(), printed('kimi', 'success'));
   assert.match(facts.agentSession ?? '', /^session_/);
   assert.deepEqual(facts.plan, [
@@ -28,7 +28,7 @@ test('the stream of kimi says what it did, and its plan', () => {
   assert.equal(text.split('\n').at(-1), 'All done.');
 });
 
-test('what a tool of kimi prints beside its stream is not a failure of the run', () => {
+test("a tool's output on kimi's other stream is not a failure of the run", () => {
   const { facts } = readAll(createKimiReader(), [
     "error: pathspec 'x' did not match any file(s) known to git",
   ]);

@@ -18,9 +18,9 @@ const CASES: readonly StreamCase[] = [
   { name: 'limit-waits', end: 'usage_limit', text: /^Daily limit$/, resetAt: 1795286774696 },
 ];
 
-describe('what opencode prints', () => {
+describe('the output of opencode', () => {
   for (const each of CASES) {
-    test(`${each.name} is ${each.end}`, () => {
+    test(`${each.name} is read as ${each.end}`, () => {
       const { facts } = readStream(
         'opencode',
         createOpencodeReader(() => NOW),
@@ -37,11 +37,11 @@ describe('what opencode prints', () => {
   }
 });
 
-describe('how opencode is told', () => {
+describe('the configuration of opencode', () => {
   const gateway = { url: 'http://127.0.0.1:8788', key: 'svc-secret' };
   const wish = { mcp: null, gateway, hooks: null, folder: '/nowhere', env: {} };
 
-  test('the configuration of the person stays beside the route', () => {
+  test("the person's configuration is kept next to the route", () => {
     const given = { theme: 'x', model: 'acme/big', plugin: ['one'], provider: { acme: {} } };
     const { env } = opencode.setUpRun({ ...wish, env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(given) } });
     const config = JSON.parse(env.OPENCODE_CONFIG_CONTENT!);

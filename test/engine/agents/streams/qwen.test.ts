@@ -17,7 +17,7 @@ testOutcomes('qwen', createClaudeReader, {
   wall: 'trouble:budget_exceeded',
 });
 
-test('the stream of qwen counts what came from a cache as input already', () => {
+test('the stream of qwen counts cached tokens as part of the input', () => {
   const { facts, text } = readAll(createClaudeReader(), printed('qwen', 'success'));
   assert.deepEqual(facts.usage, { input: 300, cached: 0, output: 30, costUsd: null });
   assert.equal(facts.model, 'qwen3-coder-plus');

@@ -29,7 +29,7 @@ function check(table: readonly [string, string | null][]): void {
   }
 }
 
-test('when a limit is over is read from what agents say of it, and what is told to the minute has one more', () => {
+test("the end of a limit is read from agents' messages, and a time to the minute is rounded up", () => {
   inZone('UTC', () =>
     check([
       ['Claude AI usage limit reached|1795286978', '2026-11-21T18:49:38Z'],
@@ -84,7 +84,7 @@ test('a time is read in the forms of other places, zones and clocks', () => {
   inZone('Asia/Kolkata', () => check([['Try again at 10:00 PM.', '2026-11-21T16:31:00Z']]));
 });
 
-test('what is said of the past is no time at which a limit is over', () => {
+test('a time in the past is not the end of a limit', () => {
   inZone('UTC', () =>
     check([
       ['failed after 5 retries (total retry wait time: 13.38 seconds)', null],
@@ -143,7 +143,7 @@ const EDGES = [
   '2026-12-31T23:59Z',
 ];
 
-test('a time as agents print it is met to the minute, in every zone, around midnight, changes of the clock and of the year', () => {
+test("agents' times are read to the minute, in every zone, around midnight, and at changes of clock and year", () => {
   const random = createRandom(7);
   for (let round = 0; round < 2000; round += 1) {
     const zone = ZONES[random(ZONES.length)]!;
@@ -189,7 +189,7 @@ function offsetAround(zone: string, time: number): number {
   return hour(time + 3 * 3_600_000) - hour(time - 3 * 3_600_000);
 }
 
-test('whatever is said, what is read of it is never past or far away', () => {
+test('no message yields a time in the past or far away', () => {
   const random = createRandom(11);
   const words = [
     'reset',

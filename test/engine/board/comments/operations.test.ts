@@ -17,7 +17,7 @@ describe('comments on lines of a diff', () => {
   const add = (session: string, path: string, line: number, body: string, more: object = {}) =>
     rig.here().call('comment.add', { session, path, line, body, ...more });
 
-  test('have the line as it is at the end of the branch or where it began, and outlive the engine', async () => {
+  test('comments have the line as it is at the end of the branch or where it started, and outlive the engine', async () => {
     const session = await work('edit README.md by the worker');
     const { head, patch } = await rig.here().call('worktree.diff', { session });
     assert.match(patch.text, /^\+by the worker$/m);
@@ -42,7 +42,7 @@ describe('comments on lines of a diff', () => {
     await assert.rejects(rig.here().call('comment.remove', { id: old.comment_id }), { code: 'not_found' });
   });
 
-  test('a second one on the same line of the same version takes the place of the first', async () => {
+  test('a second comment on the same line of the same version replaces the first', async () => {
     const session = await work('edit one.txt more');
     await add(session, 'one.txt', 1, 'first');
     await add(session, 'one.txt', 1, 'second');
@@ -52,7 +52,7 @@ describe('comments on lines of a diff', () => {
     );
   });
 
-  test('are refused for what is no line of the repository, whatever the path says', async () => {
+  test('comments on something other than a line of the repository are refused, whatever the path', async () => {
     const session = await work('edit two.txt more');
     for (const path of [
       '../../etc/passwd',
@@ -73,7 +73,7 @@ describe('comments on lines of a diff', () => {
     assert.deepEqual(await list(session), []);
   });
 
-  test('are on an older version once the branch has moved on, and a follow-up takes them once', async () => {
+  test('comments are on an older version once the branch has moved on, and a follow-up takes them once', async () => {
     const session = await work('edit three.txt more');
     const kept = await add(session, 'three.txt', 1, 'Call it four.');
     const send = (comments: number[]) =>

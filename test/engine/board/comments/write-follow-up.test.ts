@@ -50,7 +50,7 @@ Keep it.`,
   );
 });
 
-test('a message about a conflict names the base, the files and what is to be done', () => {
+test('a message about a conflict names the base, the files and the work to do', () => {
   const text = writeFollowUpMessage({
     session: 's-1',
     branch: 'svc/s-1',
@@ -62,7 +62,7 @@ test('a message about a conflict names the base, the files and what is to be don
   assert.match(text, /`git merge main`/);
 });
 
-test('a task that goes on is called by what a person wrote, else by what it goes on with', () => {
+test("a follow-up task takes its title from the person's text, else from the task that it continues", () => {
   const comment = {
     path: 'a',
     side: 'new',

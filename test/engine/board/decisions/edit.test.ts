@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../support/git.ts';
 import { openSpine } from '../../../support/spine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-describe('editing the prompt of what waits', () => {
+describe('editing the prompt of a pending decision', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -28,7 +28,7 @@ describe('editing the prompt of what waits', () => {
     (await here.call('decision.show', { id })).decision;
   const since = (seq: number) => here.engine.events.listAfter(seq);
 
-  test('puts a new decision in the place of the old one, in one step', async () => {
+  test('an edit replaces the old decision by a new one, in one step', async () => {
     const { task_id, decision_id } = await here.ask('fix the tst\nand say so');
     const old = await decision(decision_id);
     const seq = here.engine.events.lastSeq();
@@ -66,7 +66,7 @@ describe('editing the prompt of what waits', () => {
     assert.equal(session?.task_id, task_id);
   });
 
-  test('with the same text changes nothing', async () => {
+  test('an edit with the same text changes nothing', async () => {
     const { decision_id } = await here.ask('as it is');
     const seq = here.engine.events.lastSeq();
     const { changed, decision: same, task } = await edit(decision_id, 'as it is');
@@ -75,7 +75,7 @@ describe('editing the prompt of what waits', () => {
     assert.deepEqual(since(seq), []);
   });
 
-  test('is refused for an empty prompt, another hash, a worker, and what is no longer pending', async () => {
+  test('an edit is refused for an empty prompt, another hash, a worker, and a decision that is no longer pending', async () => {
     const { task_id, decision_id } = await here.ask('untouched');
     const seq = here.engine.events.lastSeq();
     await assert.rejects(edit(decision_id, ' \n'), { code: 'fields_invalid' });
@@ -102,7 +102,7 @@ describe('editing the prompt of what waits', () => {
     await assert.rejects(edit(denied.decision_id, 'yes'), { code: 'already_decided' });
   });
 
-  test('and approving at the same moment have one winner, whichever comes first', async () => {
+  test('an edit and an approval at the same moment have one winner, whichever comes first', async () => {
     for (const first of ['edit', 'approve'] as const) {
       const { task_id, decision_id } = await here.ask(`race, ${first} first`);
       const both = {
@@ -122,7 +122,7 @@ describe('editing the prompt of what waits', () => {
   });
 });
 
-describe('what an edit leaves as it is', () => {
+describe('fields that an edit keeps', () => {
   const folder = temporaryFolder();
   const spine = openSpine(join(folder, 'svc.db'), systemClock);
   after(() => {
@@ -139,7 +139,7 @@ describe('what an edit leaves as it is', () => {
     return spine.storage.write(() => spine.workflow.edit(decision?.decisionId ?? '', prompt, by));
   }
 
-  test('is the title, unless it was only the first line of the prompt', async () => {
+  test('the title is kept, unless it was only the first line of the prompt', async () => {
     const long = 'x'.repeat(200);
     for (const [title, body, prompt, expected] of [
       ['first line', '\n  first line\nsecond', 'another line\nsecond', 'another line'],
@@ -152,12 +152,12 @@ describe('what an edit leaves as it is', () => {
     }
   });
 
-  test('is everything, when a task without a prompt is given its title as one', async () => {
+  test('every field is kept when a task without a prompt gets its title as one', async () => {
     const { task, changed } = await edited({ title: 'all there is' }, 'all there is');
     assert.deepEqual([changed, task.body], [false, '']);
   });
 
-  test('are context and criteria', async () => {
+  test('context and criteria are kept', async () => {
     const { task } = await edited(
       { title: 'do', body: 'do', context: 'since', acceptanceCriteria: ['done'] },
       'do it',

@@ -20,13 +20,13 @@ const inputs: RunInputs = {
   ...readPromptInputs(text),
 };
 
-test('the hash is of the values alone: no order, and no sentence that svc may word anew', () => {
+test('the hash covers the values alone: no order, and no sentence that svc may reword', () => {
   assert.equal(hashInputs(inputs), '9124379191b2fd48550ae3279bd569d711176ab18b15c932881ae0635cd11203');
   const turned = Object.fromEntries(Object.entries(inputs).reverse()) as unknown as RunInputs;
   assert.equal(hashInputs(turned), hashInputs(inputs));
 });
 
-test('every one of them counts', () => {
+test('the hash changes with every input', () => {
   for (const name of Object.keys(inputs) as (keyof RunInputs)[]) {
     const other = { ...inputs, [name]: 'another' } as RunInputs;
     assert.notEqual(hashInputs(other), hashInputs(inputs), name);
@@ -49,7 +49,7 @@ test('every one of them counts', () => {
     );
 });
 
-test('a stronger profile is no change, a weaker one or another is; of nothing that is known all is', () => {
+test('a stronger profile is not a change, a weaker or different one is; with nothing known everything is', () => {
   const of = (before: string, after: string) =>
     listInputChanges({ ...inputs, profile: before }, { ...inputs, profile: after }).length;
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('decisions of an older svc stay answerable: bound when it opens first, pend
   );
 });
 
-test('one of a form that is not understood is asked for anew', async (t) => {
+test('a decision of an unknown form is requested again', async (t) => {
   const ws = await makeWorkspace();
   let here = await engineHere(ws, { workerCap: 0 });
   t.after(async () => {

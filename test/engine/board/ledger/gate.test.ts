@@ -77,7 +77,7 @@ describe('a task that its ledger holds', () => {
   const approve = (id: string, force = false) =>
     spine.storage.write(() => workflow.approve(id, by, { force }));
 
-  test('is created and waits with a decision, although the request was approved', async () => {
+  test('the task is created and waits with a decision, although the request was approved', async () => {
     const { task, decision, session } = await submit();
     assert.equal(session, null);
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('a task that its ledger holds', () => {
     assert.notEqual((await approve(id)).session, null);
   });
 
-  test('runs by force, and the dispatcher hears of it only when there was need', async () => {
+  test('the task runs with force, which reaches the dispatcher only when needed', async () => {
     const held = await submit();
     const forced = await approve(held.decision?.decisionId ?? '', true);
     assert.equal(forced.session?.workerId, 'forced');
@@ -100,7 +100,7 @@ describe('a task that its ledger holds', () => {
     assert.notEqual(free.session?.workerId, 'forced');
   });
 
-  test('answers a signed approval with the error, and keeps the names of files to itself', async () => {
+  test('a signed approval gets the error, without the names of files', async () => {
     const { receive } = createReceiver({
       ...spine,
       workflow,

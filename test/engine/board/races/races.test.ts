@@ -56,7 +56,7 @@ describe('races', () => {
   const hasBranch = (session: string) =>
     ws.repository.git('for-each-ref', `refs/heads/svc/${session}`) !== '';
 
-  test('all begin from one commit under one decision, one is promoted, the others are kept aside', async () => {
+  test('rivals start from one commit under one decision, one is promoted, and the others are kept', async () => {
     const file = join(folder, 'go');
     const { id, sessions } = await race(`wait-blue ${file} `, ['red', 'blue']);
     await until(async () => (await compare(id)).race.base_commit !== null);
@@ -114,7 +114,7 @@ describe('races', () => {
     assert.equal(hasBranch(winner), false);
   });
 
-  test('one that fails leaves the race to the others; when all fail it is lost and can be run anew', async () => {
+  test('a failed rival leaves the race to the others; when all fail the race is lost and can run again', async () => {
     const first = await race('fail-red', ['red', 'green']);
     await hasEnded(first.id);
     assert.deepEqual(
@@ -135,7 +135,7 @@ describe('races', () => {
     assert.deepEqual([cancelled.race.state, cancelled.task.failure?.code], ['cancelled', 'cancelled']);
   });
 
-  test('a worker that marks the task says so of its own work alone', async () => {
+  test('a worker that marks the task marks only its own work', async () => {
     const { id } = await race('done-red', ['red', 'green']);
     await hasEnded(id);
     const { race: open, task, sessions: rows } = await compare(id);
@@ -147,7 +147,7 @@ describe('races', () => {
     await client.call('task.cancel', { id });
   });
 
-  test('nothing of it begins with an agent that is unknown, or in one folder', async () => {
+  test('a race does not start with an unknown agent, or in one folder', async () => {
     const { task_id: id } = await client.call('task.add', { title: 'Never raced' });
     await assert.rejects(
       client.call('task.race', { id, agents: ['red', 'nobody'] }),
@@ -163,7 +163,7 @@ describe('races', () => {
     await client.call('task.cancel', { id: running.task_id });
   });
 
-  test('its rivals hold the same path and item, each for its own copy, and nobody else does', async () => {
+  test('rivals hold the same path and item, each for its own copy, and no one else does', async () => {
     const file = join(folder, 'held');
     ws.repository.write('plan.md', '- [ ] the only item\n');
     const { id, sessions } = await race(`hold ${file} `, ['red', 'green']);
@@ -208,7 +208,7 @@ describe('races', () => {
     assert.equal((await compare(id)).task.status, 'done');
   });
 
-  test('it can wait for a decision, which covers every agent', async () => {
+  test('a race can wait for a decision, which covers every agent', async () => {
     const { task_id: id } = await client.call('task.add', { title: 'Held', body: 'held' });
     const held = await client.call('task.race', { id, agents: ['red', 'green'], hold: true });
     const first = held.decision?.decision_id ?? '';
@@ -235,7 +235,7 @@ describe('races', () => {
     assert.ok((await kinds(id)).includes('race_changed'));
   });
 
-  test('survives kill -9: while it runs, and between the promotion and the end of the others', async () => {
+  test('a race survives kill -9: while it runs, and between the promotion and the end of the others', async () => {
     const file = join(folder, 'later');
     const { id, sessions } = await race(`wait-green ${file} `, ['red', 'green']);
     const [red = '', green = ''] = sessions;

@@ -6,7 +6,7 @@ import type { TaskChoices, Wire } from '../../../../engine/index.ts';
 import { type EngineHere, engineHere } from '../../../support/engine.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 
-describe('what a new task may name', () => {
+describe('the choices for a new task', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {
@@ -40,7 +40,7 @@ webhook:
 
   const choices = (caller: object = {}): Promise<Wire<TaskChoices>> => here.call('task.choices', {}, caller);
 
-  test('are agents with their commands, and whether their programs are here', async () => {
+  test('agents are listed with their commands, and whether their programs are installed', async () => {
     const { agents, default_agent } = await choices();
     assert.equal(default_agent, 'scripted');
     const by = new Map(agents.map((agent) => [agent.id, agent]));
@@ -53,14 +53,14 @@ webhook:
     assert.equal(by.has('antigravity'), false, 'it does not run headless');
   });
 
-  test('are the templates, with the agent and project that they say', async () => {
+  test('templates are listed with their agent and project', async () => {
     assert.deepEqual((await choices()).templates, [
       { id: 'fix', agent: 'scripted', project: 'api' },
       { id: 'bare', agent: null, project: null },
     ]);
   });
 
-  test('are the projects, the workspace’s own first', async () => {
+  test("projects are listed, the workspace's own first", async () => {
     assert.deepEqual((await choices()).projects, [
       { id: 'shop', folder: ws.root, own: true },
       { id: 'api', folder: join(ws.root, 'services', 'api'), own: false },
@@ -68,7 +68,7 @@ webhook:
     ]);
   });
 
-  test('may be seen by every seat, and all of them can be named', async () => {
+  test('every seat may see the choices, and all of them can be used', async () => {
     const { templates, projects } = await choices({ seat: 'worker', sessionId: 's-1' });
     for (const { id } of templates) await here.call('task.add', { template: id });
     for (const { id } of projects) await here.call('task.add', { title: id, project: id });
@@ -80,7 +80,7 @@ webhook:
     assert.equal((await here.call('task.plan', { id: task_id })).timeout_sec, 600);
   });
 
-  test('are also agents.default_cmd, as the agent that it runs as', async () => {
+  test('the choices include agents.default_cmd, as the agent that it runs as', async () => {
     await here.close();
     here = await engineHere(ws, { workerCap: 0, flags: { 'agents.default_cmd': 'codex {{prompt}}' } });
     const { agents, default_agent } = await choices();

@@ -30,7 +30,7 @@ describe('the lists of a board', () => {
   const decisions = async (input: object): Promise<string[]> =>
     (await here.call('decision.list', input)).map((each) => each.decision_id);
 
-  test('give the tasks that are named, newest first; one that is not there is left out', async () => {
+  test('the lists return the named tasks, newest first; an unknown one is left out', async () => {
     assert.deepEqual(await tasks({ ids: ['t-1', 't-4', 't-99', 'd-1', 'nonsense'] }), ['t-4', 't-1']);
     assert.deepEqual(await tasks({ ids: [] }), []);
     assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], status: 'failed' }), ['t-5']);
@@ -38,19 +38,19 @@ describe('the lists of a board', () => {
     assert.deepEqual(await tasks({ ids: ['t-5', 't-1'], limit: 1 }), ['t-5']);
   });
 
-  test('take ids exactly: t-1 is not the beginning of another', async () => {
+  test('the lists match ids exactly: t-1 is not a prefix', async () => {
     for (let count = 6; count <= 10; count += 1) await here.call('task.add', { title: `number ${count}` });
     assert.deepEqual(await tasks({ ids: ['t-1'] }), ['t-1']);
   });
 
-  test('go on where a page ended, also below one status', async () => {
+  test('the lists continue where a page ended, also within one status', async () => {
     assert.deepEqual(await tasks({ limit: 2 }), ['t-10', 't-9']);
     assert.deepEqual(await tasks({ limit: 2, cursor: 't-9' }), ['t-8', 't-7']);
     assert.deepEqual(await tasks({ status: 'assigned', cursor: 't-4' }), ['t-3', 't-2', 't-1']);
     assert.deepEqual(await tasks({ cursor: 't-1' }), []);
   });
 
-  test('give all of a thousand named ones without a limit, and refuse more', async () => {
+  test('the lists return all of a thousand named tasks without a limit, and refuse more', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => `t-${index + 1}`);
     for (let count = 0; count < 120; count += 1) await here.call('task.add', { title: `more ${count}` });
     assert.equal((await tasks({ ids: many })).length, 130);
@@ -58,7 +58,7 @@ describe('the lists of a board', () => {
     await assert.rejects(tasks({ ids: [...many, 't-1001'] }), { code: 'fields_invalid' });
   });
 
-  test('say of each task whether it waits for a decision', async () => {
+  test('the lists report for each task whether it waits for a decision', async () => {
     const waiting = async (input: object) =>
       (await here.call('task.list', input)).tasks.flatMap((each) => (each.waits ? [each.task_id] : []));
     assert.deepEqual(await waiting({ limit: 1000 }), []);
@@ -68,7 +68,7 @@ describe('the lists of a board', () => {
     assert.deepEqual(await waiting({ ids: ['t-1'] }), []);
   });
 
-  test('give the decisions that are named, with the titles of their tasks', async () => {
+  test('the lists return the named decisions, with the titles of their tasks', async () => {
     const [newest] = await decisions({});
     assert.deepEqual(await decisions({ ids: ['d-1', newest, 'd-99', 't-1'] }), [newest, 'd-1']);
     assert.deepEqual(await decisions({ ids: ['d-1', newest], state: 'pending' }), [newest]);

@@ -44,7 +44,7 @@ describe("the repository's own checks", () => {
     await here.call('engine.reload');
   };
 
-  test('are run after a run that reported nothing, in a clean checkout, and are its evidence', async () => {
+  test('the checks run after a run that reported nothing, in a clean checkout, and are its evidence', async () => {
     const session = await worked(work(MAKES));
     const shown = await settled(session);
     assert.deepEqual([shown.state, shown.reasons, shown.reported_at], ['verified', [], null]);
@@ -55,7 +55,7 @@ describe("the repository's own checks", () => {
     assert.deepEqual((await here.call('worktree.promote', { session })).warnings, []);
   });
 
-  test('that fail disagree, beside what the worker has reported, which is run once', async () => {
+  test("failing checks disagree, next to the worker's report, which is run once", async () => {
     const session = await worked(
       work(
         `${MAKES} && touch bad.txt && git add . && git commit -qm bad`,
@@ -74,7 +74,7 @@ describe("the repository's own checks", () => {
     );
   });
 
-  test('are not run for a run that changed nothing, nor before a person has agreed to them', async () => {
+  test('the checks do not run for a run that changed nothing, nor before a person has agreed to them', async () => {
     const idle = await show(await worked(work('true')));
     assert.deepEqual([idle.state, idle.rerun_state, idle.rerun], ['none', null, null]);
     await configure('{ profile: bring, checks: ["touch /nowhere/to/be/made"] }', false);
@@ -82,7 +82,7 @@ describe("the repository's own checks", () => {
     await configure('{ profile: bring, checks: ["sh check.sh"] }');
   });
 
-  test('are run under another profile when somebody asks for it', async () => {
+  test('the checks run under another profile on request', async () => {
     await configure('{ profile: lite, checks: ["sh check.sh"] }');
     const session = await worked(work(MAKES));
     assert.deepEqual([(await show(session)).state, (await show(session)).rerun_state], ['none', null]);

@@ -72,7 +72,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
   const leftOf = (session: string): string[] =>
     readdirSync(join(ws.root, '.svc', 'agents', session)).filter((name) => name.startsWith('verify-'));
 
-  test('svc runs what a worker has reported again by itself once that has ended well, and only then it is verified', async () => {
+  test("svc reruns a worker's report by itself after a good end, and only then is it verified", async () => {
     const honest = await worked(prompt(['test -f made.txt', 'test -f setup.out']));
     const shown = await settled(honest);
     assert.deepEqual([shown.state, shown.reasons, shown.rerun?.by], ['verified', [], 'svc']);
@@ -96,7 +96,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     );
   });
 
-  test('a command that was never run, or passes only with what is not committed, is found out and not promoted', async () => {
+  test('a command that was never run, or passes only with uncommitted files, is detected and not promoted', async () => {
     const lies: [claim: string, before: string[]][] = [
       ['test -f never-made.txt', []],
       ['test -f ignored.out', ['echo x > ignored.out']],
@@ -113,7 +113,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     }
   });
 
-  test('what a worker leaves uncommitted makes its report one of another commit', async () => {
+  test('uncommitted work ties the report to another commit', async () => {
     const left = prompt(['test -f made.txt']).replace(
       '#agent: no-change',
       '#agent: run echo x > left.txt\n#agent: no-change',
@@ -126,7 +126,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     });
   });
 
-  test('a report without a test, or of a run that failed, is not run again; why it could not be is told', async () => {
+  test('a report without a test, or of a failed run, is not rerun, and the reason is shown', async () => {
     const none = await worked(`work\n#agent: run svc verify report --summary fine\n#agent: no-change`);
     assert.deepEqual([(await show(none)).rerun_state, (await show(none)).state], [null, 'reported']);
     const failing = await started(here, prompt(['true']).replace('#agent: no-change', '#agent: fail 3'));
@@ -141,7 +141,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     );
   });
 
-  test('it can neither be asked for nor given by the worker, and moving the branch afterwards undoes it', async () => {
+  test('a worker can neither request nor give verification, and moving the branch afterwards undoes it', async () => {
     const tries = ['svc verify rerun s-1', 'svc verify rerun $SVC_SESSION'];
     const session = await worked(
       prompt(
@@ -165,7 +165,7 @@ describe('under a strict guard', { skip: impossible ?? false }, () => {
     await assert.rejects(here.call('worktree.promote', { session }), { code: 'unverified' });
   });
 
-  test('one rerun runs at a time; the end of the engine leaves nothing of it, and the next engine does it', async () => {
+  test('one rerun runs at a time; the end of the engine leaves nothing of it, and the next engine runs it', async () => {
     const go = join(ws.root, 'go-on');
     const waits = `test -e ${go} || sleep 98775`;
     const [first, second] = [await worked(prompt([waits])), await worked(prompt([waits]))];
@@ -201,7 +201,7 @@ describe('under a lite guard', () => {
     await ws?.close();
   });
 
-  test('nothing is run again by itself, and a promotion warns of what is the own word of the worker', async () => {
+  test("nothing is rerun by itself, and a promotion warns that the evidence is only the worker's word", async () => {
     const session = await started(here, prompt(['test -f made.txt']));
     await ended(here, session);
     const shown = await here.call('verify.status', { session });

@@ -26,7 +26,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     }, 'the handoff');
   }
 
-  test('with the verdict, what changed and what to do next', async () => {
+  test('the handoff has the verdict, the changes and the next step', async () => {
     const message = await handoff('#agent: edit kept.txt kept');
     assert.deepEqual([message.kind, message.to, message.from_agent], ['handoff', 'chair', 'scripted']);
     assert.match(message.body, /^# s-\d+ sealed\n/);
@@ -48,7 +48,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     assert.match(row?.task_id ?? '', /^t-\d+$/);
   });
 
-  test('that says why it failed', async () => {
+  test('the handoff explains a failure', async () => {
     const { body } = await handoff('#agent: fail 7');
     assert.match(body, /^- verdict: failed: .*code 7$/m);
     assert.match(body, /^- exit code: 7$/m);
@@ -56,7 +56,7 @@ describe('at the end of a session its Chair gets a handoff', () => {
     assert.doesNotMatch(body, /promote/);
   });
 
-  test('that makes no nothing of what could not be read, nor keeps to itself what was left behind', async () => {
+  test('the handoff reports unreadable facts and leftovers instead of hiding them', async () => {
     const lost = await handoff('#agent: run rm .git && git init --quiet && echo work > work.txt');
     assert.match(lost.body, /^- commits: could not be read$/m);
     assert.match(lost.body, /^- look at: .* is a repository of its own now/m);

@@ -16,7 +16,7 @@ import { openSpine, type Spine } from '../../../support/spine.ts';
 
 const HOUR = 3_600_000;
 
-describe('what the bus keeps', () => {
+describe('retention of the bus', () => {
   let folder: string;
   let spine: Spine;
   let clock: FakeClock;
@@ -88,7 +88,7 @@ describe('what the bus keeps', () => {
     });
   });
 
-  test('an acknowledged message goes at its age, an unread one later, an unread alert never', async () => {
+  test('an acknowledged message expires at its age, an unread one later, an unread alert never', async () => {
     const [read = 0, unread = 0] = await write('note', 2);
     const [alert = 0, readAlert = 0] = await write('alert', 2);
     await ack(read);
@@ -109,7 +109,7 @@ describe('what the bus keeps', () => {
     assert.deepEqual(await write('note'), [readAlert + 1]);
   });
 
-  test('of the acknowledged ones at most so many stay, those acknowledged last; 0 is all', async () => {
+  test('the newest N acknowledged messages are kept; 0 keeps all', async () => {
     const ids = await write('note', 1300);
     await Promise.all(ids.slice(2, 1251).map(ack));
     for (const id of [ids[1], ids[0]]) {
@@ -125,7 +125,7 @@ describe('what the bus keeps', () => {
     assert.deepEqual(kept(), [...unread.reverse(), ids[1250], ids[1], ids[0]]);
   });
 
-  test('a notice file goes when it was not written for long, and nothing else in its folder', async () => {
+  test('a notice file is removed when it was not written for long, and nothing else in its folder', async () => {
     const notices = join(folder, 'notices');
     mkdirSync(join(notices, 'surfaced'), { recursive: true });
     mkdirSync(join(notices, 'kept.md'));
@@ -146,7 +146,7 @@ describe('what the bus keeps', () => {
     assert.deepEqual(readdirSync(join(notices, 'surfaced')), ['young.ids']);
   });
 
-  test('a notice file that is full gives way to a new one; 0 lets it grow', () => {
+  test('a full notice file is replaced by a new one; 0 lets it grow', () => {
     let maxBytes = 100;
     const notices = createNotices({
       data: folder,

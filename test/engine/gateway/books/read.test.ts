@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../../support/git.ts';
 const DAY = '2026-11-22';
 const NOON = Date.parse(`${DAY}T12:00:00Z`);
 
-test('books of a gateway that knows of no cache writes for an hour are read all the same', () => {
+test('books of a gateway without hourly cache writes can still be read', () => {
   const folder = temporaryFolder('svc-books-');
   const old = new Database(booksPath(folder));
   for (const sql of BOOKS_MIGRATIONS.slice(0, 2)) old.exec(sql);
@@ -39,7 +39,7 @@ test('books of a gateway that knows of no cache writes for an hour are read all 
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('what the engine reads of the books', () => {
+describe("the engine's reading of the books", () => {
   const folder = temporaryFolder('svc-books-');
   const books = openBooks(folder, { now: () => NOON, isAlone: true });
   const reader = createBooksReader(folder);
@@ -67,7 +67,7 @@ describe('what the engine reads of the books', () => {
     books.save();
   };
 
-  test('calls of the day are summed where they differ in nothing that is asked for, and by the hour', () => {
+  test('calls of the day are summed where they differ in no requested field, and by the hour', () => {
     const before = reader.readVersion();
     write(
       {},
@@ -94,13 +94,13 @@ describe('what the engine reads of the books', () => {
     assert.deepEqual([hours.length, hours[12], hours[13], hours[11]], [24, 45, 0, 0]);
   });
 
-  test('a request that comes again as it was, and one that was asked again for, are told apart', () => {
+  test('an identical repeated request is distinguished from a request that was asked again', () => {
     write({ prompt_hash: 'twice' }, { prompt_hash: 'twice' }, { prompt_hash: 'twice', outcome: 'stub' });
     write({ attempts: 3 });
     assert.deepEqual(reader.countRepeated(DAY, null), { calls: 1, tokens: 15, retries: 2 });
   });
 
-  test('a call that began after its session had ended is found', () => {
+  test('a call that started after its session had ended is found', () => {
     write({ session_id: 7, started_at: NOON + 10 }, { session_id: 7 });
     const ends = new Map([[7, NOON + 1]]);
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('what the engine reads of the books', () => {
     );
   });
 
-  test('a session whose turns begin differently each time is told from one that has a few beginnings', () => {
+  test('a session whose turns always start differently is distinguished from one with a few openings', () => {
     const turns = (session_id: number, prefixes: readonly string[], cache_read = 0): void =>
       write(...prefixes.map((prefix_hash) => ({ session_id, prefix_hash, cache_read })));
     turns(20, ['a', 'b', 'c', 'd', 'e']);

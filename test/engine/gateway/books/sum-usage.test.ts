@@ -31,7 +31,7 @@ const spend = (more: Partial<UsagePart>): UsagePart => {
 };
 const price = (ai: object = {}) => createPricing({ ai: aiSchema.parse(ai) });
 
-test('what is read from and written to a prompt cache has prices of its own', () => {
+test('reads and writes of a prompt cache have their own prices', () => {
   const parts = [
     spend({
       model: 'claude-sonnet-4-5',
@@ -44,7 +44,7 @@ test('what is read from and written to a prompt cache has prices of its own', ()
   assert.equal(sumAllUsage(parts, price()).cost_usd, 3 + 1.5 + 0.6 + 1.5);
 });
 
-test('what is written to a cache for an hour costs twice the input price, whoever’s price that is', () => {
+test('a one-hour cache write costs twice the input price, whatever the source of the price', () => {
   const hour = { cache_write: 1_000_000, cache_write_hour: 600_000 };
   const claude = [spend({ model: 'claude-sonnet-4-5', ...hour })];
   assert.equal(sumAllUsage(claude, price()).cost_usd, 0.4 * 3.75 + 0.6 * 6);
@@ -53,7 +53,7 @@ test('what is written to a cache for an hour costs twice the input price, whoeve
   assert.equal(sumAllUsage([spend({ model: 'gpt-5', ...hour })], price()).cost_usd, 0.4 * 1.25 + 0.6 * 2.5);
 });
 
-test('a model without a known price has none, and is told beside the sum of the others', () => {
+test('a model without a known price has none, and is reported next to the sum of the others', () => {
   const parts = [
     spend({ input: 1_000_000 }),
     spend({ model: 'of-my-own', input: 700 }),
@@ -72,7 +72,7 @@ test('a model without a known price has none, and is told beside the sum of the 
   );
 });
 
-test('a person’s prices go before what svc knows; the longest name that fits counts', () => {
+test("a person's prices override svc's; the longest matching name applies", () => {
   const find = price({
     prices: {
       'gpt-5*': { input: 1, output: 2 },

@@ -15,8 +15,8 @@ const choice = (index: number, reason: string | null, delta: object = { content:
   choices: [{ index, delta, finish_reason: reason }],
 });
 
-describe('whether a stream has come to its end', () => {
-  test('of several answers each has to have one', () => {
+describe('how a stream ends', () => {
+  test('each of several answers needs an end', () => {
     const begun = [choice(0, null), choice(1, null), choice(0, 'stop')];
     assert.equal(measure('chat', begun).isComplete, false);
     assert.equal(measure('chat', [...begun, choice(1, 'length')]).isComplete, true);
@@ -24,13 +24,13 @@ describe('whether a stream has come to its end', () => {
     assert.equal(measure('chat', [...begun, '[DONE]']).isComplete, true);
   });
 
-  test('a call of a tool is no other answer, and an empty word no end', () => {
+  test('a tool call is not another answer, and an empty word is not an end', () => {
     const calls = { tool_calls: [{ index: 1, function: { arguments: '{"finish_reason":"stop"}' } }] };
     assert.equal(measure('chat', [choice(0, null), choice(0, '', calls)]).isComplete, false);
     assert.equal(measure('chat', [choice(0, null, calls), choice(0, 'tool_calls', {})]).isComplete, true);
   });
 
-  test('words in the arguments of a call are none of the protocol’s', () => {
+  test('words in the arguments of a call are not parsed as protocol', () => {
     const part = { functionCall: { name: 'a', args: { finishReason: 'x', blockReason: 'y' } } };
     const begun = { candidates: [{ content: { parts: [part] } }] };
     assert.equal(measure('gemini', [begun]).isComplete, false);
@@ -40,7 +40,7 @@ describe('whether a stream has come to its end', () => {
     assert.equal(measure('messages', [input]).isComplete, false);
   });
 
-  test('what a stream begins with is counted behind a byte order mark too', () => {
+  test('the start of a stream is counted after a byte order mark too', () => {
     const meter = FACES.messages.createMeter();
     meter.readEvent(
       Buffer.from('\uFEFFdata: {"type":"message_start","message":{"usage":{"input_tokens":7}}}\n\n'),
@@ -49,7 +49,7 @@ describe('whether a stream has come to its end', () => {
   });
 });
 
-test('an error that comes as a whole answer is one, and an answer with a field of that name is none', () => {
+test('an error that arrives as a whole answer is an error, and an answer with a field of that name is not', () => {
   const failed: [Protocol, object, boolean][] = [
     ['chat', { error: { message: 'x' } }, true],
     ['chat', { choices: [], error: { message: 'x' } }, false],

@@ -38,7 +38,7 @@ const CALLS: Readonly<Record<string, { path: string; body: object; message(error
   },
 };
 
-describe('an upstream that answers with what is no answer', () => {
+describe('an upstream whose answer is malformed', () => {
   let server: Server;
   let rig: GatewayRig;
   let reply = '';
@@ -84,7 +84,7 @@ describe('an upstream that answers with what is no answer', () => {
     'unheard-of status': [answerWith('', '999 Huh'), /the provider answered with status 502/],
   };
   for (const [name, [given, message]] of Object.entries(REFUSED))
-    test(`${name}: 502 in the caller’s own shape, booked once`, async () => {
+    test(`${name}: the caller gets a 502 in its own form, and the call is booked once`, async () => {
       reply = given;
       for (const [protocol, call] of Object.entries(CALLS)) {
         const answer = await rig.post(call.path, call.body);
@@ -98,7 +98,7 @@ describe('an upstream that answers with what is no answer', () => {
       }
     });
 
-  test('an error of a web framework is one of the caller’s protocol', async () => {
+  test("an error of a web framework is returned in the caller's protocol", async () => {
     const said = [
       ['{"detail":"Not here"}', /^Not here$/],
       ['{"detail":[{"loc":["body","n"],"msg":"no number"}]}', /"no number"/],
@@ -114,7 +114,7 @@ describe('an upstream that answers with what is no answer', () => {
     }
   });
 
-  test('hints before an answer are no answer, and what only the gateway says is not taken from it', async () => {
+  test("informational responses are skipped, and the gateway's own headers are not taken from them", async () => {
     const forged =
       'x-svc-stub: 1\r\nx-svc-cache: hit\r\nset-cookie: a=b\r\naccess-control-allow-origin: *\r\n';
     reply = `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${answerWith(`${forged}x-other: kept\r\n`)}`;
@@ -125,7 +125,7 @@ describe('an upstream that answers with what is no answer', () => {
     assert.equal(asked.at(-1), '/some/path/v1/chat/completions');
   });
 
-  test('a virtual key goes nowhere, whatever the query calls it', async () => {
+  test('a virtual key is forwarded nowhere, whatever the query calls it', async () => {
     reply = answerWith('');
     const { status } = await rig.post(`${chat}?a=1&token=${rig.runKey}&b=2`, CHAT);
     assert.equal(status, 200);
@@ -133,7 +133,7 @@ describe('an upstream that answers with what is no answer', () => {
   });
 });
 
-test('an upstream without TLS, and a name that nobody has, are told of in words of their own', async () => {
+test('an upstream without TLS and an unknown host name have their own messages', async () => {
   const plain = createWebServer().listen(0, '127.0.0.1');
   await once(plain, 'listening');
   const { port } = plain.address() as AddressInfo;
@@ -158,7 +158,7 @@ test('an upstream without TLS, and a name that nobody has, are told of in words 
   }
 });
 
-describe('a request that is none', () => {
+describe('a malformed request', () => {
   let rig: GatewayRig;
   before(async () => {
     rig = await makeGateway({ settings: { mode: 'stub' } });
@@ -189,7 +189,7 @@ describe('a request that is none', () => {
   const start = (path: string): string =>
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${rig.runKey}\r\n`;
 
-  test('is refused in words, and is not to be tried again', async () => {
+  test('a malformed request is refused with a clear message, and must not be retried', async () => {
     const broken: [text: string, status: number, code: string][] = [
       [`${start(chat)}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}`, 400, 'request_invalid'],
       [`${start(chat)}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`, 400, 'request_invalid'],
@@ -211,7 +211,7 @@ describe('a request that is none', () => {
     assert.deepEqual([within.status, JSON.parse(within.body).type], [400, 'error']);
   });
 
-  test('leads nowhere else by its path', async () => {
+  test('a malformed request cannot reach another path', async () => {
     for (const path of [
       '/v1/../-/status',
       `/s/${rig.runKey}/../-/status`,
@@ -225,7 +225,7 @@ describe('a request that is none', () => {
     }
   });
 
-  test('has no more than one object, and no name of a model that fits nowhere', async () => {
+  test('a malformed request cannot have two objects, nor a model name that is too long', async () => {
     for (const body of [
       `${JSON.stringify(CHAT)}{}`,
       '{} x',
@@ -238,7 +238,7 @@ describe('a request that is none', () => {
     assert.equal((await rig.post(chat, `${JSON.stringify(CHAT)}\r\n \t`)).status, 200);
   });
 
-  test('counters are read by Prometheus, whatever a model is called', async () => {
+  test('Prometheus can read the counters, whatever the name of a model', async () => {
     const model = 'a"\\b\u0000\u001b[31m\nc\ud800';
     const upstream = createWebServer((request, response) => {
       request.resume();
@@ -266,7 +266,7 @@ describe('a request that is none', () => {
   });
 });
 
-test('where models are off nothing is listed either, and counts and embeddings come whole', async () => {
+test('nothing is listed where models are off, and counts and embeddings arrive whole', async () => {
   const off = await makeGateway({ settings: { mode: 'off' } });
   const listed = await fetch(`${off.url}/v1/models`, { headers: { authorization: `Bearer ${off.runKey}` } });
   assert.equal(listed.status, 503);

@@ -22,7 +22,7 @@ describe('budgets and books', () => {
       settings: { providers: [makeProvider(`${upstream.url}/v1`)], ...settings.settings },
     });
 
-  test('64 calls at once spend no more of a day than one call beyond it; the rest are told 402 and when it resets', async () => {
+  test('64 simultaneous calls overspend a day by at most one call; the rest get 402 and the reset time', async () => {
     const rig = await open({ settings: { budgetTokensDay: 20 * TOKENS } });
     try {
       upstream.plan('none');
@@ -62,7 +62,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('a budget that is spent is told of in each protocol’s own shape, streams too, and booked as denied', async () => {
+  test("a spent budget is reported in each protocol's own form, also for streams, and booked as denied", async () => {
     const rig = await open({ settings: { budgetTokensDay: 1 } });
     const turn = [{ role: 'user', parts: [{ text: 'Hello' }] }];
     const told: [
@@ -107,7 +107,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('a task has a budget of its own, which counts what its sessions have spent before', async () => {
+  test('a task has its own budget, which includes earlier sessions', async () => {
     const rig = await open();
     try {
       const first = await rig.issueKey({ sessionId: 's-11', taskId: 't-7', budgetTokens: TOKENS });
@@ -120,7 +120,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('a client that goes away ends the call of the upstream at once, and is no fault of it', async () => {
+  test('a client that disconnects ends the upstream call immediately, and is not its fault', async () => {
     const rig = await open({ limits: { attempts: 1 } });
     try {
       upstream.plan('stall_before');
@@ -187,7 +187,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('what a client asks for wrongly cools no provider, and the next one is asked for a model that one does not have', async () => {
+  test("a client's mistake cools down no provider, and the next one is asked for a missing model", async () => {
     const other = await startUpstream();
     const providers = [
       makeProvider(`${upstream.url}/v1`, { name: 'first', tier: 'local' }),
@@ -227,7 +227,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('a cache answers what comes again exactly as it was, streams too, and nothing that failed', async () => {
+  test('a cache repeats an answer exactly, streams too, and never a failure', async () => {
     const rig = await open({ settings: { cacheTtlSec: 60 } });
     try {
       for (const isStream of [false, true]) {
@@ -264,7 +264,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('a cached answer is for all keys of the gateway, and for no other account at the provider', async () => {
+  test('a cached answer serves all keys of the gateway, and no other account at the provider', async () => {
     const providers = [makeProvider(`${upstream.url}/v1`, { key: null, takesClientKey: true })];
     const rig = await open({ settings: { cacheTtlSec: 60, providers } });
     const ask = async (own: Record<string, string>, key = rig.runKey): Promise<string | null> => {
@@ -284,7 +284,7 @@ describe('budgets and books', () => {
     }
   });
 
-  test('what a killed gateway had forwarded is in the books of the next one', async () => {
+  test("a killed gateway's forwarded calls are in the books of the next one", async () => {
     const { openBooks } = await import('../../../../engine/gateway/server/books.ts');
     const rig = await open();
     upstream.plan('none');

@@ -51,7 +51,7 @@ describe('clients that are slow, strange or gone', () => {
     return socket;
   }
 
-  test('one that reads nothing holds its upstream back, and is cut off', async () => {
+  test('a client that reads nothing slows its upstream down, and is cut off', async () => {
     upstream.plan('flood');
     const socket = sendRaw(JSON.stringify(STREAM));
     socket.pause();
@@ -62,7 +62,7 @@ describe('clients that are slow, strange or gone', () => {
     socket.destroy();
   });
 
-  test('one that reads gets all of a stream of 64 MB', async () => {
+  test('a client that reads gets all of a stream of 64 MB', async () => {
     upstream.plan('flood');
     // On a busy machine a client that reads may pause for longer than others here are given.
     const patient = await makeGateway({ settings: { providers: [makeProvider(upstream.url)] } });
@@ -83,7 +83,7 @@ describe('clients that are slow, strange or gone', () => {
     }
   });
 
-  test('one that sends no more of its request is told so in its own shape', async () => {
+  test('a client that stops sending its request gets an error in its own form', async () => {
     const hasty = await makeGateway({ settings: { mode: 'stub' }, limits: { silentClientMs: 50 } });
     const told: [path: string, pick: (error: Json) => unknown, expected: unknown][] = [
       [chat, ({ error }) => error.code, 'request_timeout'],
@@ -109,7 +109,7 @@ describe('clients that are slow, strange or gone', () => {
     }
   });
 
-  test('one that goes after half of its request has made no call', async () => {
+  test('a client that leaves after half of its request has made no call', async () => {
     const asked = upstream.asked.length;
     const socket = sendRaw('{"model":', { length: 1000 });
     await once(socket, 'connect');
@@ -120,7 +120,7 @@ describe('clients that are slow, strange or gone', () => {
     assert.equal(upstream.asked.length, asked + 1);
   });
 
-  test('one that closes its half of the connection while it waits has gone', async () => {
+  test('a client that closes its half of the connection while it waits has left', async () => {
     upstream.plan('stall_before');
     const asked = upstream.asked.length;
     const socket = sendRaw(JSON.stringify(CHAT));
@@ -132,7 +132,7 @@ describe('clients that are slow, strange or gone', () => {
     socket.destroy();
   });
 
-  test('one that closes right after the last event has had its answer, in every protocol', async () => {
+  test('a client that closes right after the last event has had its answer, in every protocol', async () => {
     const turn = [{ role: 'user', content: 'Hello' }];
     const ends: [path: string, body: object, end: string][] = [
       [chat, { ...STREAM, stream_options: { include_usage: true } }, '[DONE]'],
@@ -186,7 +186,7 @@ describe('clients that are slow, strange or gone', () => {
     assert.equal(JSON.parse(refused.text).error.code, 'body_too_large');
   });
 
-  test('what requests and answers hold of the memory together is bounded', async () => {
+  test('the memory of requests and answers is bounded in total', async () => {
     const small = await makeGateway({
       settings: { providers: [makeProvider(upstream.url)] },
       limits: { mostHeldBytes: 2 * MB, attempts: 1 },
@@ -212,7 +212,7 @@ describe('clients that are slow, strange or gone', () => {
     }
   });
 
-  test('a compressed request is read, and one that is more than it seems, broken or unknown is refused', async () => {
+  test('a compressed request is read, and one that is too large, broken or unknown is refused', async () => {
     const small = await makeGateway({ settings: { mode: 'stub' }, limits: { mostRequestBytes: MB } });
     const post = async (body: Buffer, encoding: string): Promise<number> => {
       const headers = { authorization: `Bearer ${small.runKey}`, 'content-encoding': encoding };
@@ -235,7 +235,7 @@ describe('clients that are slow, strange or gone', () => {
     }
   });
 
-  test('many small bodies that decompress to much share one limit of memory, and it is given back', async () => {
+  test('many small bodies that decompress to large ones share one memory limit, and return it', async () => {
     const limits = { mostRequestBytes: 8 * MB, mostHeldBytes: 16 * MB };
     const small = await makeGateway({ settings: { mode: 'stub' }, limits });
     const body = (pad: number): Uint8Array<ArrayBuffer> =>

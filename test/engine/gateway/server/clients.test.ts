@@ -98,7 +98,7 @@ const WAYS: Readonly<Record<string, (clients: Clients) => Promise<string>>> = {
   },
 };
 
-describe('the services’ own libraries', () => {
+describe("the services' own libraries", () => {
   let upstream: Upstream;
   let stub: GatewayRig;
   let live: GatewayRig;
@@ -118,13 +118,13 @@ describe('the services’ own libraries', () => {
   });
 
   for (const [name, ask] of Object.entries(WAYS)) {
-    test(`${name}: the stub says that it is one`, async () => {
+    test(`${name}: the stub identifies itself`, async () => {
       assert.match(await ask(connectClients(stub)), /stub answer of the svc gateway/);
     });
-    test(`${name}: an upstream’s words arrive`, async () => {
+    test(`${name}: the words of an upstream arrive`, async () => {
       assert.equal(await ask(connectClients(live)), WORDS);
     });
-    test(`${name}: a wrong key is refused in words that the library understands`, async () => {
+    test(`${name}: a wrong key is refused in a form that the library understands`, async () => {
       await assert.rejects(
         ask(connectClients({ ...live, personKey: 'svc-vkey-wrong' })),
         (error: { status?: number }) => {
@@ -135,7 +135,7 @@ describe('the services’ own libraries', () => {
     });
   }
 
-  test('the stub answers in the form that is asked for', async () => {
+  test('the stub answers in the requested form', async () => {
     const { openai, anthropic, google } = connectClients(stub);
     const schema = {
       type: 'object',
@@ -179,7 +179,7 @@ describe('the services’ own libraries', () => {
     }
   });
 
-  test('a Gemini stream without alt=sse is a list of JSON that comes item by item, from every provider', async () => {
+  test('a Gemini stream without alt=sse is a JSON list that arrives item by item, from every provider', async () => {
     const ask = (rig: GatewayRig, model: string, query = ''): Promise<Response> =>
       rig.post(`/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent${query}`, {
         contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
@@ -274,7 +274,7 @@ describe('the services’ own libraries', () => {
     assert.equal((await live.calls(0)).length, before + 1, 'counts are free');
   });
 
-  test('an upstream that does not count gets an estimate said, and one that is wrongly asked its own error', async () => {
+  test("an upstream that cannot count gets an estimate, and a wrong request gets the upstream's own error", async () => {
     const { anthropic } = connectClients(live);
     const old = createServer((asked, response) => {
       asked.resume();
@@ -302,7 +302,7 @@ describe('the services’ own libraries', () => {
     }
   });
 
-  test('the id of a call goes to its client and into the log, which has names of OpenTelemetry and no content', async () => {
+  test('the id of a call reaches its client and the log, which uses names of OpenTelemetry and has no content', async () => {
     for (const [fault, stream, status] of [
       ['none', false, 200],
       ['none', true, 200],
@@ -339,11 +339,11 @@ describe('the services’ own libraries', () => {
     assert.doesNotMatch(live.logged.join(''), /Hello|Grüße|svc-vkey/);
   });
 
-  test('HEAD / and GET / answer without a key, as Claude Code asks before its first call', async () => {
+  test('HEAD / and GET / answer without a key, since Claude Code sends them before its first call', async () => {
     for (const method of ['HEAD', 'GET']) assert.equal((await fetch(live.url, { method })).status, 200);
   });
 
-  test('a call that is off says so, and is not tried again by libraries that ask', async () => {
+  test('a call that is switched off says so, and libraries do not retry it', async () => {
     await stub.configure({ mode: 'off' });
     const plain = await stub.post('/v1/messages', { model: 'svc', messages: turn });
     assert.equal(plain.headers.get('x-should-retry'), 'false');

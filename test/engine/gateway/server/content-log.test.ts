@@ -54,7 +54,7 @@ describe('the content of calls', () => {
       .filter((entry) => entry.isFile())
       .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text));
 
-  test('is nowhere, whatever comes of a call, as long as nobody asks for it', async () => {
+  test('content is logged nowhere by default, however a call ends', async () => {
     for (const fault of ['none', 'status_400', 'reset_within', 'html_502'] as const)
       for (const stream of [false, true]) {
         upstream.plan(fault);
@@ -66,7 +66,7 @@ describe('the content of calls', () => {
     assert.equal(isKept(WORDS), false);
   });
 
-  test('is logged for the session that a person has chosen, and for no other, until that ends', async () => {
+  test('content is logged for the session that a person has chosen, and for no other, until it ends', async () => {
     await rig.configure({ contentOf: ['s-3'] });
     const own = await (await rig.post(chat, ask())).text();
     assert.ok(own.includes(WORDS));
@@ -98,7 +98,7 @@ describe('the content of calls', () => {
     assert.equal(isKept('after it'), false);
   });
 
-  test('is logged for a key of a person; what a stub or nobody answers too, and no key of a provider', async () => {
+  test("content is logged for a person's key, including stub and failed answers, and never with a provider key", async () => {
     await rig.configure({ contentOf: ['key:ada'] });
     const post = async (): Promise<string> => (await rig.post(chat, ask(), { key: rig.personKey })).text();
     upstream.plan('key_within');
@@ -121,7 +121,7 @@ describe('the content of calls', () => {
     await rig.configure({});
   });
 
-  test('of a huge request has its beginning, and how large it was', async () => {
+  test('content of a huge request is logged with its start and its size', async () => {
     await rig.configure({ contentOf: ['s-3'], mode: 'stub' });
     const before = readLines('s-3').length;
     await (await rig.post(chat, ask(false, 'x'.repeat(MOST_CONTENT_BYTES)))).text();
@@ -131,7 +131,7 @@ describe('the content of calls', () => {
     await rig.configure({});
   });
 
-  test('takes a full file out of the way, and a folder that cannot be written ends no call', async () => {
+  test('a full content log is rotated, and a folder that cannot be written ends no call', async () => {
     const warned: unknown[] = [];
     const log = { info() {}, warn: (facts: object) => void warned.push(facts), error() {} };
     const write = (data: string): void => {

@@ -66,7 +66,7 @@ const estimate = (body: object | string): number =>
 
 describe('the estimate of a prompt', () => {
   for (const [name, write] of Object.entries(BODIES))
-    test(`${name}: a picture counts by its pixels, at most 1,600 tokens`, () => {
+    test(`${name}: a picture is estimated by its pixels, at most 1,600 tokens`, () => {
       for (const [type, data] of Object.entries(pictures(300, 250))) {
         const tokens = estimate(write(data, type.replace('_large', '')));
         assert.ok(tokens >= 100 && tokens < 180, `${type}: ${tokens}`);
@@ -80,7 +80,7 @@ describe('the estimate of a prompt', () => {
         assert.ok(unknown >= 1600 && unknown < 1680, String(unknown));
     });
 
-  test('slashes that a client escapes change nothing', () => {
+  test('escaped slashes change nothing', () => {
     const body = JSON.stringify(BODIES.chat!(pictures(300, 250).jpeg!, 'jpeg')).replaceAll('/', '\\/');
     assert.ok(estimate(body) < 200, String(estimate(body)));
   });
@@ -98,7 +98,7 @@ describe('the estimate of a prompt', () => {
     assert.ok(tokens > 300 + 5000 && tokens < 300 + 5200, String(tokens));
   });
 
-  test('text counts by its bytes, whatever it speaks of', () => {
+  test('text is counted by its bytes, whatever its subject', () => {
     for (const text of [
       'word '.repeat(5000),
       `base64 ${'QUJD'.repeat(5000)}`,
@@ -110,7 +110,7 @@ describe('the estimate of a prompt', () => {
     }
   });
 
-  test('a document and a sound are not counted as if their bytes were words', () => {
+  test('a document and a sound are not estimated as text', () => {
     const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_000_000, 9)]).toString('base64');
     const source = { type: 'base64', media_type: 'application/pdf', data: pdf };
     assert.ok(estimate({ messages: [{ content: [{ type: 'document', source }] }] }) < 40_000);

@@ -207,7 +207,7 @@ describe('a provider that cannot answer', () => {
     });
 
   for (const [what, given] of Object.entries(OF_REQUEST))
-    test(`${what} is the client's own mistake, and nobody else is asked`, async () => {
+    test(`${what} is the client's own mistake, and no other provider is called`, async () => {
       answer = given;
       const got = await post();
       assert.equal(got.status, 400);
@@ -224,13 +224,13 @@ describe('a provider that cannot answer', () => {
       assert.equal((await rig.calls(1)).at(-1)?.attempts, 2);
     });
 
-  test('a prompt that is too long is told in words at which the agent shortens it, whatever the server called it', async () => {
+  test("an overlong prompt is reported in words on which the agent compacts, whatever the server's words", async () => {
     answer = json(400, { error: { message: 'Prompt exceeds max length', code: '1261' } });
     assert.match(await (await post('messages')).text(), /prompt is too long: Prompt exceeds max length/);
     assert.match(await (await post()).text(), /"code":"context_length_exceeded"/);
   });
 
-  test('a client has one error with its status where every stream fails at its start', async () => {
+  test('a client gets one error with its status where every stream fails at its start', async () => {
     answer = FAILED_STARTS['an overloaded Anthropic']![1];
     second.plan('status_529');
     const got = await post('messages', true);
@@ -239,7 +239,7 @@ describe('a provider that cannot answer', () => {
     second.plan('none');
   });
 
-  test('a stream that fails after its first words is told to the client, and nobody else is asked', async () => {
+  test('a stream that fails after its first words is reported to the client, and no other provider is called', async () => {
     answer = stream(
       data({ id: 'c', choices: [{ index: 0, delta: { content: 'Hel' }, finish_reason: null }] }),
       data({ error: { code: 502, message: 'Provider error' } }),
@@ -249,7 +249,7 @@ describe('a provider that cannot answer', () => {
     assert.match(await got.text(), /Hel.*Provider error/s);
   });
 
-  test('a server that refuses stream_options is asked once more without it, and not again with it', async () => {
+  test('a server that refuses stream_options is called once more without it, and never again with it', async () => {
     answer = json(422, { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'] }] });
     for (const count of [2, 3]) {
       const got = await post('chat', true);
@@ -263,7 +263,7 @@ describe('a provider that cannot answer', () => {
     );
   });
 
-  test('the same holds where the call of another protocol is translated', async () => {
+  test('stream_options is dropped for a translated call as well', async () => {
     answer = json(422, { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'] }] });
     const url = `http://127.0.0.1:${(first.address() as AddressInfo).port}`;
     await rig.configure({ providers: [makeProvider(`${url}/v1`, { name: 'first', protocols: ['chat'] })] });
@@ -276,7 +276,7 @@ describe('a provider that cannot answer', () => {
   });
 });
 
-test('a caller of another protocol is answered by responses, where a provider speaks them beside chat', async () => {
+test('a caller of another protocol is answered by responses, where a provider speaks them and chat', async () => {
   const upstream = await startUpstream();
   const rig = await makeGateway({
     settings: {

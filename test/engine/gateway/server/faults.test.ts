@@ -189,7 +189,7 @@ const SHORT = { firstByteMs: 150, shortFirstByteMs: 150, idleMs: 150 };
 const BREAKS: readonly Fault[] = ['stall_within', 'no_end'];
 const SHORT_IDLE = { idleMs: 500 };
 
-describe('a call meets whatever an upstream can do, and ends in the caller’s own shape, booked once', {
+describe("a call survives every fault of an upstream, and ends in the caller's own form, booked once", {
   concurrency: true,
 }, () => {
   for (const protocol of PROTOCOLS)
@@ -231,7 +231,7 @@ describe('a call meets whatever an upstream can do, and ends in the caller’s o
       }
 
       for (const isStream of [false, true])
-        test(`nobody listens: ${isStream ? 'a stream' : 'one answer'}`, async () => {
+        test(`an unreachable upstream: ${isStream ? 'a stream' : 'one answer'}`, async () => {
           const { path, body } = requestFor(protocol, isStream, `svc/refused/${MODEL}`);
           const got = await read(await patient.post(path, body));
           assert.equal(got.status, 502);

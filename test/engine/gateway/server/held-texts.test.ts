@@ -53,9 +53,9 @@ const hold = (text: string, protocol: Protocol) => {
   return parseHoldingTexts(bytes, { protocol, members: findJsonMembers(bytes) ?? [] });
 };
 
-describe('long texts on their way through a translation', () => {
+describe('long texts in a translation', () => {
   for (const [from, to] of PAIRS)
-    test(`${from} to ${to}: the provider gets what it would get if they were parsed`, () => {
+    test(`${from} to ${to}: the provider gets the same request as if they were parsed`, () => {
       let held = 0;
       for (let seed = 0; seed < ROUNDS; seed += 1) {
         const body = lengthen(PLAIN_PROTOCOLS[from].request(randomRequest(seed)), { at: seed });
@@ -71,7 +71,7 @@ describe('long texts on their way through a translation', () => {
       assert.ok(held > ROUNDS / 4, `only ${held} bodies became shorter`);
     });
 
-  test('arguments of a call are understood, and what holds them is not mistaken for a text', () => {
+  test('arguments of a call are parsed, and their container is not mistaken for a text', () => {
     const long = 'x'.repeat(5000);
     const body = {
       messages: [
@@ -91,7 +91,7 @@ describe('long texts on their way through a translation', () => {
     assert.equal(sent.messages[0].content, long);
   });
 
-  test('an image as an address that holds it goes on, and an address of a file keeps its ending', () => {
+  test('an image in a data URL passes through, and the address of a file keeps its ending', () => {
     const data = 'QUJD'.repeat(2000);
     const url = `https://example.com/${'a'.repeat(4000)}.png`;
     const content = [data.length, url].map((each) => ({
@@ -107,7 +107,7 @@ describe('long texts on their way through a translation', () => {
     ]);
   });
 
-  test('a text that is no JSON, or no Unicode, is not handed on', () => {
+  test('a text that is not JSON, or not Unicode, is not passed on', () => {
     for (const rest of [`"${'x'.repeat(3000)}\\x"`, `"${'x'.repeat(3000)}" "`])
       assert.throws(() => hold(`{"messages":[{"role":"user","input":${rest}}]}`, 'messages'), SyntaxError);
     const broken = Buffer.concat([

@@ -6,7 +6,7 @@ import { type GatewayRig, makeGateway, makeProvider, REAL_KEY } from '../../../s
 
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 
-describe('who may call', () => {
+describe('access to the gateway', () => {
   let upstream: Upstream;
   let rig: GatewayRig;
   before(async () => {
@@ -19,7 +19,7 @@ describe('who may call', () => {
   });
   const chat = '/v1/chat/completions';
 
-  test('a key is taken wherever clients put theirs, and goes no further', async () => {
+  test('a key is accepted wherever clients put it, and is not forwarded', async () => {
     const key = rig.runKey;
     const ways: [string, Record<string, string>][] = [
       [chat, { authorization: `Bearer ${key}` }],
@@ -38,7 +38,7 @@ describe('who may call', () => {
     }
   });
 
-  test('no key, a wrong one and one that was revoked are refused, and are not to be tried again', async () => {
+  test('a missing, wrong or revoked key is refused, and must not be retried', async () => {
     const revoked = await rig.issueKey({ sessionId: 's-9' });
     assert.equal((await rig.post(chat, CHAT, { key: revoked })).status, 200);
     await rig.revokeKey('s-9');
@@ -50,7 +50,7 @@ describe('who may call', () => {
     }
   });
 
-  test('a worker’s key opens model calls and nothing else', async () => {
+  test("a worker's key allows model calls and nothing else", async () => {
     for (const path of ['/metrics', '/-/status', '/-/settings', '/-/stop', '/-/models']) {
       const answer = await fetch(`${rig.url}${path}`, { headers: { authorization: `Bearer ${rig.runKey}` } });
       assert.equal(answer.status, 403, path);
@@ -60,7 +60,7 @@ describe('who may call', () => {
     assert.equal((await rig.post('/v1/files', {})).status, 404);
   });
 
-  test('pages of browsers and names of other machines are refused', async () => {
+  test('browser pages and names of other machines are refused', async () => {
     const foreign = await rig.post(chat, CHAT, { headers: { origin: 'https://example.com' } });
     assert.equal(foreign.status, 403);
     assert.equal(
@@ -78,7 +78,7 @@ describe('who may call', () => {
     assert.equal(status, 403);
   });
 
-  test('a refusal has the shape of its path, wherever the key is', async () => {
+  test('a refusal has the form of its path, wherever the key is', async () => {
     const google = { 'x-goog-api-key': 'wrong' };
     const refused = async (path: string, headers: Record<string, string>) =>
       (await rig.post(path, {}, { key: null, headers })).json() as Promise<Record<string, unknown>>;
@@ -89,7 +89,7 @@ describe('who may call', () => {
       assert.equal(((await refused(path, { 'x-api-key': 'w' })).error as { code: unknown }).code, 401, path);
   });
 
-  test('who waits to be asked for a request is asked once its key and its size are known', async () => {
+  test('a client that expects 100-continue gets it once its key and size are accepted', async () => {
     const ask = (key: string, length: number) =>
       new Promise<[boolean, number | undefined]>((resolve, reject) => {
         let isAsked = false;
@@ -112,13 +112,13 @@ describe('who may call', () => {
     assert.deepEqual(await ask(rig.runKey, 100 * 1024 ** 2), [false, 413]);
   });
 
-  test('HEAD / answers without a key, and says nothing of the workspace', async () => {
+  test('HEAD / answers without a key, and reveals nothing of the workspace', async () => {
     const answer = await fetch(rig.url, { method: 'HEAD' });
     assert.equal(answer.status, 200);
     assert.doesNotMatch(JSON.stringify([...answer.headers]), new RegExp(rig.data));
   });
 
-  test('a body that is no object, and one that is too large, are refused', async () => {
+  test('a body that is not an object, or too large, is refused', async () => {
     for (const body of ['', '[]', '{"model":', 'null', '{"a":1']) {
       const answer = await rig.post(chat, body);
       assert.equal(answer.status, 400, body);
@@ -133,7 +133,7 @@ describe('who may call', () => {
     }
   });
 
-  test('what is not changed arrives byte for byte, with unknown fields and beta headers', async () => {
+  test('unchanged parts arrive byte for byte, with unknown fields and beta headers', async () => {
     const odd = `{ "model" : "${MODEL}",\n "x_unknown":{"a":[1, 2.50, 1e3]}, "messages": [{"role":"user","content":"\\u00fc \\" 🌍"}]}`;
     const answer = await rig.post(`${chat}?beta=true&key=${rig.runKey}`, odd, {
       key: null,
@@ -160,7 +160,7 @@ describe('who may call', () => {
     );
   });
 
-  test('of the model alone the name is changed, wherever it stands and however often', async () => {
+  test('only the name of the model is changed, wherever and however often it occurs', async () => {
     await rig.configure({ providers: [makeProvider(`${upstream.url}/v1`, { model: 'other "one"' })] });
     const body =
       '{"messages":[{"content":"\\"model\\":\\"x\\"","model":"in"}],"model":"svc/auto","n":1,"mod\\u0065l":"svc"}';

@@ -221,7 +221,7 @@ describe('the live zone of the gateway', () => {
   for (const [name, { path, body, outputs }] of Object.entries(FORMS)) {
     const outputsOf = (text: string): string[] => outputs(JSON.parse(text) as never);
 
-    test(`${name}: the last output is shortened with its facts, and goes again byte by byte in later turns`, async () => {
+    test(`${name}: the last output is shortened with its facts, and repeated byte for byte in later turns`, async () => {
       const key = await rig.issueKey({ sessionId: `s-1${Object.keys(FORMS).indexOf(name)}` });
       const [first = ''] = outputsOf(await send(path, body([bash(one.text)]), key));
       assert.ok(first.length < one.text.length * 0.6, `${first.length} of ${one.text.length}`);
@@ -238,7 +238,7 @@ describe('the live zone of the gateway', () => {
       reader.close();
     });
 
-    test(`${name}: what was sent on whole before stays whole, and nothing else is written anew`, async () => {
+    test(`${name}: an output that was sent whole stays whole, and nothing else is rewritten`, async () => {
       const key = await rig.issueKey({ sessionId: `s-2${Object.keys(FORMS).indexOf(name)}` });
       // Spaces, escapes, a key that is repeated and a number that no double holds.
       const asked = JSON.stringify(body([bash(one.text), bash(other.text)]), null, 1)
@@ -279,7 +279,7 @@ describe('the live zone of the gateway', () => {
   for (const [name, { path, body, outputs }] of Object.entries(FORMS)) {
     const outputsOf = (text: string): string[] => outputs(JSON.parse(text) as never);
 
-    test(`${name}: an output that was shortened is whole wherever it is read back, and shortened where it was`, async () => {
+    test(`${name}: a shortened output is whole wherever it is read back, and short where it was`, async () => {
       for (const [at, retrieval] of RETRIEVALS.entries()) {
         const what = `${name}, ${JSON.stringify(retrieval)}`;
         // Some servers give one id again and again, and some clients leave it out.
@@ -298,7 +298,7 @@ describe('the live zone of the gateway', () => {
       }
     });
 
-    test(`${name}: an equal output of another call is judged again, and each turn begins with the same bytes`, async () => {
+    test(`${name}: an equal output of another call is judged again, and each turn starts with the same bytes`, async () => {
       for (const [at, id] of [undefined, 'call_0', null].entries()) {
         if (id === null && name !== 'gemini') continue;
         const key = await rig.issueKey({ sessionId: `s-7${Object.keys(FORMS).indexOf(name)}${at}` });
@@ -320,7 +320,7 @@ describe('the live zone of the gateway', () => {
       }
     });
 
-    test(`${name}: for a person's own key only what the request can read back is shortened`, async () => {
+    test(`${name}: for a person's own key only texts that the request can read back are shortened`, async () => {
       const tools = {
         chat: [{ type: 'function', function: { name: 'svc-context_retrieve', parameters: {} } }],
         messages: [{ name: 'mcp__svc__context_retrieve', input_schema: { type: 'object' } }],
@@ -356,7 +356,7 @@ describe('the live zone of the gateway', () => {
   const chat = FORMS.chat as (typeof FORMS)[string];
   const chatOutputs = (text: string): string[] => chat.outputs(JSON.parse(text) as never);
 
-  test('protected tools, tools that nobody named, code and short outputs pass byte by byte', async () => {
+  test('protected tools, unnamed tools, code and short outputs pass byte for byte', async () => {
     for (const turn of [
       { tool: 'Read', output: one.text },
       { tool: 'mcp__svc__context_retrieve', output: one.text },
@@ -377,7 +377,7 @@ describe('the live zone of the gateway', () => {
     await rig.configure(settingsOf(LIVE));
   });
 
-  test('an output that was shortened stands whole where it is something else, such as a file that was written', async () => {
+  test('a shortened output is whole where the same text is something else, such as a written file', async () => {
     const key = await rig.issueKey({ sessionId: 's-31' });
     await send(chat.path, chat.body([bash(one.text)]), key);
     const asked = chat.body([bash(one.text)]) as { messages: object[] };
@@ -388,7 +388,7 @@ describe('the live zone of the gateway', () => {
     assert.deepEqual(messages.slice(3), asked.messages.slice(3));
   });
 
-  test('whatever a conversation is made of, each turn begins with the bytes of the one before', async () => {
+  test('each turn starts with the bytes of the one before, whatever the conversation contains', async () => {
     let seed = 7;
     const pick = <T>(list: readonly T[]): T => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -411,13 +411,13 @@ describe('the live zone of the gateway', () => {
     }
   });
 
-  test('of another session nothing is known', async () => {
+  test('nothing of another session is reused', async () => {
     const key = await rig.issueKey({ sessionId: 's-32' });
     const turns = [bash(one.text), bash('short')];
     assertSame(chatOutputs(await send(chat.path, chat.body(turns), key))[0], one.text);
   });
 
-  test('a later gateway goes on with the same bytes, also when it is told to shorten no more', async () => {
+  test('a later gateway continues with the same bytes, even when shortening is off', async () => {
     const key = await rig.issueKey({ sessionId: 's-33' });
     const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
     const earlier = rig;
@@ -456,7 +456,7 @@ describe('the live zone of the gateway', () => {
     await rig.configure(settingsOf(LIVE));
   });
 
-  test('what was shortened goes on so when nothing is shortened any more, and when long is longer', async () => {
+  test('a shortened output stays short when shortening is off, and when the limit is raised', async () => {
     const key = await rig.issueKey({ sessionId: 's-39' });
     const [first] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
     for (const liveZone of [null, { ...LIVE, longBytes: 1_000_000 }]) {
@@ -468,7 +468,7 @@ describe('the live zone of the gateway', () => {
     await rig.configure(settingsOf(LIVE));
   });
 
-  test('what cannot be stored is sent on whole', async () => {
+  test('a text that cannot be stored is sent whole', async () => {
     const { data } = rig;
     const key = await rig.issueKey({ sessionId: 's-36' });
     const { default: Database } = await import('better-sqlite3');
@@ -483,7 +483,7 @@ describe('the live zone of the gateway', () => {
     assert.ok(rig.logged.some((line) => line.includes('not shortened')));
   });
 
-  test('its savings are counted by session, without a word of any content', async () => {
+  test('savings are counted by session, without any content', async () => {
     const key = await rig.issueKey({ sessionId: 's-37' });
     const sent = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
     await send(chat.path, chat.body([bash(one.text), bash('short')]), key);
@@ -495,7 +495,7 @@ describe('the live zone of the gateway', () => {
     assert.ok(!rig.logged.join('').includes(one.text.slice(0, 40)));
   });
 
-  test('whatever a body looks like, it arrives as JSON with the same members', async () => {
+  test('a body of any form arrives as JSON with the same members', async () => {
     const odd: unknown[] = [
       [],
       'text',
@@ -512,7 +512,7 @@ describe('the live zone of the gateway', () => {
     }
   });
 
-  test('a marker names the hash of what is stored', async () => {
+  test('a marker names the hash of the stored text', async () => {
     const key = await rig.issueKey({ sessionId: 's-38' });
     const [text = ''] = chatOutputs(await send(chat.path, chat.body([bash(one.text)]), key));
     const hash = createHash('sha256').update(one.text).digest('hex');

@@ -9,7 +9,7 @@ import { until } from '../../../support/wait.ts';
 const chat = '/v1/chat/completions';
 const TURN = [{ role: 'user', content: 'Hello' }];
 
-describe('a provider for which no model is set', () => {
+describe('a provider without a configured model', () => {
   let server: Server;
   let url = '';
   /** What its list has; null for a server without one. */
@@ -57,7 +57,7 @@ describe('a provider for which no model is set', () => {
     return { status: answer.status, headers: answer.headers, ...error };
   };
 
-  test('is not asked for a name of svc’s own, and the caller is told what to ask for', async () => {
+  test("the provider is not called with one of svc's own model names, and the caller learns which to use", async () => {
     await withList(['small', 'large'], async (rig) => {
       for (const name of ['svc', 'svc/auto', 'svc/paid', 'svc/up', 'svc/up/', 'svc/']) {
         const { status, code, message, headers } = await ask(rig, name);
@@ -77,14 +77,14 @@ describe('a provider for which no model is set', () => {
     });
   });
 
-  test('is not asked for one either where it has no list', async () => {
+  test("the provider is not called with svc's own name where it has no list either", async () => {
     await withList(null, async (rig) => {
       assert.match((await ask(rig, 'svc')).message ?? '', /up has told of no list/);
       assert.deepEqual(asked, []);
     });
   });
 
-  test('is asked for the only model that its list has, by whatever name of svc’s', async () => {
+  test("svc's own names lead to the only model of the provider's list", async () => {
     await withList(['only'], async (rig) => {
       // At once: the first look at the list may not be over.
       for (const name of ['svc/auto', 'svc', 'svc/paid', 'svc/up'])
@@ -93,7 +93,7 @@ describe('a provider for which no model is set', () => {
     });
   });
 
-  test('is passed over where another provider has a model, whatever its tier', async () => {
+  test('the provider is skipped where another one has a model, whatever its tier', async () => {
     listed = ['small', 'large'];
     const providers = [
       makeProvider(url, { name: 'any', tier: 'local' }),
@@ -114,7 +114,7 @@ describe('a provider for which no model is set', () => {
     }
   });
 
-  test('is listed under names of svc’s own only where these lead to a model', async () => {
+  test("svc's own names are listed only where they lead to a model", async () => {
     const list = async (rig: GatewayRig): Promise<string[]> => {
       const answer = await fetch(`${rig.url}/v1/models`, {
         headers: { authorization: `Bearer ${rig.runKey}` },
@@ -131,7 +131,7 @@ describe('a provider for which no model is set', () => {
     });
   });
 
-  test('is another one at another address: what the list of the earlier had counts no more', async () => {
+  test('a provider at another address has another list', async () => {
     await withList(['only'], async (rig) => {
       assert.equal((await ask(rig, 'svc')).status, 200);
       listed = null;

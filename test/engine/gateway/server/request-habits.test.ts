@@ -62,7 +62,7 @@ const TURNS: Record<Protocol, (answer: string) => [list: string, turns: object[]
 };
 const PROTOCOLS = Object.keys(PATHS) as Protocol[];
 
-test('long answers of tools are counted once: when they are new, and as nobody has shortened them', () => {
+test('long tool outputs are counted once: when they are new and not shortened', () => {
   for (const protocol of PROTOCOLS) {
     const count = (turns: object[], spaces?: number): number => {
       const [list] = TURNS[protocol]('');
@@ -82,7 +82,7 @@ test('long answers of tools are counted once: when they are new, and as nobody h
   }
 });
 
-test('a conversation begins with the same tools and instructions, whatever is said later', () => {
+test('a conversation starts with the same tools and instructions, whatever follows', () => {
   const tools = [{ name: 'sh' }];
   const BEGINNINGS: Record<Protocol, (words: string) => object> = {
     chat: (content) => ({ tools, messages: [{ role: 'system', content }] }),
@@ -105,7 +105,7 @@ test('a conversation begins with the same tools and instructions, whatever is sa
   assert.equal(read('chat', { messages: 'no list' }).prefix_hash, null);
 });
 
-test('instructions, tools and what the person says are no answers of tools, wherever they are in the request', () => {
+test("instructions, tools and a person's words are not tool outputs, wherever they are in the request", () => {
   for (const protocol of PROTOCOLS) {
     const [list, turns] = TURNS[protocol]('ok');
     const said = { role: 'user', content: LONG, parts: [{ text: LONG }] };

@@ -30,7 +30,7 @@ const chunk = (delta: object, finish_reason: string | null = null): object => ({
 const call = (args: string): object =>
   chunk({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: args } }] });
 
-describe('what an upstream answers', () => {
+describe('answers of an upstream', () => {
   let server: Server;
   let rig: GatewayRig;
   let script: Script = events();
@@ -122,7 +122,7 @@ describe('what an upstream answers', () => {
       }
     });
 
-    test(`${path}: an answer without [DONE] is whole, and is cached`, async () => {
+    test(`${path}: an answer without [DONE] is complete, and is cached`, async () => {
       for (const isCut of [false, true]) {
         const body = say(`${path} whole ${isCut}`);
         script = { ...events(chunk({ content: 'fine' }), chunk({}, 'stop')), isCut };
@@ -135,7 +135,7 @@ describe('what an upstream answers', () => {
     });
   }
 
-  test('an answer that cannot be translated is an error in the books, and is not cached', async () => {
+  test('an untranslatable answer is booked as an error, and is not cached', async () => {
     const body = say('a call that its own reason calls whole');
     script = events(call('{"path": "a'), chunk({}, 'tool_calls'), '[DONE]');
     const { text } = await post('/v1/messages', body);
@@ -145,7 +145,7 @@ describe('what an upstream answers', () => {
     assert.equal((await post('/v1/messages', body)).isCached, false);
   });
 
-  test('a request asks for no more than svc.yaml says that the model answers with', async () => {
+  test('a request asks for at most the output that svc.yaml allows the model', async () => {
     script = events(chunk({ content: 'a' }, 'stop'), '[DONE]');
     await post('/v1/messages', say('limits', { max_tokens: 32_000 }));
     assert.equal(JSON.parse(asked[0]!).max_tokens, 4000);
@@ -157,7 +157,7 @@ describe('what an upstream answers', () => {
     assert.equal(JSON.parse(asked[2]!).max_tokens, 32_000, 'a body of its own protocol goes on as it is');
   });
 
-  test('numbers that JavaScript cannot hold reach the client of a whole answer', async () => {
+  test('numbers that JavaScript cannot hold reach the client in a whole answer', async () => {
     const args = '{"id":2512292042121000001}';
     script = {
       type: 'application/json',
@@ -179,7 +179,7 @@ describe('what an upstream answers', () => {
     assert.ok(asked.at(-1)!.includes(args) && !asked.at(-1)!.includes('"so"'), asked.at(-1));
   });
 
-  test('what each service counts is what the books have', async () => {
+  test('the books record the usage that each service reports', async () => {
     const usages: [usage: object, expected: [input: number, read: number, write: number, output: number]][] =
       [
         // xAI counts what was thought beside the answer.
@@ -240,7 +240,7 @@ describe('what an upstream answers', () => {
     assert.deepEqual([row.input, row.output, row.is_estimated], [9, 2, 0]);
   });
 
-  test('what is written to a cache for an hour is booked apart, in a stream and whole', async () => {
+  test('one-hour cache writes are booked separately, in a stream and whole', async () => {
     const usage = {
       input_tokens: 3,
       cache_creation_input_tokens: 5424,

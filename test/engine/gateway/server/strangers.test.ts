@@ -8,7 +8,7 @@ const isServed = (
   { at = '127.0.0.1', httpVersion = '1.1' }: { at?: string; httpVersion?: string } = {},
 ): boolean => findStranger({ headers, httpVersion }, at) === null;
 
-test('at a loopback address only names of this machine are served', () => {
+test('a loopback address serves only names of this machine', () => {
   for (const host of ['127.0.0.1:8788', 'localhost', 'LOCALHOST:1', '[::1]:8788'])
     assert.ok(isServed({ host }));
   for (const host of ['evil.example', '192.168.1.5:8788', 'localhost.evil.example', '127.0.0.1.nip.io', ''])
@@ -17,7 +17,7 @@ test('at a loopback address only names of this machine are served', () => {
   assert.ok(isServed({}, { httpVersion: '1.0' }), 'HTTP/1.0 has no Host');
 });
 
-test('where every address is listened at, those are served, and of names this machine’s own', () => {
+test("a wildcard address serves every address, and only this machine's names", () => {
   for (const at of ['0.0.0.0', '::']) {
     for (const host of ['192.168.1.5:8788', '[fd00::1]:8788', 'localhost', `${hostname()}:8788`])
       assert.ok(isServed({ host }, { at }), host);
@@ -27,7 +27,7 @@ test('where every address is listened at, those are served, and of names this ma
   assert.ok(!isServed({ host: '192.168.1.5' }, { at: '192.168.1.6' }));
 });
 
-test('pages of browsers are not served, wherever they come from', () => {
+test('browser pages are not served, whatever their origin', () => {
   for (const origin of ['null', 'https://example.com', 'http://localhost:3000'])
     assert.ok(!isServed({ host: 'localhost:8788', origin }), origin);
   assert.ok(isServed({ host: 'localhost:8788', origin: 'http://localhost:8788' }));

@@ -60,7 +60,7 @@ describe('a caller of one protocol and a provider of another', () => {
 
   for (const caller of SPOKEN)
     for (const provider of SPOKEN.filter((each) => each !== caller)) {
-      test(`${caller} through ${provider}: the words arrive, and the usage is the upstream’s`, async () => {
+      test(`${caller} through ${provider}: the words arrive, and the usage is the upstream's`, async () => {
         upstream.plan('none');
         assert.equal(await CALLERS[caller](rig, `svc/${provider}/${MODEL}`), WORDS);
         booked += 1;
@@ -80,7 +80,7 @@ describe('a caller of one protocol and a provider of another', () => {
         'error_200',
         'error_within',
       ] as const)
-        test(`${caller} through ${provider}: ${fault} is an error of the caller’s own`, async () => {
+        test(`${caller} through ${provider}: ${fault} is an error in the caller's form`, async () => {
           upstream.plan(fault);
           await assert.rejects(CALLERS[caller](rig, `svc/${provider}/${MODEL}`));
           booked += 1;
@@ -88,7 +88,7 @@ describe('a caller of one protocol and a provider of another', () => {
         });
     }
 
-  test('a request that begins with a byte order mark is read', async () => {
+  test('a request that starts with a byte order mark is read', async () => {
     upstream.plan('none');
     const body = {
       model: `svc/chat/${MODEL}`,
@@ -101,7 +101,7 @@ describe('a caller of one protocol and a provider of another', () => {
     assert.equal(JSON.parse(upstream.asked.at(-1)?.body ?? '').messages[0].content, 'Hello');
   });
 
-  test('a body that cannot be translated is the caller’s mistake, and is not repeated', async () => {
+  test("an untranslatable body is the caller's mistake, and is not retried", async () => {
     const model = JSON.stringify(`svc/chat/${MODEL}`);
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     for (const [more, expected] of [
@@ -124,7 +124,7 @@ describe('a caller of one protocol and a provider of another', () => {
     assert.equal(upstream.asked.at(-1)?.headers['anthropic-version'], '2023-06-01');
   });
 
-  test('a provider is not sent the reasoning of another one, and every other byte as it came', async () => {
+  test('a provider does not get the reasoning of another one, and every other byte is unchanged', async () => {
     upstream.plan('none');
     const seal = sealReasoning('gemini', 'gemini-3-pro', { thoughtSignature: 'xyz' });
     const rest = '"max_tokens" : 10,\n "unknown":1.50, "model": "m"';

@@ -21,7 +21,7 @@ import { until } from '../../../support/wait.ts';
 const CHAT = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }] };
 const chat = '/v1/chat/completions';
 
-test('a public name does not lead to this machine or to what a machine of a cloud is told, a local one does', () => {
+test('a public name cannot lead to this machine or to cloud metadata, and a local name can', () => {
   const near = [
     '127.0.0.1',
     '127.9.9.9',
@@ -47,7 +47,7 @@ test('a public name does not lead to this machine or to what a machine of a clou
     assert.deepEqual(keep(host, near), near, host);
 });
 
-test('a call after one that had no answer is on another connection, also where HTTP/2 is spoken', async () => {
+test('a call after an unanswered one uses another connection, also with HTTP/2', async () => {
   const target = await startSilentTarget();
   const upstreams = createUpstreams({ connectMs: 5000, proxies: NO_PROXIES });
   const limits = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
@@ -69,14 +69,14 @@ test('a call after one that had no answer is on another connection, also where H
   }
 });
 
-describe('where calls go', () => {
+describe('the targets of calls', () => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
   });
   after(() => upstream.close());
 
-  test('a redirect is not followed, so that a key goes nowhere else', async () => {
+  test('a redirect is not followed, so that a key reaches no other host', async () => {
     const reached: IncomingHttpHeaders[] = [];
     const elsewhere = createServer((request, response) => {
       reached.push(request.headers);
@@ -107,7 +107,7 @@ describe('where calls go', () => {
     elsewhere.close();
   });
 
-  test('lists of models are looked at once, or again and again, and never as fast as a timer that is too long', async () => {
+  test('lists of models are read once or repeatedly, and never in a tight loop for an overlong interval', async () => {
     let looks = 0;
     const listing = createServer((request, response) => {
       request.resume();
@@ -134,7 +134,7 @@ describe('where calls go', () => {
     }
   });
 
-  describe('with a proxy', () => {
+  describe('calls through a proxy', () => {
     const asked: { target: string; headers: IncomingHttpHeaders }[] = [];
     let refuses = false;
     const proxy = createServer();
@@ -166,7 +166,7 @@ describe('where calls go', () => {
         limits: { attempts: 1 },
       });
 
-    test('another machine is reached through a tunnel, and the proxy is shown no key', async () => {
+    test('another machine is reached through a tunnel, and the proxy sees no key', async () => {
       const rig = await open('http://models.example:8080/v1');
       try {
         upstream.plan('none');
@@ -193,7 +193,7 @@ describe('where calls go', () => {
       }
     });
 
-    test('what NO_PROXY names is reached without it, and one that is not there is told of', async () => {
+    test('hosts in NO_PROXY are reached directly, and a missing proxy is reported', async () => {
       const before = asked.length;
       // An address of this machine that is not loopback, where it has one.
       const own = Object.values(networkInterfaces())
@@ -219,7 +219,7 @@ describe('where calls go', () => {
       await lost.close();
     });
 
-    test('NO_PROXY is read as everywhere', async () => {
+    test('NO_PROXY is parsed as usual', async () => {
       const refusing = await startConnectProxy();
       try {
         await assertReadsNoProxy(async (address, except, patienceMs) => {
@@ -244,7 +244,7 @@ describe('where calls go', () => {
       }
     });
 
-    test('one that cannot be used is told of', async () => {
+    test('an unusable proxy is reported', async () => {
       const rig = await open('http://models.example/v1', { through: 'socks5://me:hunter2@127.0.0.1:1' });
       const answer = await rig.post(chat, CHAT);
       const text = await answer.text();
@@ -254,7 +254,7 @@ describe('where calls go', () => {
       assert.doesNotMatch(text, /hunter2/);
     });
 
-    test('this machine is reached without it', async () => {
+    test('this machine is reached without the proxy', async () => {
       const before = asked.length;
       const rig = await open(`${upstream.url}/v1`);
       try {

@@ -99,7 +99,7 @@ describe('ids of calls', () => {
   const later = [hi, asks(call('x', 1)), hi, asks(call('x', 2)), says('x', 'two')];
 
   for (const to of ['chat', 'responses', 'messages'] as const)
-    test(`${to}: a call has an id that no other call has, and its result the same`, () => {
+    test(`${to}: every call has a unique id, and its result the same`, () => {
       for (const messages of [twice, within, without]) {
         const pairs = readPairs(messages, to);
         assert.deepEqual(
@@ -117,7 +117,7 @@ describe('ids of calls', () => {
       assert.equal(second!.said, 'two');
     });
 
-  test('the ids of earlier turns stay when a turn is added', () => {
+  test('the ids of earlier turns do not change when a turn is added', () => {
     const ids = (messages: Json[], model: string): string[] =>
       readPairs(messages, 'chat', model).map(({ id }) => id);
     for (const model of ['qwen3', 'mistral-large-latest']) {
@@ -150,7 +150,7 @@ describe('ids of calls', () => {
     assert.equal(readPairs(twice, 'chat', 'qwen3')[0]!.id, 'bash:0');
   });
 
-  test('Mistral is not told by the user what follows a result, and is told of an answer that it is to go on with', () => {
+  test('Mistral gets no user text right after a result, and a prefix mark on an answer to continue', () => {
     const body = asMessages([hi, asks(call('a', 1)), says('a', 'one'), { role: 'user', content: 'more' }]);
     const roles = exchange('messages', 'chat', body, 'mistral-small').sent.messages.map(
       ({ role }: Json) => role,
@@ -173,7 +173,7 @@ describe('ids of calls', () => {
     }
   });
 
-  test('a result whose call is gone is said by the user, with its text', () => {
+  test('a result whose call is gone is sent as user text', () => {
     for (const to of ['responses', 'messages', 'gemini'] as const) {
       const { sent } = exchange('chat', to, { messages: [hi, says('gone', 'forty-two')] });
       const text = JSON.stringify(sent);

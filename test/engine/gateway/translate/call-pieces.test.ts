@@ -40,7 +40,7 @@ describe('calls of a chat stream', () => {
     ['list', {}],
   ];
 
-  test('three whole calls without ids are three calls, whatever index they have', () => {
+  test('three whole calls without ids are three calls, whatever their index', () => {
     for (const more of [{ index: 0 }, {}])
       assert.deepEqual(
         readCalls([...three.map(([name, args]) => whole(name, JSON.stringify(args), more)), ...END]),
@@ -48,7 +48,7 @@ describe('calls of a chat stream', () => {
       );
   });
 
-  test('a new name after empty arguments that are said is a new call too', () => {
+  test('a new name after explicit empty arguments is a new call too', () => {
     for (const more of [{ index: 0 }, {}]) {
       const calls = [whole('list', '{}', more), whole('list', '{}', more), whole('read', '{"x":1}', more)];
       assert.deepEqual(readCalls([...calls, ...END]), [
@@ -74,7 +74,7 @@ describe('calls of a chat stream', () => {
     assert.deepEqual(readCalls([...events, ...END]), three);
   });
 
-  test('two whole calls that a server gives the same id are two calls', () => {
+  test('two whole calls with the same id are two calls', () => {
     const more = { index: 0, id: 'bash:0' };
     assert.deepEqual(readCalls([whole('bash', '{"c":1}', more), whole('bash', '{"c":2}', more), ...END]), [
       ['bash', { c: 1 }],
@@ -96,7 +96,7 @@ describe('calls of a chat stream', () => {
     }
   });
 
-  test('a name that is repeated before the arguments is not doubled, and a call without any is not joined with the next', () => {
+  test('a name that is repeated before the arguments is not doubled, and a call without arguments is not merged with the next', () => {
     const named = (name: string): Json => piece({ index: 0, function: { name, arguments: '' } });
     const args = piece({ index: 0, function: { arguments: '{"x":1}' } });
     assert.deepEqual(readCalls([named('f'), named('f'), args, ...END]), [['f', { x: 1 }]]);
@@ -136,7 +136,7 @@ describe('calls of a chat stream', () => {
     );
   });
 
-  test('arguments that are repeated at the end of a call are said once', () => {
+  test('arguments that are repeated at the end of a call are sent once', () => {
     assert.deepEqual(
       readCalls([
         whole('f', '{"x":1}', { index: 0, id: 'c' }),
@@ -167,7 +167,7 @@ describe('the end of a chat stream', () => {
     const last = (events: readonly Json[]): Json => parseEvents(exchange(from, 'chat').stream(events)).at(-1);
     const begun = whole('f', '{"path": "a', { index: 0, id: 'c' });
 
-    test(`${from}: a reason without [DONE] is the end of a whole answer`, () => {
+    test(`${from}: a finish reason without [DONE] completes an answer`, () => {
       assert.ok(!isFailed(last([chunk({ content: 'a' }), chunk({}, 'stop')])));
       assert.ok(!isFailed(last([whole('f', '{}', { index: 0, id: 'c' }), chunk({}, 'tool_calls')])));
       const usage = { id: 'x', choices: [], usage: { prompt_tokens: 4, completion_tokens: 2 } };
@@ -178,7 +178,7 @@ describe('the end of a chat stream', () => {
       );
     });
 
-    test(`${from}: an end in the middle of a call is an error, whatever the server says of it`, () => {
+    test(`${from}: an end in the middle of a call is an error, whatever the server says`, () => {
       for (const end of [END, ['[DONE]'], [chunk({}, 'stop')], []])
         assert.ok(isFailed(last([begun, ...end])), JSON.stringify(end));
       assert.ok(
@@ -188,12 +188,12 @@ describe('the end of a chat stream', () => {
       );
     });
 
-    test(`${from}: a call that the limit cut short is a cut answer`, () => {
+    test(`${from}: a call that the limit cut off is a cut answer`, () => {
       assert.ok(!isFailed(last([begun, chunk({}, 'length'), '[DONE]'])));
     });
   }
 
-  test('a client is told of no call before it is known to be whole', () => {
+  test('a client learns of a call only once it is known to be whole', () => {
     const stream = exchange('responses', 'chat').translation.stream();
     const told = [begin(), ...END].flatMap((event) => stream.push(toEvent(event)));
     assert.ok(told.every(({ data }) => !data.includes('response.output_item.done')));
@@ -205,8 +205,8 @@ describe('the end of a chat stream', () => {
   });
 });
 
-describe('a call that other providers end in its middle', () => {
-  test('by responses, messages and a length', () => {
+describe('a call that another provider cuts off', () => {
+  test('the cut is an error for responses and messages, and a length end where a limit caused it', () => {
     const responses = [
       { type: 'response.created', response: { id: 'r', model: 'm' } },
       {
@@ -234,7 +234,7 @@ describe('a call that other providers end in its middle', () => {
   });
 });
 
-test('calls that a server of responses gives the same index are different calls', () => {
+test('calls that a responses server gives the same index are different calls', () => {
   const item = (id: string): Json => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f' });
   const events = ['a', 'b'].flatMap((id) => [
     { type: 'response.output_item.added', item: { ...item(id), arguments: '' } },

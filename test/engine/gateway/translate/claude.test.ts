@@ -66,7 +66,7 @@ const claudeRequest = (): Json => ({
 });
 
 describe('Claude Code', () => {
-  test('its request, as a provider of chat gets it', () => {
+  test('its request arrives at a chat provider', () => {
     const { sent } = exchange('messages', 'chat', claudeRequest(), 'qwen3');
     assert.deepEqual(sent, {
       model: 'qwen3',
@@ -117,7 +117,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test('its request for a reasoning model of OpenAI has the effort and no temperature', () => {
+  test('its request for an OpenAI reasoning model has the effort and no temperature', () => {
     const { sent } = exchange('messages', 'responses', claudeRequest(), 'gpt-5.2');
     assert.deepEqual(sent.reasoning, { effort: 'high', summary: 'auto' });
     assert.deepEqual(sent.include, ['reasoning.encrypted_content']);
@@ -138,7 +138,7 @@ describe('Claude Code', () => {
     ]);
   });
 
-  test('what is said first stays the same while the conversation grows', () => {
+  test('the start of the conversation stays the same while it grows', () => {
     const later = claudeRequest();
     later.messages.push(
       { role: 'assistant', content: 'done' },
@@ -150,7 +150,7 @@ describe('Claude Code', () => {
     assert.deepEqual(after.slice(0, before.length), before);
   });
 
-  test('a request that only wants a search on the web is refused, not answered without one', () => {
+  test('a request for a web search alone is refused, not answered without one', () => {
     const body = { ...claudeRequest(), tools: [{ type: 'web_search_20250305', name: 'web_search' }] };
     assert.throws(() => exchange('messages', 'chat', body), {
       code: 'fields_invalid',
@@ -158,7 +158,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test('the stream that it reads has the events in their order, with `{}` for a call without arguments', () => {
+  test('its stream has the events in order, with `{}` for a call without arguments', () => {
     const { stream } = exchange('messages', 'chat', claudeRequest(), 'qwen3');
     const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
       id: 'chatcmpl-7',

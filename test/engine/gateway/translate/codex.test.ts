@@ -97,7 +97,7 @@ describe('codex', () => {
   });
   after(() => clients.close());
 
-  test('its request, as a provider of chat gets it', () => {
+  test('its request arrives at a chat provider', () => {
     const { sent } = exchange('responses', 'chat', codexRequest(), 'qwen3');
     const call = (id: string, name: string, args: string): Json => ({
       id,
@@ -142,7 +142,7 @@ describe('codex', () => {
     assert.equal(sent.reasoning_effort, 'medium');
   });
 
-  test('a field that nobody knows yet passes between the protocols of OpenAI, and to no other', () => {
+  test('an unknown field passes between the protocols of OpenAI, and to no other', () => {
     const body = { ...codexRequest(), new_field: { a: 1 } };
     assert.deepEqual(exchange('responses', 'chat', body).sent.new_field, { a: 1 });
     assert.deepEqual(exchange('chat', 'responses', { messages: [], new_field: 2 }).sent.new_field, 2);
@@ -150,7 +150,7 @@ describe('codex', () => {
     assert.ok(!('new_field' in exchange('responses', 'gemini', body).sent));
   });
 
-  test('the stream that it reads has its own tools again, each event numbered, and the whole output at the end', async () => {
+  test('its stream has its own tools again, each event numbered, and the whole output at the end', async () => {
     const events = exchange('responses', 'chat', codexRequest(), 'qwen3').stream(CALLS);
     const told = parseEvents(events);
     assert.deepEqual(
@@ -234,7 +234,7 @@ describe('codex', () => {
     );
   });
 
-  test('results stand right behind their calls, also when something was said between them', () => {
+  test('results are right behind their calls, even when text came between them', () => {
     const body = {
       input: [
         { role: 'user', content: 'go' },

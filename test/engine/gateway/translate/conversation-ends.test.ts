@@ -9,8 +9,8 @@ import { exchange } from '../../../support/translated.ts';
 const hi = { role: 'user', content: 'q' };
 const OLD = 'claude-sonnet-4-5';
 
-describe('how a conversation begins and ends', () => {
-  test('a last answer loses the space that ends it, however long it is', () => {
+describe('the start and the end of a conversation', () => {
+  test('a last answer loses its trailing space, however long it is', () => {
     for (const text of ['The answer is ', 'so:\n', `${'x'.repeat(5000)} \n\t`, `${'y'.repeat(5000)}\\n `]) {
       const bytes = Buffer.from(JSON.stringify({ messages: [hi, { role: 'assistant', content: text }] }));
       const held = parseHoldingTexts(bytes, { protocol: 'chat', members: findJsonMembers(bytes) ?? [] });
@@ -23,7 +23,7 @@ describe('how a conversation begins and ends', () => {
     assert.equal(exchange('chat', 'messages', followed, OLD).sent.messages[1].content[0].text, 'a ');
   });
 
-  test('the user speaks last to models that go on with no answer', () => {
+  test('the user speaks last to models that continue no answer', () => {
     const body = { messages: [hi, { role: 'assistant', content: 'so' }] };
     const roles = (model: string): string[] =>
       exchange('chat', 'messages', body, model).sent.messages.map(({ role }: Json) => role);
@@ -33,7 +33,7 @@ describe('how a conversation begins and ends', () => {
     assert.ok(!('thinking' in exchange('chat', 'messages', thinking, OLD).sent));
   });
 
-  test('a conversation that begins with an answer begins with the user where that is demanded', () => {
+  test('a conversation that starts with an answer gets a user turn first where one is required', () => {
     const body = {
       messages: [{ role: 'system', content: 's' }, { role: 'assistant', content: 'hello' }, hi],
     };
@@ -51,7 +51,7 @@ describe('how a conversation begins and ends', () => {
     assert.equal(exchange('chat', 'responses', body).sent.input[0].role, 'assistant');
   });
 
-  test('a user who says nothing ends a conversation all the same', () => {
+  test('a silent user still ends a conversation', () => {
     const answer = { role: 'assistant', content: 'a' };
     for (const content of ['', '  ', [], [{ type: 'text', text: '\n' }]])
       for (const to of ['messages', 'gemini', 'responses'] as const) {
@@ -74,7 +74,7 @@ describe('media', () => {
   const sent = (mediaType: string, data: string): string =>
     exchange('chat', 'messages', picture(mediaType, data)).sent.messages[0].content[0].source.media_type;
 
-  test('a type has the name that providers know', () => {
+  test('a media type has the name that providers know', () => {
     for (const name of ['image/jpg', 'image/JPG', 'image/pjpeg'])
       assert.equal(sent(name, 'AAAA'), 'image/jpeg');
     assert.equal(sent('image/x-png', 'AAAA'), 'image/png');
@@ -91,7 +91,7 @@ describe('media', () => {
     );
   });
 
-  test('a picture has the type that it begins as', () => {
+  test('a picture has the type of its first bytes', () => {
     assert.equal(sent('image/png', '/9j/4AAQ'), 'image/jpeg');
     assert.equal(sent('image/jpeg', 'iVBORw0KGgoAAAA'), 'image/png');
     assert.equal(sent('image/png', 'UklGRiQA'), 'image/webp');
@@ -114,7 +114,7 @@ describe('schemas of tools', () => {
     }).sent.tools[0];
   const text = { type: 'string' };
 
-  test('an object has properties, if only none', () => {
+  test('an object schema has properties, if only empty ones', () => {
     const bare = { type: 'object', properties: {} };
     assert.deepEqual(exchange('chat', 'messages', tool({ type: 'object' })).sent.tools[0].input_schema, bare);
     assert.deepEqual(toOpenAi({ type: 'object' }).parameters, bare);
@@ -170,7 +170,7 @@ describe('schemas of tools', () => {
     assert.ok(!('strict' in exchange('chat', 'messages', tool(open, true)).sent.tools[0]));
   });
 
-  test('a property may have the name of a word of schemas', () => {
+  test('a property may have the name of a schema keyword', () => {
     const schema = {
       type: 'object',
       properties: { properties: text, minimum: text, items: text, required: text },

@@ -39,9 +39,9 @@ const IS_ERROR: Record<Protocol, (event: Json) => boolean> = {
 const isWhole = (to: Protocol, events: readonly SseEvent[]): boolean =>
   to === 'chat' && events.map(parse).some(IS_END.chat);
 
-describe('a stream that ends before its end', () => {
+describe('a stream that ends early', () => {
   for (const [from, to] of PAIRS)
-    test(`${from} to ${to}: is an error after every event, and never an end`, () => {
+    test(`${from} to ${to}: the early end is an error after every event, and never a clean end`, () => {
       const events = PLAIN_PROTOCOLS[to].stream(ANSWER, createDice(1));
       for (let count = 0; count < events.length; count += 1) {
         const stream = createTranslation(from, to).stream();
@@ -63,7 +63,7 @@ describe('a stream that ends before its end', () => {
     });
 
   for (const [from, to] of PAIRS)
-    test(`${from} to ${to}: what is no JSON, or an error of the provider, ends it with an error`, () => {
+    test(`${from} to ${to}: invalid JSON, or an error of the provider, ends the stream with an error`, () => {
       const events = PLAIN_PROTOCOLS[to].stream(ANSWER, createDice(1));
       const failed: Record<Protocol, Json> = {
         chat: { error: { message: 'it broke', code: 'server_error' } },
@@ -93,7 +93,7 @@ describe('a stream that ends before its end', () => {
     after(() => clients.close());
 
     for (const from of PROTOCOLS)
-      test(`${from}: never takes one for an answer`, async () => {
+      test(`${from}: the client never takes a cut stream for an answer`, async () => {
         const to = PROTOCOLS.find((each) => each !== from)!;
         const events = PLAIN_PROTOCOLS[to].stream(ANSWER, createDice(1));
         for (let count = 0; count < events.length; count += 1) {
@@ -108,7 +108,7 @@ describe('a stream that ends before its end', () => {
   });
 });
 
-test('1,000 small pieces arrive one by one, and whole', () => {
+test('1,000 small pieces arrive one by one, and complete', () => {
   const text = Array.from({ length: 1000 }, (_, index) => String.fromCodePoint(0x1f600 + (index % 60))).join(
     '',
   );

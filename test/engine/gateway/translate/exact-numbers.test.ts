@@ -88,7 +88,7 @@ describe('numbers that JavaScript cannot hold', () => {
       });
     }
 
-  test('others are numbers as ever', () => {
+  test('all other numbers are plain numbers', () => {
     const text =
       '{"a":1.50,"b":1E3,"c":-0.25,"d":1234567890123456,"e":[1,2],"f":"9007199254740993, 9007199254740993"}';
     assert.deepEqual(parseExactJson(text), JSON.parse(text));

@@ -54,7 +54,7 @@ describe('errors', () => {
       }
     });
 
-  test('the words of each protocol for a status, the same whether the gateway says it or a provider', () => {
+  test('each protocol has one wording for a status, for errors of the gateway and of a provider', () => {
     const words: Record<number, [openai: string, messages: string, gemini: string]> = {
       400: ['invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
       401: ['authentication_error', 'authentication_error', 'UNAUTHENTICATED'],
@@ -87,7 +87,7 @@ describe('errors', () => {
     }
   });
 
-  test('what is no error of the protocol becomes one, and a page of HTML is not repeated', () => {
+  test('an error of another form is converted, and an HTML page is not repeated', () => {
     const messageOf = (body: unknown): string => {
       const { error }: Json = createTranslation('messages', 'chat').error(502, body);
       return error.message;
@@ -101,7 +101,7 @@ describe('errors', () => {
     assert.equal(messageOf([{ error: { message: 'in a list', code: 502 } }]), 'in a list');
   });
 
-  test('a prompt that is too long is said in the words by which clients shorten it', () => {
+  test('an overlong prompt is reported in the words on which clients shorten it', () => {
     const said = [
       { error: { message: 'This request is too big', code: 'context_length_exceeded' } },
       { error: { message: "This model's maximum context length is 8192 tokens" } },
@@ -122,7 +122,7 @@ describe('errors', () => {
     assert.equal(other.error.message, 'bad tool');
   });
 
-  test('a prompt that is too long is recognised as each server words it', () => {
+  test("an overlong prompt is recognised in each server's wording", () => {
     const words = [
       'the request exceeds the available context size. try increasing the context size or enable context shift',
       'request (30010 tokens) exceeds the available context size (8192 tokens), try increasing it',
@@ -175,7 +175,7 @@ describe('errors', () => {
     assert.equal(busy.error.message, 'too many tokens: total');
   });
 
-  test('a failed stream has the status of its own words', () => {
+  test('a failed stream has the status of its own error', () => {
     const failed = (from: Protocol, to: Protocol, data: Json): Json => {
       const [event] = createTranslation(from, to)
         .stream()

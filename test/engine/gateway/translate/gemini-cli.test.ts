@@ -61,7 +61,7 @@ const geminiRequest = (): Json => ({
 });
 
 describe('Gemini CLI', () => {
-  test('its request, as a provider of chat gets it', () => {
+  test('its request arrives at a chat provider', () => {
     const { sent } = exchange('gemini', 'chat', geminiRequest(), 'qwen3');
     const call = (id: string, name: string, args: string): Json => ({
       id,
@@ -102,7 +102,7 @@ describe('Gemini CLI', () => {
     assert.ok(!('top_k' in sent));
   });
 
-  test('the wire names of its other client, with underscores, are the same', () => {
+  test('the wire names of its other client, with underscores, are equivalent', () => {
     const snake = {
       system_instruction: { parts: [{ text: 'S' }] },
       contents: [{ role: 'user', parts: [{ inline_data: { mime_type: 'image/png', data: 'aGk=' } }] }],
@@ -117,7 +117,7 @@ describe('Gemini CLI', () => {
     assert.equal(sent.max_tokens, 5);
   });
 
-  test('a question for JSON keeps its schema', () => {
+  test('a request for JSON keeps its schema', () => {
     const schema = { type: 'OBJECT', properties: { model: { type: 'STRING' } } };
     const body = {
       contents: [{ role: 'user', parts: [{ text: 'which?' }] }],
@@ -139,7 +139,7 @@ describe('Gemini CLI', () => {
     });
   });
 
-  test('the stream that it reads has calls whole, with arguments as an object, and one end with the usage', () => {
+  test('its stream has whole calls, with arguments as an object, and one end with the usage', () => {
     const events = exchange('gemini', 'chat', geminiRequest(), 'qwen3').stream([
       {
         id: 'x',
@@ -188,7 +188,7 @@ describe('Gemini CLI', () => {
     );
   });
 
-  test('a call whose arguments are no object is an error, and is left out when the limit cut it', () => {
+  test('a call whose arguments are not an object is an error, and is left out when the limit cut it off', () => {
     const call = { index: 0, id: 'c', function: { name: 'list', arguments: '{"a":' } };
     const ended = (reason: string): Json[] => [
       { choices: [{ index: 0, delta: { tool_calls: [call] } }] },

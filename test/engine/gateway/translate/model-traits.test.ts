@@ -8,10 +8,10 @@ const hi = [{ role: 'user', content: 'q' }];
 const fromClaude = (more: Json, model: string, to: Protocol = 'chat'): Json =>
   exchange('messages', to, { max_tokens: 9000, messages: hi, ...more }, model).sent;
 
-describe('a model that is told not to think', () => {
+describe('a model with thinking switched off', () => {
   const off = { thinking: { type: 'disabled' } };
 
-  test('DeepSeek, GLM, Kimi and Qwen are told in the words of their makers', () => {
+  test("DeepSeek, GLM, Kimi and Qwen get their makers' own switch", () => {
     for (const model of [
       'deepseek-v4-pro',
       'deepseek/deepseek-chat',
@@ -29,7 +29,7 @@ describe('a model that is told not to think', () => {
     assert.equal(fromClaude(off, 'qwen3:8b').reasoning_effort, 'none');
   });
 
-  test('others are told nothing that they may refuse, and so are those that may think', () => {
+  test('other models get nothing that they may refuse, and neither do models that may think', () => {
     for (const model of ['gpt-4o', 'llama-3.3-70b', 'mistral-large', 'gpt-5', 'glm-4-plus'])
       for (const field of ['thinking', 'enable_thinking', 'chat_template_kwargs', 'reasoning_effort'])
         assert.ok(!(field in fromClaude(off, model)), `${model} ${field}`);
@@ -43,7 +43,7 @@ describe('a model that is told not to think', () => {
           assert.ok(!(field in fromClaude(more, model)), `${model} ${field}`);
   });
 
-  test('an effort beside it changes nothing', () => {
+  test('an effort next to the switch changes nothing', () => {
     const both = { ...off, output_config: { effort: 'low' } };
     assert.deepEqual(fromClaude(both, 'deepseek-v4-pro').thinking, { type: 'disabled' });
     assert.equal(
@@ -53,7 +53,7 @@ describe('a model that is told not to think', () => {
     );
   });
 
-  test('callers of chat say it in any of these words', () => {
+  test('callers of chat can use any of these switches', () => {
     for (const more of [
       { thinking: { type: 'disabled' } },
       { enable_thinking: false },
@@ -71,7 +71,7 @@ describe('a model that is told not to think', () => {
     }
   });
 
-  test('Gemini is told the least that each model takes', () => {
+  test('Gemini gets the smallest budget that each model accepts', () => {
     const config = (model: string): Json => fromClaude(off, model, 'gemini').generationConfig.thinkingConfig;
     assert.deepEqual(config('gemini-2.5-flash'), { thinkingBudget: 0 });
     assert.deepEqual(config('gemini-2.5-pro'), { thinkingBudget: 128 });
@@ -81,7 +81,7 @@ describe('a model that is told not to think', () => {
   });
 });
 
-test('models of OpenAI that chat or search get no effort, and nothing else of a model that reasons', () => {
+test("OpenAI's chat and search models get no effort, nor any other option of a reasoning model", () => {
   for (const model of ['gpt-5-chat-latest', 'openai/gpt-5.1-chat-latest', 'gpt-5-search-api', 'o1-mini']) {
     const asked = { thinking: { type: 'enabled', budget_tokens: 5000 } };
     const chat = fromClaude(asked, model);
@@ -96,7 +96,7 @@ test('models of OpenAI that chat or search get no effort, and nothing else of a 
   );
 });
 
-test('a request asks for no more than the provider’s model can answer with', () => {
+test("a request asks for at most the output of the provider's model", () => {
   const asked = (from: Protocol, to: Protocol, body: Json, most: number | null): Json =>
     JSON.parse(JSON.stringify(exchange(from, to).translation.request(body, 'm', most)));
   const long = { max_tokens: 32_000, messages: hi };

@@ -42,7 +42,7 @@ describe('every pair of protocols', () => {
     const caller = PLAIN_PROTOCOLS[from];
     const provider = PLAIN_PROTOCOLS[to];
 
-    test(`${from} to ${to}: a provider understands the conversation that the client had`, () => {
+    test(`${from} to ${to}: a provider understands the client's conversation`, () => {
       for (let seed = 0; seed < ROUNDS * 5; seed += 1) {
         const plain = randomRequest(seed);
         const body = createTranslation(from, to).request(caller.request(plain), 'm');

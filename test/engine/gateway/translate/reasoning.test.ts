@@ -55,9 +55,9 @@ const REPLAYS: Record<string, (answer: Json) => Json> = {
   }),
 };
 
-describe('the reasoning of a model comes back to it', () => {
+describe('the reasoning of a model is returned to it', () => {
   for (const from of ['chat', 'responses', 'gemini'] as const)
-    test(`from Anthropic through a client of ${from}, and to the same model only`, () => {
+    test(`reasoning from Anthropic returns through a client of ${from}, and to the same model only`, () => {
       const answer = exchange(from, 'messages', {}, CLAUDE).answer(messagesAnswer);
       const again = REPLAYS[from]!(answer);
       const { sent } = exchange(from, 'messages', again, CLAUDE);
@@ -78,7 +78,7 @@ describe('the reasoning of a model comes back to it', () => {
     });
 
   for (const from of ['chat', 'responses', 'messages'] as const)
-    test(`from Gemini through a client of ${from}; calls of other models skip the check`, () => {
+    test(`reasoning from Gemini returns through a client of ${from}; calls of other models skip the check`, () => {
       const parts = [{ functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' }];
       const body = {
         candidates: [{ content: { parts }, finishReason: 'STOP' }],
@@ -94,7 +94,7 @@ describe('the reasoning of a model comes back to it', () => {
     });
 
   for (const from of ['chat', 'messages', 'gemini'] as const)
-    test(`from OpenAI through a client of ${from}`, () => {
+    test(`reasoning from OpenAI returns through a client of ${from}`, () => {
       const item = {
         type: 'reasoning',
         id: 'rs_1',
@@ -116,7 +116,7 @@ describe('the reasoning of a model comes back to it', () => {
     });
 
   for (const from of ['responses', 'messages', 'gemini'] as const)
-    test(`from a server of chat through a client of ${from}, while its calls are answered`, () => {
+    test(`reasoning from a chat server returns through a client of ${from}, while its calls are answered`, () => {
       const message = {
         content: '',
         reasoning_content: 'so',
@@ -144,7 +144,7 @@ describe('the reasoning of a model comes back to it', () => {
   });
   const f = (id: string): Json => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
 
-  test('after the next question too where a round has called tools', () => {
+  test('reasoning of a round with tool calls returns after the next question too', () => {
     const content = (answer: Json): Json =>
       exchange('messages', 'chat', {}, 'deepseek').answer(answer).content;
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'r' }] };
@@ -167,7 +167,7 @@ describe('the reasoning of a model comes back to it', () => {
     );
   });
 
-  test('a call without its thoughts has some for models that demand them, unless they are not to think', () => {
+  test('a call without reasoning gets a placeholder for models that require it, unless thinking is off', () => {
     const body = {
       max_tokens: 9,
       messages: [
@@ -190,7 +190,7 @@ describe('the reasoning of a model comes back to it', () => {
     assert.equal(thoughts('qwen3-max')[1], undefined);
   });
 
-  test('the details that a router keeps, as they were, in a stream and whole', () => {
+  test('the details of a router return unchanged, in a stream and whole', () => {
     const encrypted = {
       type: 'reasoning.encrypted',
       data: 'AbC=',
@@ -249,7 +249,7 @@ describe('the reasoning of a model comes back to it', () => {
     assert.equal(sent.messages[1].reasoning, 'let me see');
   });
 
-  test('the signature of a text of Gemini, in a stream and whole', () => {
+  test('the signature of a Gemini text returns, in a stream and whole', () => {
     const parts = [
       { text: 'so', thought: true },
       { text: 'fine', thoughtSignature: 'c2ln' },
@@ -318,7 +318,7 @@ describe('the reasoning of a model comes back to it', () => {
     );
   });
 
-  test('but not after the next question', () => {
+  test('reasoning does not return after the next question', () => {
     const message = { reasoning: 'so', content: 'a' };
     const { content } = exchange('messages', 'chat', {}, 'deepseek').answer({
       choices: [{ message, finish_reason: 'stop' }],
@@ -337,7 +337,7 @@ describe('the reasoning of a model comes back to it', () => {
     });
   });
 
-  test('streamed as well as whole', () => {
+  test('streamed reasoning returns as well as whole', () => {
     const events = [
       { type: 'message_start', message: { id: 'm', model: CLAUDE } },
       {
@@ -362,7 +362,7 @@ describe('the reasoning of a model comes back to it', () => {
   });
 });
 
-test('a signature of the server of chat that Google runs goes back to it', () => {
+test("a signature of Google's chat server returns to it", () => {
   const extra_content = { google: { thought_signature: 'c2ln' } };
   const tool = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content };
   const answer = exchange('messages', 'chat', {}, 'gemini-3').answer({
@@ -372,16 +372,16 @@ test('a signature of the server of chat that Google runs goes back to it', () =>
   assert.deepEqual(assistant.tool_calls, [tool]);
 });
 
-describe('a body for a provider of its own protocol', () => {
+describe('a request to a provider of the same protocol', () => {
   const seal = exchange('messages', 'chat', {}, 'q').answer({
     choices: [{ message: { reasoning_content: 'so', content: 'a' }, finish_reason: 'stop' }],
   }).content[0].signature;
 
-  test('holds the mark when it holds a record of another provider', () => {
+  test('the request has the mark when it holds a record of another provider', () => {
     assert.ok(seal.startsWith(SEAL_MARK));
   });
 
-  test('is handed on without such records, and is otherwise the same', () => {
+  test('the request is passed on without such records, and is otherwise unchanged', () => {
     const native = { type: 'thinking', thinking: 'own', signature: 'EqQB' };
     const text = { type: 'text', text: 'a' };
     const body = {

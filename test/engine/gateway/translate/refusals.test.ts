@@ -91,14 +91,14 @@ const refuses = (from: Protocol, to: Protocol, field: string, body: Json, model 
     `${from} to ${to}: ${field}`,
   );
 
-describe('what cannot be expressed is refused by the name of its field', () => {
+describe('inexpressible fields are refused by name', () => {
   for (const from of PROTOCOLS)
-    test(`from ${from}, whatever the provider speaks`, () => {
+    test(`requests from ${from} are refused for any provider`, () => {
       for (const [field, body] of REFUSED[from])
         for (const to of PROTOCOLS.filter((each) => each !== from)) refuses(from, to, field, body);
     });
 
-  test('stop sequences by responses, and those of space by messages', () => {
+  test('stop sequences are refused for responses, and blank ones for messages', () => {
     refuses('chat', 'responses', 'stop', { messages: [], stop: 'END' });
     refuses('messages', 'responses', 'stop_sequences', { stop_sequences: ['END'] });
     refuses('gemini', 'responses', 'generationConfig.stopSequences', {
@@ -107,7 +107,7 @@ describe('what cannot be expressed is refused by the name of its field', () => {
     refuses('chat', 'messages', 'stop', { messages: [], stop: ['\n'] });
   });
 
-  test('kinds of media that the provider has no place for', () => {
+  test('media types that the provider lacks are refused', () => {
     const audio = { type: 'input_audio', input_audio: { data: 'aGk=', format: 'wav' } };
     refuses('chat', 'messages', 'messages.content', user(audio));
     refuses('chat', 'responses', 'messages.content', user(audio));
@@ -118,7 +118,7 @@ describe('what cannot be expressed is refused by the name of its field', () => {
   });
 });
 
-describe('what is left out without harm', () => {
+describe('fields that are dropped without harm', () => {
   const BODIES: Record<Protocol, Json> = {
     chat: {
       messages: [{ role: 'user', content: 'q', name: 'ada' }],
@@ -179,7 +179,7 @@ describe('what is left out without harm', () => {
     gemini: { generationConfig: { maxOutputTokens: 5 } },
   };
   for (const from of PROTOCOLS)
-    test(`from ${from}: the provider gets the question and nothing else`, () => {
+    test(`requests from ${from}: the provider gets the question and nothing else`, () => {
       for (const to of PROTOCOLS.filter((each) => each !== from)) {
         const expected = { ...LEAST[to], ...(from === 'messages' ? MAX_TOKENS[to] : {}) };
         assert.deepEqual(createTranslation(from, to).request(BODIES[from], 'm'), expected, to);
@@ -187,7 +187,7 @@ describe('what is left out without harm', () => {
     });
 });
 
-test('a body that is no answer is not taken for one', () => {
+test('a body that is not an answer is refused', () => {
   for (const to of PROTOCOLS)
     for (const from of PROTOCOLS.filter((each) => each !== to))
       for (const body of [

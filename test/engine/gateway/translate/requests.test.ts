@@ -9,8 +9,8 @@ const tool = { type: 'function', function: { name: 'f', parameters: { type: 'obj
 const sentTo = (to: Protocol, body: Json, model = 'm'): Json =>
   exchange('chat', to, { messages: hi, ...body }, model).sent;
 
-describe('requests', () => {
-  test('the limit of tokens has the name that the model knows', () => {
+describe('translated requests', () => {
+  test('the token limit has the name that the model knows', () => {
     const named = (model: string): Json =>
       exchange('messages', 'chat', { max_tokens: 9, messages: hi }, model).sent;
     for (const model of ['gpt-5', 'o3-mini', 'openai/gpt-5.2', 'gpt-oss:20b'])
@@ -20,7 +20,7 @@ describe('requests', () => {
     assert.equal(sentTo('messages', {}).max_tokens, 32000);
   });
 
-  test('temperature and its like, where the model takes them', () => {
+  test('temperature and related options are sent where the model takes them', () => {
     const sampling = { temperature: 1.7, top_p: 0.5 };
     const old = sentTo('messages', sampling, 'claude-sonnet-4-5-20250929');
     assert.deepEqual([old.temperature, old.top_p], [1, undefined]);
@@ -32,7 +32,7 @@ describe('requests', () => {
     assert.equal(sentTo('responses', sampling, 'gpt-5').temperature, 1.7);
   });
 
-  test('an effort of thinking in the words of each provider', () => {
+  test("a thinking effort has each provider's own form", () => {
     const body = { reasoning_effort: 'high', max_tokens: 20000 };
     assert.deepEqual(sentTo('messages', body, 'claude-opus-4-8').output_config, { effort: 'high' });
     assert.equal(sentTo('messages', body, 'claude-opus-4-8').thinking.type, 'adaptive');
@@ -60,7 +60,7 @@ describe('requests', () => {
     assert.ok(!('thinking' in sentTo('messages', forced, 'claude-opus-4-8')));
   });
 
-  test('an effort in words of other protocols is one that every reasoning model of OpenAI knows', () => {
+  test('an effort of another protocol becomes one that every OpenAI reasoning model knows', () => {
     const asked = (effort: string): Json => ({ max_tokens: 9, messages: hi, output_config: { effort } });
     const told = (effort: string): string =>
       exchange('messages', 'chat', asked(effort), 'gpt-5').sent.reasoning_effort;
@@ -73,7 +73,7 @@ describe('requests', () => {
     assert.deepEqual([claude('claude-opus-4-6'), claude('claude-opus-4-8')], ['high', 'xhigh']);
   });
 
-  test('a field of the other protocol, sent by a caller who does not know it, does not get into its place', () => {
+  test('a field of the other protocol, sent by a caller that does not know it, is ignored', () => {
     const body = {
       input: 'q',
       messages: [],
@@ -100,7 +100,7 @@ describe('requests', () => {
     assert.equal(sent.input[0].content[0].text, 'hi');
   });
 
-  test('the choice of a tool', () => {
+  test('the choice of a tool is translated', () => {
     const choose = (to: Protocol, tool_choice: Json): Json => sentTo(to, { tools: [tool], tool_choice });
     const named = { type: 'function', function: { name: 'f' } };
     assert.deepEqual(choose('messages', 'auto').tool_choice, { type: 'auto' });
@@ -129,7 +129,7 @@ describe('requests', () => {
     assert.deepEqual(choice, { type: 'any' });
   });
 
-  test('tools without arguments and strict ones', () => {
+  test('tools without arguments and strict tools are translated', () => {
     const bare = { type: 'function', function: { name: 'g', strict: true } };
     assert.deepEqual(sentTo('messages', { tools: [bare] }).tools, [
       {
@@ -150,7 +150,7 @@ describe('requests', () => {
     assert.deepEqual(sentTo('gemini', { tools: [bare] }).tools, [{ functionDeclarations: [{ name: 'g' }] }]);
   });
 
-  test('a tool that takes one text is itself for responses, and an object elsewhere', () => {
+  test('a tool that takes one text is native for responses, and an object elsewhere', () => {
     const format = { type: 'grammar', grammar: { syntax: 'regex', definition: 'a+' } };
     const custom = { type: 'custom', custom: { name: 'patch', description: 'P.', format } };
     const called = { id: 'c', type: 'custom', custom: { name: 'patch', input: 'aaa' } };
@@ -184,7 +184,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('names that the provider does not accept come back as they were', () => {
+  test('names that the provider does not accept return in their original form', () => {
     const names = ['a.b', 'a_b', 'ö', 'x'.repeat(70), `${'x'.repeat(70)}y`, '1st'];
     const asked = { input: 'q', tools: names.map((name) => ({ type: 'function', name })) };
     for (const to of PROTOCOLS.filter((each) => each !== 'responses')) {
@@ -210,7 +210,7 @@ describe('requests', () => {
     }
   });
 
-  test('a namespace that is in the name already is not put before it again', () => {
+  test('a namespace that the name already has is not added again', () => {
     const inner = { type: 'function', name: 'mcp__a__x', parameters: {} };
     const body = {
       input: 'q',
@@ -264,7 +264,7 @@ describe('requests', () => {
     assert.equal(output.call_id, call.call_id);
   });
 
-  test('images by their address', () => {
+  test('images are sent by their address', () => {
     const url = 'https://x.test/a.jpg';
     const body = {
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url, detail: 'low' } }] }],
@@ -284,7 +284,7 @@ describe('requests', () => {
     });
   });
 
-  test('documents', () => {
+  test('documents are translated', () => {
     const source = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' };
     const body = {
       max_tokens: 5,
@@ -301,7 +301,7 @@ describe('requests', () => {
     );
   });
 
-  test('an answer in JSON', () => {
+  test('a JSON answer format is translated', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false };
     const response_format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } };
     assert.deepEqual(sentTo('responses', { response_format }).text, {
@@ -326,21 +326,21 @@ describe('requests', () => {
     assert.ok(!('cache_control' in sentTo('messages', { tools: [tool] }, 'kimi-k2')));
   });
 
-  test('a system prompt alone is said by the user where one has to speak', () => {
+  test('a system prompt alone becomes a user turn where one is required', () => {
     const messages = [{ role: 'developer', content: 'Say hi.' }];
     assert.equal(exchange('chat', 'messages', { messages }).sent.messages[0].role, 'user');
     assert.equal(exchange('chat', 'gemini', { messages }).sent.contents[0].role, 'user');
     assert.equal(exchange('chat', 'responses', { messages }).sent.input[0].role, 'user');
   });
 
-  test('half a character in what was said is replaced', () => {
+  test('half a character in a text is replaced', () => {
     for (const to of PROTOCOLS.filter((each) => each !== 'chat')) {
       const body = { messages: [{ role: 'user', content: 'a\ud83d' }] };
       assert.match(JSON.stringify(exchange('chat', to, body).sent), /a\ufffd/);
     }
   });
 
-  test('the same request is the same bytes again, so that a prompt cache hits', () => {
+  test('the same request is always the same bytes, so that a prompt cache hits', () => {
     const body = { messages: hi, tools: [{ type: 'function', function: { name: 'a.b' } }, tool] };
     for (const to of PROTOCOLS.filter((each) => each !== 'chat'))
       assert.equal(JSON.stringify(sentTo(to, body)), JSON.stringify(sentTo(to, structuredClone(body))));

@@ -41,8 +41,8 @@ function readMessage(events: Json[]): Json {
 const readChat = (events: Json[]): Json =>
   readMessage(parseEvents(exchange('messages', 'chat').stream(events)));
 
-describe('streams of servers of chat', () => {
-  test('calls that come mixed are told one after the other', () => {
+describe('streams of chat servers', () => {
+  test('interleaved calls are sent one after the other', () => {
     const { said } = readChat([
       call(0, 'a', 'f', '{"x'),
       call(1, 'b', 'g', '{"y'),
@@ -57,7 +57,7 @@ describe('streams of servers of chat', () => {
     ]);
   });
 
-  test('a call that is whole waits for one before it that is not', () => {
+  test('a complete call waits for an incomplete one before it', () => {
     const { said } = readChat([
       call(0, 'a', 'f', '{"x'),
       call(1, 'b', 'g', '{"y":2}'),
@@ -72,7 +72,7 @@ describe('streams of servers of chat', () => {
     );
   });
 
-  test('the next call is told as it comes once the one before it is whole', () => {
+  test('the next call is streamed once the one before it is complete', () => {
     const stream = exchange('messages', 'chat').translation.stream();
     const told = (event: Json): string[] => stream.push(toEvent(event)).map(({ event: name }) => name!);
     told(call(0, 'a', 'f', '{"x":1}'));
@@ -129,7 +129,7 @@ describe('streams of servers of chat', () => {
     assert.deepEqual(input, { x: 1 });
   });
 
-  test('the reason for the end fits what was said, whatever the server calls it', () => {
+  test('the finish reason matches the content, whatever the server calls it', () => {
     const reasonOf = (reason: string | null, ...before: Json[]): string | null =>
       readChat([...before, chunk({}, reason), '[DONE]']).reason;
     assert.equal(reasonOf('stop', chunk({ content: 'a' })), 'end_turn');
@@ -142,7 +142,7 @@ describe('streams of servers of chat', () => {
     assert.equal(reasonOf('stop', chunk({ refusal: 'no' })), 'refusal');
   });
 
-  test('the text that ended an answer is said where the caller asked for it', () => {
+  test('the stop sequence of an answer is reported where the caller supports it', () => {
     const body = { max_tokens: 9, messages: [], stop_sequences: ['END'] };
     for (const more of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
       const { choices } = chunk({}, 'stop');
@@ -169,7 +169,7 @@ describe('streams of servers of chat', () => {
       assert.equal(parseEvents(exchange('messages', 'chat').stream(events)).at(-1).type, 'error');
   });
 
-  test('usage in every chunk, in one of its own, or never', () => {
+  test('usage is read in every chunk, in a separate one, or never', () => {
     const usage = (input: number, output: number): Json => ({
       prompt_tokens: input,
       completion_tokens: output,
@@ -196,7 +196,7 @@ describe('streams of servers of chat', () => {
     assert.equal(never.status, 'completed');
   });
 
-  test('a caller of chat gets the usage only when it asked for it', () => {
+  test('a caller of chat gets the usage only when it requested it', () => {
     const said: Json[] = [
       {
         type: 'message_start',
@@ -216,7 +216,7 @@ describe('streams of servers of chat', () => {
   });
 });
 
-describe('streams of servers of responses', () => {
+describe('streams of responses servers', () => {
   const added = (item: Json, index = 0): Json => ({
     type: 'response.output_item.added',
     output_index: index,
@@ -231,7 +231,7 @@ describe('streams of servers of responses', () => {
   const read = (events: Json[]): Json =>
     readMessage(parseEvents(exchange('messages', 'responses').stream(events)));
 
-  test('arguments may come in pieces, at the end of them, with the item, or with the response', () => {
+  test('arguments may arrive in pieces, at their end, with the item, or with the response', () => {
     const args = '{"x":1}';
     const whole = { ...item, arguments: args };
     const delta = (text: string): Json => ({
@@ -256,7 +256,7 @@ describe('streams of servers of responses', () => {
     assert.deepEqual(read([created, added(item), completed()]).said, [{ id: 'c', name: 'f', input: {} }]);
   });
 
-  test('items that are told mixed come one after the other', () => {
+  test('interleaved items are sent one after the other', () => {
     const text = (output_index: number, delta: string): Json => ({
       type: 'response.output_text.delta',
       output_index,
@@ -267,7 +267,7 @@ describe('streams of servers of responses', () => {
     assert.deepEqual(said, ['ab', 'xy']);
   });
 
-  test('a response that was cut is cut, and one that failed is an error', () => {
+  test('a cut response is cut, and a failed one is an error', () => {
     const response = {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -288,7 +288,7 @@ describe('streams of servers of responses', () => {
   });
 });
 
-describe('streams of servers of messages', () => {
+describe('streams of messages servers', () => {
   const start = {
     type: 'message_start',
     message: { id: 'msg_1', model: 'm', usage: { input_tokens: 5, cache_read_input_tokens: 7 } },
@@ -306,13 +306,13 @@ describe('streams of servers of messages', () => {
   const read = (events: Json[]): Json =>
     parseEvents(exchange('responses', 'messages').stream([start, ...events])).at(-1);
 
-  test('arguments may come with the beginning of a call', () => {
+  test('arguments may arrive with the start of a call', () => {
     const tool = { type: 'tool_use', id: 't', name: 'f', input: { x: 1 } };
     const { response } = read([block(0, tool), stop(0), ...end('tool_use')]);
     assert.equal(response.output[0].arguments, '{"x":1}');
   });
 
-  test('counts of the beginning stay where the end has none', () => {
+  test('counts of the start apply where the end has none', () => {
     for (const usage of [
       { output_tokens: 3 },
       { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 3 },
@@ -329,7 +329,7 @@ describe('streams of servers of messages', () => {
     }
   });
 
-  test('what tools of the provider did is left out, and a turn that pauses is not whole', () => {
+  test("the provider's own tool results are left out, and a paused turn is not complete", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
     const { response } = read([
       block(0, search),
@@ -345,7 +345,7 @@ describe('streams of servers of messages', () => {
     assert.equal(response.status, 'incomplete');
   });
 
-  test('a refusal is one in every protocol', () => {
+  test('a refusal is a refusal in every protocol', () => {
     const delta = { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'not that' } };
     const events = [start, { type: 'message_delta', delta, usage: {} }, { type: 'message_stop' }];
     const chat = parseEvents(exchange('chat', 'messages').stream(events));
@@ -367,7 +367,7 @@ describe('streams of Gemini', () => {
     modelVersion: 'gemini-3-pro',
   });
 
-  test('calls without ids get ids that no other call has', () => {
+  test('calls without ids get unique ids', () => {
     const said = parts([{ functionCall: { name: 'f', args: {} } }, { functionCall: { name: 'f' } }], {
       finishReason: 'STOP',
     });
@@ -400,7 +400,7 @@ test('half a character that never gets its other half is replaced', () => {
   assert.deepEqual(texts, ['a', '\ufffd']);
 });
 
-test('words of no protocol are those of none, even when every object of JavaScript has them', () => {
+test("unknown values are treated as unknown, even names of JavaScript's own members", () => {
   const reason = (word: string): Json =>
     parseEvents(exchange('messages', 'chat').stream([chunk({ content: 'a' }, word), '[DONE]'])).at(-2).delta
       .stop_reason;

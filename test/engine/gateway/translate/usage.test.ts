@@ -59,14 +59,14 @@ const contains = (actual: Json, expected: Json, what: string): void => {
     else assert.equal(actual[key], value, `${what}.${key}`);
 };
 
-describe('usage', () => {
+describe('usage of tokens', () => {
   for (const from of PROTOCOLS)
-    test(`${from}: the same tokens are the same numbers, whoever counted them`, () => {
+    test(`${from}: the same tokens are the same numbers, whichever service counted them`, () => {
       for (const to of PROTOCOLS.filter((each) => each !== from))
         contains(usageIn(exchange(from, to).answer(COUNTED[to])), usageIn(COUNTED[from]), `from ${to}`);
     });
 
-  test('what was written to a cache is kept apart', () => {
+  test('cache writes are counted separately', () => {
     const usage = {
       input_tokens: 1,
       cache_read_input_tokens: 2,
@@ -84,7 +84,7 @@ describe('usage', () => {
     contains(usageIn(exchange('messages', 'chat').answer(back)), usage, 'messages');
   });
 
-  test('other places of servers of chat', () => {
+  test('usage is also read from the other fields of chat servers', () => {
     const read = (usage: Json): Json =>
       usageIn(
         exchange('responses', 'chat').answer({ choices: [{ message: {}, finish_reason: 'stop' }], usage }),
@@ -100,7 +100,7 @@ describe('usage', () => {
     assert.equal(read(null), null);
   });
 
-  test('nonsense is no number', () => {
+  test('an invalid count is ignored', () => {
     const usage = { prompt_tokens: -1, completion_tokens: 'many', prompt_tokens_details: null };
     const read = usageIn(
       exchange('messages', 'chat').answer({ choices: [{ message: {}, finish_reason: 'stop' }], usage }),

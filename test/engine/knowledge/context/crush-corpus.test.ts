@@ -17,14 +17,14 @@ describe('crushing the corpus', () => {
       });
     }
 
-    it(`${part} loses 60 % of its bytes in the mean`, () => {
+    it(`${part} loses 60 % of its bytes on average`, () => {
       const saved = files.map(({ result: { bytesIn, bytesOut } }) => 1 - bytesOut / bytesIn);
       const mean = saved.reduce((sum, each) => sum + each, 0) / saved.length;
       assert.ok(mean >= LEAST_SAVED, `${mean}`);
     });
   }
 
-  it('holds nineteen hundred facts', () => {
+  it('the corpus holds nineteen hundred facts', () => {
     const facts = [...readCorpus('noise'), ...readCorpus('held-out')].flatMap((file) => file.facts);
     assert.ok(facts.length >= 1900, `${facts.length}`);
   });
@@ -35,7 +35,7 @@ describe('crushing the corpus', () => {
     });
   }
 
-  it('says the same each time', () => {
+  it('crushing is deterministic', () => {
     for (const { name, text } of readCorpus('noise').slice(0, 10))
       assert.deepEqual(crush(text), crush(text), name);
   });

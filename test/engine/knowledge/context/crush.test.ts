@@ -52,8 +52,8 @@ const ODD = [
   'switched to the second database, 41 s behind',
 ];
 
-describe('crush', () => {
-  it('keeps every odd line of logs from random templates, in every language, and counts what it leaves out', () => {
+describe('crushing an output', () => {
+  it('crushing keeps every odd line of random logs, in every language, and counts its omissions', () => {
     for (let seed = 1; seed <= ROUNDS; seed += 1) {
       const random = createRandom(seed);
       const prefix = pick(random, PREFIXES);
@@ -82,7 +82,7 @@ describe('crush', () => {
     }
   });
 
-  it('keeps a value that is far from the others, and one that is rare', () => {
+  it('crushing keeps an outlier and a rare value', () => {
     const random = createRandom(7);
     const lines = Array.from({ length: 500 }, (_, at) => {
       const status = at === 77 ? 503 : 200;
@@ -126,7 +126,7 @@ describe('crush', () => {
   };
 
   for (const [language, trace] of Object.entries(TRACES)) {
-    it(`keeps the one trace that differs among ninety equal ones (${language})`, () => {
+    it(`crushing keeps the one trace that differs among ninety equal ones (${language})`, () => {
       const random = createRandom(3);
       const traces = Array.from({ length: 91 }, (_, at) => trace(at === 57 ? 'odd' : 'same', at, random));
       const { text, bytesIn, bytesOut, omissions } = crush(`${traces.flat().join('\n')}\n`);
@@ -217,12 +217,12 @@ describe('crush', () => {
     'warnings about columns': rows(60, (at) => `Warning: column ${at} of table ${at % 7} has no index`),
   };
   for (const [what, text] of Object.entries(CONTENT))
-    it(`leaves ${what} as it is`, () => {
+    it(`crushing leaves ${what} unchanged`, () => {
       const { text: left, omissions } = crush(text);
       assert.deepEqual([left === text, omissions], [true, []], left.slice(0, 400));
     });
 
-  it('tells every name with its number of the log lines that it folds, in their order', () => {
+  it('crushing lists every name with its number from the folded lines, in order', () => {
     const logs: readonly [
       prefix: (at: number) => string,
       message: (at: number) => string,
@@ -269,7 +269,7 @@ describe('crush', () => {
     }
   });
 
-  it('folds steps of a count that goes on, and none where one is missing', () => {
+  it('crushing folds consecutive steps of a counter, and none where one is missing', () => {
     const steps = (left: (at: number) => boolean): string =>
       rows(300, (at) => (left(at) ? '' : `copying record ${at + 1} of 300 into customers\n`)).replace(
         /\n+/g,
@@ -280,7 +280,7 @@ describe('crush', () => {
     assert.equal(crush(missing).text, missing);
   });
 
-  it('leaves a list of names, findings of a linter and a manifest as they are', () => {
+  it('crushing leaves a list of names, linter findings and a manifest unchanged', () => {
     const names = Array.from({ length: 50 }, (_, at) => ({ name: `package-${at}`, version: `${at}.1.0` }));
     const findings = Array.from({ length: 50 }, (_, at) => ({
       file: 'a.ts',
@@ -298,7 +298,7 @@ describe('crush', () => {
     }
   });
 
-  it('leaves files as they are whose lines repeat, by how they begin', () => {
+  it('crushing leaves files with repeated lines unchanged, recognised by their start', () => {
     const rows = (count: number, line: (at: number) => string) =>
       Array.from({ length: count }, (_, at) => line(at));
     const files = {
@@ -346,7 +346,7 @@ describe('crush', () => {
     }
   });
 
-  it('removes colours, and of lines that are drawn again keeps the last state and what was no progress', () => {
+  it('crushing removes colours, and keeps the last state of redrawn lines and any other text', () => {
     const states = Array.from(
       { length: 101 },
       (_, at) => `\rDownloading ${at}% |${'#'.repeat(at / 10)}| ${at}/100 MB`,
@@ -361,7 +361,7 @@ describe('crush', () => {
     assert.match(text, /\[svc-crush: \d+ redrawn states of lines left out; all: /);
   });
 
-  it('follows a display of several lines that is drawn in place', () => {
+  it('crushing follows a display of several lines that is drawn in place', () => {
     const frame = (at: number): string => `app   ${at}% done\nweb   ${at}% done\n`;
     const drawn = Array.from(
       { length: 20 },
@@ -372,12 +372,12 @@ describe('crush', () => {
     assert.equal(text.match(/done/g)?.length, 2);
   });
 
-  it('says in every marker how to get the rest', () => {
+  it('every marker says how to get the rest', () => {
     const text = Array.from({ length: 200 }, (_, at) => `INFO request ${at} done`).join('\n');
     assert.match(crush(text, { whole: 'context_retrieve c-12ab' }).text, /; all: context_retrieve c-12ab\]/);
   });
 
-  it('does not fold failures that differ in more than amounts', () => {
+  it('failures that differ in more than amounts are not folded', () => {
     const lines = Array.from(
       { length: 40 },
       (_, at) => `FAILED tests/test_cart.py::test_case_${at} - assert ${at} == ${at + 1}`,
@@ -387,7 +387,7 @@ describe('crush', () => {
     for (const line of lines) assert.ok(text.includes(line), line);
   });
 
-  it('is not led astray by what it is given', () => {
+  it('crushing is not misled by markers in its input', () => {
     const random = createRandom(9);
     const texts = [
       '',
@@ -422,7 +422,7 @@ describe('crush', () => {
     }
   });
 
-  it('stays the same when it is crushed again, and never grows, for random mixtures of everything', () => {
+  it('crushing again changes nothing, and never grows, for random mixtures of everything', () => {
     const parts = [
       '✓ adds (2 ms)',
       '  ✗ fails',

@@ -9,7 +9,7 @@ import { FORWARDED_MIGRATIONS, forwardedPath } from '../../../../engine/gateway/
 import { temporaryFolder } from '../../../support/git.ts';
 import { storedTextsRig } from './stored-texts-rig.ts';
 
-describe('what the gateway has left out of requests', () => {
+describe('texts that the gateway has left out of requests', () => {
   const rig = storedTextsRig();
   let forwarded: ReturnType<typeof openForwarded>;
   before(() => {
@@ -38,7 +38,7 @@ describe('what the gateway has left out of requests', () => {
     return `c-${hash.slice(0, 16)}`;
   }
 
-  test('is given back by the id of its marker, and has a shorter one from then on', async () => {
+  test('a text is returned by the id of its marker, and gets a shorter id from then on', async () => {
     const id = forward('first text\nexit code 3\n');
     const found = await rig.worker('context.retrieve', { id });
     assert.equal(found.text, 'first text\nexit code 3\n');
@@ -47,7 +47,7 @@ describe('what the gateway has left out of requests', () => {
     await assert.rejects(rig.worker('context.retrieve', { id: id.slice(0, 11) }), { code: 'not_found' });
   });
 
-  test('is found and listed for the task whose run it was sent by', async () => {
+  test('a text is found and listed for the task of its run', async () => {
     forward('second text about the zeppelin\n');
     forward('third text about the zeppelin\n', 't-3');
     const texts = async (who: typeof rig.worker): Promise<string[]> =>
@@ -57,7 +57,7 @@ describe('what the gateway has left out of requests', () => {
     assert.equal((await rig.person('context.list', {})).length, 3);
   });
 
-  test('stays for as long as the conversation goes on with it', async () => {
+  test('a text stays for as long as its conversation uses it', async () => {
     const whole = 'fourth text\n';
     const id = forward(whole);
     assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
@@ -68,7 +68,7 @@ describe('what the gateway has left out of requests', () => {
     await assert.rejects(rig.worker('context.retrieve', { id }), { code: 'expired' });
   });
 
-  test('is kept again when a conversation goes on with it after it had expired', async () => {
+  test('an expired text is stored again when its conversation continues', async () => {
     const whole = 'sixth text\n';
     const id = forward(whole);
     rig.clock.advance(rig.settings.idleMs + 1);
@@ -79,7 +79,7 @@ describe('what the gateway has left out of requests', () => {
     assert.equal((await rig.worker('context.retrieve', { id })).text, whole);
   });
 
-  test('is forgotten after seven days, also by a gateway that has it in memory', () => {
+  test('a text is forgotten after seven days, even by a gateway that has it in memory', () => {
     const hash = createHash('sha256').update('seventh text\n').digest('hex');
     forward('seventh text\n');
     assert.equal(forwarded.findKnown('s-1').tokens.get(hash)?.get('0 c1'), '"less"');
@@ -88,7 +88,7 @@ describe('what the gateway has left out of requests', () => {
     assert.equal(forwarded.findKnown('s-1').tokens.get(hash), undefined);
   });
 
-  test('is counted among the savings of its session', async () => {
+  test('a text counts among the savings of its session', async () => {
     const { total, savings } = await rig.person('context.stats', { session: 's-1' });
     const found = savings.find(({ tool }) => tool === 'gateway');
     assert.deepEqual([found?.calls, found?.bytes_out], [6, 36]);
@@ -97,7 +97,7 @@ describe('what the gateway has left out of requests', () => {
     assert.ok(others.every(({ tool }) => tool !== 'gateway'));
   });
 
-  test('that cannot be read is looked for again', async () => {
+  test('a database that cannot be read is tried again', async () => {
     const id = forward('fifth text\n');
     const { default: Database } = await import('better-sqlite3');
     const broken = new Database(`${rig.data}/forwarded.db`);

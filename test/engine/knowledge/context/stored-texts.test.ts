@@ -40,7 +40,7 @@ describe('stored texts', () => {
   const put = async (text: string): Promise<string> => (await rig.worker('context.externalize', { text })).id;
   const get = async (id: string): Promise<string> => (await rig.worker('context.retrieve', { id })).text;
 
-  test('come back to the last byte, whatever they are', async () => {
+  test('a stored text is returned to the last byte, whatever it is', async () => {
     const texts = [
       '',
       '\n',
@@ -64,7 +64,7 @@ describe('stored texts', () => {
     await assert.rejects(put('ü'.repeat(2_100_000)), refusal('fields_invalid', /longer than 4194304 bytes/));
   });
 
-  test('come back by lines', async () => {
+  test('a stored text is returned by lines', async () => {
     const id = await put('one\ntwo\r\n\nfour');
     const lines = async (range: string) => (await rig.worker('context.retrieve', { id, lines: range })).text;
     assert.equal(await lines('2'), 'two\r\n');
@@ -76,7 +76,7 @@ describe('stored texts', () => {
     await assert.rejects(lines('two'), refusal('fields_invalid'));
   });
 
-  test('leave a stub that says what they are, and shows how they begin and end, without secrets', async () => {
+  test('a stub describes its text, and shows its start and end, without secrets', async () => {
     const secret = `ghp_${'aB3'.repeat(12)}`;
     const middle = Array.from({ length: 300 }, (_, at) => `word${at * 7919}`).join('\n');
     const text = `begins here ${secret}\n${middle}\nProcess completed with exit code 3.\n`;
@@ -98,7 +98,7 @@ describe('stored texts', () => {
     assert.equal(await get(id), text);
   });
 
-  test('take the exit code that they are told, each time', async () => {
+  test('a stored text takes the given exit code, each time', async () => {
     const stubOf = async (text: string, exit_code?: number) =>
       (await rig.worker('context.externalize', { text, exit_code })).stub;
     assert.match(await stubOf('fine', 0), /, exit code 0;/);
@@ -106,7 +106,7 @@ describe('stored texts', () => {
     assert.doesNotMatch(await stubOf('fine'), /exit code/);
   });
 
-  test('end when nobody has read them for ttl_minutes, and say so unlike an id that never was', async () => {
+  test('a text expires when it was not read for ttl_minutes, and is reported as expired unlike an unknown id', async () => {
     const [read, searched, left] = [await put('is read'), await put('is sought after'), await put('is left')];
     rig.clock.advance(20 * MINUTE);
     await get(read);
@@ -134,7 +134,7 @@ describe('stored texts', () => {
     rig.settings.idleMs = 30 * MINUTE;
   });
 
-  test('stored again while they end, they stay', async () => {
+  test('a text that is stored again while it expires stays', async () => {
     const id = await put('ends and is stored again');
     rig.clock.advance(31 * MINUTE);
     const { store } = await rig.texts.open();
@@ -150,7 +150,7 @@ describe('stored texts', () => {
     assert.equal(await get(id), 'ends and is stored again');
   });
 
-  test('whose file was changed, removed or replaced give no other bytes, and are mended when they are stored again', async () => {
+  test('a changed, removed or replaced file returns no other bytes, and is repaired by storing again', async () => {
     const text = 'a text that somebody touches';
     const id = await put(text);
     const file = fileOf(rig.folder, text);
@@ -192,7 +192,7 @@ describe('stored texts', () => {
     );
   });
 
-  test('do not follow a folder that was made a link', async () => {
+  test('stored texts do not follow a folder that became a link', async () => {
     await put('before the link');
     const elsewhere = join(rig.data, 'elsewhere');
     renameSync(rig.folder, elsewhere);
@@ -203,7 +203,7 @@ describe('stored texts', () => {
     renameSync(elsewhere, rig.folder);
   });
 
-  test('that are not committed leave no file', async () => {
+  test('an uncommitted text leaves no file', async () => {
     const full = storedTextsRig();
     const fill = (text: string) => full.worker('context.externalize', { text });
     const { id } = await fill('before');
@@ -227,7 +227,7 @@ describe('stored texts', () => {
     full.close();
   });
 
-  test('that an engine was killed over are cleared by the next one, and nothing else is', async () => {
+  test('the next engine clears the files of a killed one, and nothing else', async () => {
     const kept = await put('kept');
     const stray = fileOf(rig.folder, 'never committed');
     const draft = join(rig.folder, `.${hashBytes(Buffer.from('half'))}.0123456789abcdef.tmp`);
@@ -238,7 +238,7 @@ describe('stored texts', () => {
     assert.deepEqual([stray, draft, foreign].map(existsSync), [false, false, true]);
   });
 
-  test('take no more room than they may: what nobody has read for longest goes', async () => {
+  test('stored texts keep within their limit: the least recently read are removed', async () => {
     const { createTextStore } = await import('../../../../engine/knowledge/context/store.ts');
     const removed: string[] = [];
     const own = storedTextsRig();
@@ -268,14 +268,14 @@ describe('stored texts', () => {
   });
 });
 
-describe('crushing through the tool', () => {
+describe('the crush tool', () => {
   let rig: ReturnType<typeof storedTextsRig>;
   before(() => {
     rig = storedTextsRig();
   });
   after(() => rig.close());
 
-  test('stores the whole of what something is left out of, and each marker names its id', async () => {
+  test('the tool stores the whole of a shortened output, and each marker names its id', async () => {
     for (const { name, text, facts } of noise) {
       const done = await rig.worker('context.crush', { text });
       for (const fact of facts) assert.ok(done.text.includes(fact), `${name}: ${fact}`);
@@ -295,7 +295,7 @@ describe('crushing through the tool', () => {
     }
   });
 
-  test('sent again under its key stores and counts once', async () => {
+  test('a repeated call under its key stores and counts once', async () => {
     const [sample] = noise;
     assert.ok(sample);
     const calls = async () => (await rig.worker('context.stats', {})).total.calls;
@@ -307,7 +307,7 @@ describe('crushing through the tool', () => {
     assert.equal(await calls(), before + 2);
   });
 
-  test('says to run the command again where nothing is to be stored', async () => {
+  test('the marker suggests running the command again where nothing is stored', async () => {
     rig.settings.stores = false;
     const sample = noise.find(({ name }) => name === 'go-test-verbose');
     assert.ok(sample);
@@ -329,7 +329,7 @@ describe('searching stored texts', () => {
   const find = async (query: string, limit = 5) =>
     (await rig.worker('context.search', { query, limit })).chunks;
 
-  test('finds the part that says it, by words, identifiers, paths, other forms and mistyped', async () => {
+  test('a search finds the right part, by words, identifiers, paths, other forms and typos', async () => {
     const secret = `token=ghp_${'xY7'.repeat(12)}`;
     const text = [
       ...Array.from({ length: 400 }, (_, at) => `step ${at} went well`),
@@ -377,7 +377,7 @@ describe('searching stored texts', () => {
     assert.equal((await find('well', 3)).length, 3);
   });
 
-  test('finds what a person would look for in the corpus', async () => {
+  test("a search finds a person's questions in the corpus", async () => {
     const missed: string[] = [];
     for (const { name, facts } of noise) {
       const fact = facts.find((each) => (each.match(/[A-Za-z]{4,}/g) ?? []).length >= 2);
@@ -389,7 +389,7 @@ describe('searching stored texts', () => {
     assert.deepEqual(missed, []);
   });
 
-  test('reads anew what another version has indexed otherwise', async () => {
+  test('a search reindexes what another version has indexed differently', async () => {
     const rig = storedTextsRig();
     const { id } = await rig.worker('context.externalize', { text: 'the parcels were migrated at night' });
     const find = async (query: string) =>
@@ -405,7 +405,7 @@ describe('searching stored texts', () => {
     rig.close();
   });
 
-  test('sees what the task has stored, or has read by its id; the Chair sees all', async () => {
+  test('a search covers the texts that the task stored or read by id; the Chair searches all', async () => {
     const { id } = await rig.worker('context.externalize', { text: 'only t-1 knows of the ocelot' });
     const seen = async (who: typeof rig.worker) =>
       (await who('context.search', { query: 'ocelot' })).chunks.map((each) => each.id);
@@ -424,7 +424,7 @@ describe('searching stored texts', () => {
     assert.deepEqual(await seen(rig.stranger), [id]);
   });
 
-  test('goes on while a text ends and is stored again under it', async () => {
+  test('a search continues while a text expires and is stored again', async () => {
     const text = Array.from({ length: 3000 }, (_, at) => `quokka number ${at} of this very long list`).join(
       '\n',
     );
@@ -446,7 +446,7 @@ describe('searching stored texts', () => {
   });
 });
 
-test('what was saved is counted by session and tool, with what was read back', async () => {
+test('savings are counted by session and tool, with the texts that were read back', async () => {
   const rig = storedTextsRig();
   const text = noise
     .map((each) => each.text)

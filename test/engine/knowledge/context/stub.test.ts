@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { countLines, cutChunks, takeLines } from '../../../../engine/knowledge/context/chunks.ts';
 import { composeStub, findExitCode } from '../../../../engine/knowledge/context/stub.ts';
 
-test('the exit code is the last one that the end of an output tells', () => {
+test('the exit code is the last one in the end of an output', () => {
   const cases: [string, number | null][] = [
     ['##[error]Process completed with exit code 1.\n', 1],
     ['Process exited with code 137\n', 137],
@@ -22,7 +22,7 @@ test('the exit code is the last one that the end of an output tells', () => {
   for (const [text, code] of cases) assert.equal(findExitCode(text), code, text.slice(0, 60));
 });
 
-test('chunks are the text, by lines that are there', () => {
+test('chunks are the whole text, at existing line ends', () => {
   const texts = [
     '',
     '\n\n\n',
@@ -47,7 +47,7 @@ test('chunks are the text, by lines that are there', () => {
   assert.deepEqual(['', 'a', 'a\n', 'a\nb', '\n'].map(countLines), [0, 1, 1, 2, 1]);
 });
 
-test('a stub is short whatever it stands for', () => {
+test('a stub is short for every text', () => {
   const facts = { id: 'c-0123456789', bytes: 1, lines: 1, kind: 'text', exitCode: null, idleMs: 0 };
   for (const shown of ['', 'x'.repeat(1_000_000), 'y\n'.repeat(100_000), '🦊'.repeat(10_000)]) {
     const stub = composeStub(facts, shown);

@@ -41,8 +41,8 @@ export function sumByDay(entries, zone) {
 }
 `;
 
-describe('copies', () => {
-  test('the same to the letter is type 1, whatever the white space and the comments', () => {
+describe('finding copies', () => {
+  test('an exact copy is type 1, whatever the white space and the comments', () => {
     const [copy] = compare(
       'javascript',
       SUM,
@@ -54,7 +54,7 @@ describe('copies', () => {
     assert.deepEqual([copy?.theirFrom, copy?.theirTo, copy?.from], [2, 11, 3]);
   });
 
-  test('other names and literals are type 2, as long as one renaming explains them', () => {
+  test('a copy with other names and literals is type 2, as long as one renaming explains them', () => {
     const renamed = SUM.replaceAll('entry', 'row').replaceAll('sums', 'totals').replaceAll('100', '1000');
     assert.equal(compare('javascript', SUM, renamed)[0]?.type, 2);
     let count = 0;
@@ -65,7 +65,7 @@ describe('copies', () => {
     assert.deepEqual(compare('javascript', SUM, scrambled), []);
   });
 
-  test('a statement more, less or changed is type 3', () => {
+  test('a copy with a statement more, less or changed is type 3', () => {
     const edited = SUM.replace('    const before', '    count += 1;\n    const before').replace(
       ' || entry.isVoid',
       '',
@@ -73,7 +73,7 @@ describe('copies', () => {
     assert.equal(compare('javascript', SUM, edited)[0]?.type, 3);
   });
 
-  test('imports, licence headers, data and the fields of a type are no code', () => {
+  test('imports, licence headers, data and the fields of a type are not code', () => {
     const licence = `/*\n${' * Permission is hereby granted, free of charge, to any person\n'.repeat(20)} */\n`;
     const imports = Array.from(
       { length: 30 },
@@ -85,7 +85,7 @@ describe('copies', () => {
     assert.deepEqual(compare('typescript', text, text), []);
   });
 
-  test('only what is new counts: a change inside of an old copy, a moved function and a short addition are none', () => {
+  test('only new code is reported: a change inside an old copy, a moved function and a short addition are not', () => {
     const other = 'export const one = 1;\n';
     assert.deepEqual(compare('javascript', SUM, SUM.replace('?? 0', '?? 1'), SUM), []);
     assert.deepEqual(compare('javascript', SUM, `${SUM}${other}`, `${other}${SUM}`), []);
@@ -93,7 +93,7 @@ describe('copies', () => {
     assert.equal(compare('javascript', SUM, `${other}${SUM}`, other).length, 1);
   });
 
-  test('a line that repeats itself is no copy of another one that does', () => {
+  test('a repetitive line is not a copy of another one', () => {
     const lines = (name: string): string =>
       Array.from({ length: 30 }, (_, at) => `  ${name}.set('${name}${at}', make(${at}));\n`).join('');
     const one = `function fill(a) {\n${lines('a')}}\n`;
@@ -128,7 +128,7 @@ describe('copies', () => {
       (text: string) => text.replaceAll('rows', 'list'),
     ],
   ] as const) {
-    test(`a copy in ${language} is found, with the function that it is of`, () => {
+    test(`a copy in ${language} is found, with its original function`, () => {
       const [found] = compare(language, `${original}`, copy(original));
       assert.equal(found?.type, 2);
       assert.equal(found?.theirName?.toLowerCase(), 'load');
@@ -136,7 +136,7 @@ describe('copies', () => {
     });
   }
 
-  test('whatever the text is, it is read to its end in bounded time', () => {
+  test('any text is read to its end in bounded time', () => {
     const hostile = [
       '"',
       '`',
@@ -163,13 +163,13 @@ describe('hostile texts', () => {
     ['one block inside of the other', `${'{if(a){'.repeat(long / 7)}`],
     ['names of 300 KB', `const ${'a'.repeat(long)} = ${'b'.repeat(long)};`],
   ] as const)
-    test(`${what} are compared with themselves, and that comes to an end`, () => {
+    test(`${what} are compared with themselves in bounded time`, () => {
       compare('javascript', text, text);
     });
 });
 
 describe('fingerprints', () => {
-  test('texts that share a run of min_tokens share a fingerprint, wherever it stands', () => {
+  test('texts that share a run of min_tokens share a fingerprint, wherever it is', () => {
     const dice = createDice(5);
     const random = (length: number): number[] => Array.from({ length }, () => dice(50));
     const { whole } = chooseSamplings(SETTINGS);

@@ -27,7 +27,7 @@ const RENAMED = ORIGINAL.replaceAll('sumByDay', 'totals')
   .replaceAll('entry', 'row')
   .replaceAll('sums', 'all');
 
-describe('the guard', () => {
+describe('the guard of copies', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   const write = (path: string, text: string): void => {
@@ -71,7 +71,7 @@ describe('the guard', () => {
     await ws.close();
   });
 
-  test('an agent is told that a write was not looked through, unless it is none of code or a text', async () => {
+  test('an agent learns that a write was not checked, unless it is neither code nor text', async () => {
     // No file has been read yet.
     const { deny, context } = await lookAtAll('src/new.js');
     assert.equal(deny, null);
@@ -85,7 +85,7 @@ describe('the guard', () => {
     });
   });
 
-  test('an agent is told before it writes what is there already, and where', async () => {
+  test('an agent learns before it writes that a copy exists, and where', async () => {
     const { deny, context } = await lookUntilTold('src/new.js');
     assert.equal(deny, null);
     const text = context.join('\n');
@@ -94,7 +94,7 @@ describe('the guard', () => {
     assert.match(text, /^ {4}export function sumByDay\(entries, zone\) \{$/m);
   });
 
-  test('the file itself, a file that moves, a file that is no source and one outside are no copies', async () => {
+  test('the file itself, a moved file, a file that is not source and one outside are not copies', async () => {
     await lookUntilTold('src/new.js');
     assert.deepEqual((await look('src/sums.js')).context, []);
     assert.deepEqual((await look('src/notes.txt')).context, []);
@@ -120,7 +120,7 @@ describe('the guard', () => {
     assert.deepEqual((await look('src/new.js', { writes: generated })).context, []);
   });
 
-  test('an original is found where one of its places has gone', async () => {
+  test('an original is found where one of its places is gone', async () => {
     write('src/a-first.js', ORIGINAL);
     await look('src/a-first.js', { event: 'post-tool', writes: [] });
     await until(async () => /a-first\.js|sums\.js/.test((await look('src/new.js')).context.join()));
@@ -129,7 +129,7 @@ describe('the guard', () => {
     assert.match(context.join(), /repeats src\/sums\.js/);
   });
 
-  test('an edit counts with what it brings, not with what was there', async () => {
+  test('an edit is checked for its new text only', async () => {
     write('src/other.js', `export const one = 1;\n${RENAMED}`);
     const edits = [{ old: 'one = 1', new: 'one = 2', all: false }];
     const path = join(ws.root, 'src/other.js');
@@ -143,7 +143,7 @@ describe('the guard', () => {
     assert.match(context.join('\n'), /src\/third\.js:2-11/);
   });
 
-  test('what another tool has just written is known at the next write', async () => {
+  test('a file that another tool has just written is known at the next write', async () => {
     write(
       'src/fresh.js',
       ORIGINAL.replaceAll('amount', 'price').replace('isVoid', 'isFree || entry.isGift(zone)'),
@@ -160,7 +160,7 @@ describe('the guard', () => {
     assert.doesNotMatch((await look('src/new.js', { writes })).context.join('\n'), /fresh\.js/);
   });
 
-  test('block refuses type 1 and 2 and tells of type 3; off and the profile none do neither', async () => {
+  test('block refuses types 1 and 2 and reports type 3; off and the profile none do neither', async () => {
     await configure('{ dup: { mode: block } }');
     const { deny } = await lookUntilTold('src/new.js');
     assert.match(deny ?? '', /repeats src\/sums\.js/);
@@ -185,7 +185,7 @@ describe('the guard', () => {
     await configure('{}');
   });
 
-  test('shared and strict refuse a write to shared code without a lock of its own', async () => {
+  test("shared and strict refuse a write to shared code without the session's own lock", async () => {
     writeFileSync(
       join(ws.root, 'svc.yaml'),
       'workspace: { name: test }\nguard: { profile: shared }\nshared: { javascript: [lib/shared] }\n',
@@ -212,7 +212,7 @@ describe('the guard', () => {
     assert.equal((await ask()).deny, null);
   });
 
-  test('texts in another language than the project has are told, and refused under strict', async () => {
+  test("texts in another language than the project's are reported, and refused under strict", async () => {
     const gates = (guard: string): string =>
       `workspace: { name: test, locale: en, code_lang: en }\nguard: ${guard}\n`;
     const set = async (guard: string): Promise<void> => {
@@ -248,7 +248,7 @@ describe('the guard', () => {
     await configure('{}');
   });
 
-  test('guard.check finds copies in files, in what is not committed and in a range', async () => {
+  test('guard.check finds copies in files, in uncommitted changes and in a range', async () => {
     write('src/twice.js', RENAMED);
     const known = await here.call('guard.check', {});
     assert.deepEqual(
@@ -281,7 +281,7 @@ describe('the guard', () => {
     rmSync(join(ws.root, 'src/twice.js'));
   });
 
-  test('nothing outside of the project is read, whatever leads there', async () => {
+  test('nothing outside the project is read, whatever link leads there', async () => {
     mkdirSync(join(ws.repository.folder, 'outside'));
     const secret = ORIGINAL.replaceAll('amount', 'salary').replace(
       'isVoid',
@@ -296,7 +296,7 @@ describe('the guard', () => {
     assert.doesNotMatch((await look('src/new.js', { writes })).context.join('\n'), /secret|alias|link/);
   });
 
-  test('a damaged file of fingerprints is made anew', async () => {
+  test('a damaged fingerprint file is rebuilt', async () => {
     await here.close();
     writeFileSync(join(ws.root, '.svc', 'guard.db'), 'no database, but some text of more than a few bytes');
     here = await engineHere(ws);

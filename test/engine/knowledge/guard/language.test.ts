@@ -17,7 +17,7 @@ const check = (
   );
 
 describe('the language of a text', () => {
-  test('is told by its script, else by its words', () => {
+  test('the language is recognised by script, else by words', () => {
     for (const [language, text] of [
       ['en', 'Returns the first entry that fits, or nothing'],
       ['de', 'Gibt den ersten Eintrag zurück, der passt'],
@@ -32,14 +32,14 @@ describe('the language of a text', () => {
       assert.equal(detectLanguage(text)?.language, language, text);
   });
 
-  test('of what says too little is none', () => {
+  test('the language of a very short text is unknown', () => {
     for (const text of ['', 'x', 'foo bar', '12 34', 'npm install', '→ …', 'lorem ipsum dolor', '\ud800'])
       assert.equal(detectLanguage(text), null, text);
   });
 });
 
 describe('texts in another language', () => {
-  test('are found in comments, strings and names', () => {
+  test('foreign texts are found in comments, strings and names', () => {
     const text = `/**
  * Reads the file.
  */
@@ -52,7 +52,7 @@ const short = "und so";
     assert.deepEqual(check('a.ts', 'typescript', text), ['4 comment de', '6 name ru', '7 string de']);
   });
 
-  test('count on new lines only', () => {
+  test('foreign texts are reported on new lines only', () => {
     const before = '# Das ist nur ein alter Kommentar und bleibt so\nx = 1\n';
     assert.deepEqual(check('a.py', 'python', `${before}y = 2\n`, before), []);
     assert.deepEqual(check('a.py', 'python', `${before}# Noch eine Zeile, die nicht passt\n`, before), [
@@ -60,7 +60,7 @@ const short = "und so";
     ]);
   });
 
-  test('are none in code, quotes, names, addresses and what tools read', () => {
+  test('code, quotes, names, addresses and machine-read text are not foreign', () => {
     const text = `// eslint-disable-next-line no-und-die-der
 // See "die Datei konnte nicht gelesen werden" in the log
 // https://example.org/das/ist/nicht/die/datei
@@ -87,7 +87,7 @@ Call \`die Datei\` as [this page](https://x.org/das-ist-die-datei) has it.
     assert.deepEqual(check('a.md', null, prose), []);
   });
 
-  test('of any shape are looked at in bounded time', () => {
+  test('texts of any form are checked in bounded time', () => {
     const long = 60_000;
     for (const part of ['a(', '[', 'a/', 'a@', 'a.', '"', "'", '<', '{', '-a ', 'a1', '1', 'ä', 'aA', '`'])
       for (const text of [
@@ -100,7 +100,7 @@ Call \`die Datei\` as [this page](https://x.org/das-ist-die-datei) has it.
       }
   });
 
-  test('are found in documents, against the language that is wanted there', () => {
+  test('foreign texts are found in documents, against the language required there', () => {
     const prose =
       'Das ist ein Absatz, der nicht auf Englisch ist.\n\nThis one is in English and nobody minds.\n';
     assert.deepEqual(check('a.md', null, prose), ['1 prose de']);

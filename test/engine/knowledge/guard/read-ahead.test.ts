@@ -18,7 +18,7 @@ const SUMS = `export function sumByDay(entries, zone) {
 }
 `;
 
-test('the files of a worktree are read when its run begins, before any hook is heard of', async () => {
+test('the files of a worktree are read when its run starts, before any hook', async () => {
   const ws = await makeWorkspace();
   const here = await engineHere(ws);
   try {

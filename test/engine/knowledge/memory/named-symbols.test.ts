@@ -8,7 +8,7 @@ import { createIndexer } from '../../../../engine/knowledge/symbols/index-files/
 import { gitEnvironment, openTestGit } from '../../../support/git.ts';
 import { memoryRig } from './rig.ts';
 
-test('names of code are told from words, paths and names in capitals', () => {
+test('names of code are distinguished from words, paths and names in capitals', () => {
   assert.deepEqual(
     listNamedSymbols(
       'UserStore.openTree() calls close() and save_all; see src/parseTotal.ts, MAX_SIZE and/or README.md',
@@ -17,7 +17,7 @@ test('names of code are told from words, paths and names in capitals', () => {
   );
 });
 
-test('a recall says what the code graph does not know, and nothing where there is none', async () => {
+test('a recall names symbols that the code graph does not know, and nothing without a graph', async () => {
   const rig = memoryRig();
   const ask = async () =>
     (await rig.person.call('memory.recall', { query: 'totals' })).memories[0]?.unknown_symbols;

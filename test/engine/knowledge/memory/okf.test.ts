@@ -95,7 +95,7 @@ function makeNumbers(seed: number): (below: number) => number {
 }
 
 describe('a bundle of the Open Knowledge Format', () => {
-  test('what is exported, imported elsewhere and exported again is the same to the byte', async () => {
+  test('an export that is imported elsewhere and exported again is identical to the byte', async () => {
     for (const seed of [1, 2, 3]) {
       const pick = makeNumbers(seed);
       const any = (all: readonly string[]): string => all[pick(all.length)] ?? '';
@@ -145,7 +145,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     }
   });
 
-  test('every file is what the format asks for', async () => {
+  test('every file conforms to the format', async () => {
     const rig = memoryRig({ todo: 30 });
     await rig.worker.call('memory.remember', {
       title: 'Index',
@@ -212,7 +212,7 @@ describe('a bundle of the Open Knowledge Format', () => {
       '---\ntype: Playbook\ntimestamp: 2025-01-02\nextra: kept\n---\n\nDo it [1].\n\n# Citations\n\n[1] [Guide](https://x.example/guide)\n[2] https://x.example/more\n',
   };
 
-  test('a bundle of others comes in whole and goes out with all that svc does not know', async () => {
+  test('a bundle of other programs is imported whole and exported with everything that svc does not know', async () => {
     const rig = memoryRig();
     writeAll(join(rig.folder, 'kb'), FOREIGN);
     const done = await importInto(rig, { dir: 'kb' });
@@ -275,7 +275,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     to.close();
   });
 
-  test('what is no concept is skipped with its reason, and no link is followed', async () => {
+  test('a file that is not a concept is skipped with its reason, and no link is followed', async () => {
     const rig = memoryRig();
     const outside = writeAll(join(memoryRig().folder, 'outside'), {
       'secret.md': '---\ntype: fact\n---\nsecret',
@@ -329,7 +329,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     rig.close();
   });
 
-  test('an export takes nothing away that the memory does not have', async () => {
+  test('an export removes no file that the memory lacks', async () => {
     const rig = memoryRig();
     const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     await exportFrom(rig);
@@ -381,7 +381,7 @@ describe('a bundle of the Open Knowledge Format', () => {
     rig.close();
   });
 
-  test('what an agent imports waits for a person and replaces nothing', async () => {
+  test('a bundle that an agent imports waits for a person and replaces nothing', async () => {
     const rig = memoryRig();
     const { id } = await rig.person.call('memory.remember', { title: 'Heron', text: 'grey' });
     const files = {

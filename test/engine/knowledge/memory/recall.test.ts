@@ -35,7 +35,7 @@ function recallRig() {
   };
 }
 
-test('a word is found in a compound, a compound by its parts, and what means the same in any language', async () => {
+test('a word is found in a compound, a compound by its parts, and synonyms in any language', async () => {
   const rig = recallRig();
   await rig.add([
     'Datenbankverbindung schliessen',
@@ -60,7 +60,7 @@ test('a word is found in a compound, a compound by its parts, and what means the
   rig.close();
 });
 
-test('of what all rows hold, the row with all of it in its title is found among many', async () => {
+test('the row with the whole query in its title is found among many with the same words', async () => {
   const rig = recallRig();
   await rig.add(['Commit messages name their reason']);
   for (let each = 0; each < 22; each += 1) {
@@ -78,7 +78,7 @@ test('of what all rows hold, the row with all of it in its title is found among 
   rig.close();
 });
 
-test('words that stand together in the question are found together first', async () => {
+test('adjacent words of the question are ranked first when adjacent', async () => {
   const rig = recallRig();
   await rig.add(['The cache key of every old token', 'The cache of every old token key']);
   assert.equal(rig.find('token key')[0], 'The cache of every old token key');
@@ -86,7 +86,7 @@ test('words that stand together in the question are found together first', async
   rig.close();
 });
 
-test('what has ended leaves no term behind, and an index that is read anew is the same', async () => {
+test('an ended memory leaves no term behind, and a rebuilt index is identical', async () => {
   const rig = recallRig();
   const ids = await rig.add(['getHTTPUrl leaks', 'Größe der Datei', '数据库连接']);
   const terms = rig.terms();

@@ -36,7 +36,7 @@ const SECRETS: Record<string, string> = {
   'secret in an assignment': 'DB_PASSWORD="correct-horse-9"',
 };
 
-test('secrets of every kind are left out, and what is around them stays', () => {
+test('secrets of every kind are removed, and the text around them stays', () => {
   for (const [kind, secret] of Object.entries(SECRETS)) {
     const { text, kinds } = redactSecrets(`before ${secret}\nafter`);
     assert.ok(kinds.includes(kind), `${kind}: ${kinds.join()} ${text}`);
@@ -53,7 +53,7 @@ test('secrets of every kind are left out, and what is around them stays', () => 
   );
 });
 
-test('what only speaks of secrets stays as it is', () => {
+test('a text that only mentions secrets stays unchanged', () => {
   for (const text of [
     'token: process.env.API_TOKEN is read at start',
     'Set SVC_WEBHOOK_SECRET before you start; the password is in the vault.',
@@ -65,14 +65,14 @@ test('what only speaks of secrets stays as it is', () => {
     assert.deepEqual(redactSecrets(text), { text, kinds: [] });
 });
 
-test('a text that was redacted is redacted no further', () => {
+test('a redacted text is not redacted further', () => {
   for (const secret of Object.values(SECRETS)) {
     const { text } = redactSecrets(secret);
     assert.equal(redactSecrets(text).text, text);
   }
 });
 
-test('hostile text costs no more than its length', () => {
+test('hostile text takes linear time', () => {
   const long = [
     'password='.repeat(20_000),
     'a://'.repeat(25_000),

@@ -41,7 +41,7 @@ describe('the memory', () => {
     (await here.call('memory.recall', { query, ...more })).memories;
   const titles = async (query: string): Promise<string[]> => (await recall(query)).map(({ title }) => title);
 
-  test('what was remembered is found by other words, a mistyped one, a part of a word, and in a type', async () => {
+  test('a memory is found by other words, a typo, a part of a word, and within a type', async () => {
     await remember({
       title: 'Postgres pool is capped at 20',
       text: 'More connections made the server swap.',
@@ -93,7 +93,7 @@ describe('the memory', () => {
     assert.equal((await here.call('memory.show', { id: first.id })).superseded_by, second.id);
   });
 
-  test('another wording supersedes the old one, which can still be read', async () => {
+  test('another wording supersedes the old one, which stays readable', async () => {
     const { id } = await remember({ title: 'Zebra crossing', text: 'old stripes' });
     const edited = await here.call('memory.edit', { id, text: 'new stripes' });
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe('the memory', () => {
     await assert.rejects(here.call('memory.edit', { id, text: 'x' }), refusal('conflict'));
   });
 
-  test('what is forgotten is found no more and can still be read', async () => {
+  test('a forgotten memory is no longer found and stays readable', async () => {
     const { id } = await remember({ title: 'Quokka habitat', text: 'An island.' });
     await here.call('memory.forget', { id });
     assert.deepEqual(await titles('quokka'), []);
@@ -112,7 +112,7 @@ describe('the memory', () => {
     assert.equal((await remember({ title: 'Quokka habitat', text: 'An island.' })).is_new, true);
   });
 
-  test('a recall says how old a row is and which paths it names are gone', async () => {
+  test('a recall shows the age of a row and which of its paths are gone', async () => {
     mkdirSync(join(ws.root, 'lib'));
     writeFileSync(join(ws.root, 'lib/there.ts'), '');
     await remember({
@@ -124,14 +124,14 @@ describe('the memory', () => {
     assert.match(found?.age ?? '', /^\d+s$/);
   });
 
-  test('an id gives the whole text', async () => {
+  test('an id returns the whole text', async () => {
     const text = 'long '.repeat(2000);
     const { id } = await remember({ title: 'Long one about narwhals', text });
     assert.equal((await recall('narwhals'))[0]?.text.length, 2000);
     assert.equal((await recall(id))[0]?.text, text);
   });
 
-  test('hostile text is stored as it is, refused by its size, and never syntax', async () => {
+  test('hostile text is stored unchanged, refused by its size, and never parsed as syntax', async () => {
     await assert.rejects(remember({ title: 'x'.repeat(1_000_000), text: 'y' }), refusal('fields_invalid'));
     await assert.rejects(remember({ text: 'y'.repeat(1_000_000) }), refusal('fields_invalid'));
     await assert.rejects(remember({ text: ' \n ' }), refusal('fields_invalid'));
@@ -152,7 +152,7 @@ describe('the memory', () => {
     assert.ok((await recall('pool')).length > 0);
   });
 
-  test('a call that is sent again under its key stores nothing more', async () => {
+  test('a call that is repeated under its key stores nothing more', async () => {
     const caller: Caller = {
       seat: 'chair',
       actor: 'ada',
@@ -166,7 +166,7 @@ describe('the memory', () => {
     assert.deepEqual(await once(), await once());
   });
 
-  test('sixteen clients that remember, forget and sweep at once leave one row each', async () => {
+  test('sixteen clients that remember, forget and sweep at the same time leave one row each', async () => {
     const texts = Array.from({ length: 16 }, (_, at) => `Capybara fact ${at % 4}`);
     const stored = await Promise.all(
       texts.map((text) => remember({ title: `Capybara ${text.at(-1)}`, text })),

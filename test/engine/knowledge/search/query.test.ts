@@ -16,8 +16,8 @@ const finds = (query: string, text: string): boolean => {
   return readQuery(query).some(({ forms }) => forms.some((form) => have.has(form)));
 };
 
-describe('terms of a search', () => {
-  test('an identifier is found by its parts, joined, and in every way of writing it', () => {
+describe('the terms of a search', () => {
+  test('an identifier is found by its parts, joined, and in every spelling', () => {
     for (const query of [
       'openWorkTree',
       'open_work_tree',
@@ -42,7 +42,7 @@ describe('terms of a search', () => {
     assert.ok(finds('か\u3099', 'が'), 'marks of Japanese stay, in either form');
   });
 
-  test('bent words are found in English and German', () => {
+  test('inflected words are found in English and German', () => {
     assert.ok(finds('caching', 'the cache'));
     assert.ok(finds('migrations', 'migrate first'));
     assert.ok(finds('Verbindungen', 'die Verbindung'));
@@ -54,7 +54,7 @@ describe('terms of a search', () => {
     assert.ok(!finds('连接', '数据库'));
   });
 
-  test('an English text is bent as English only, and a phrase is found by what it is called for short', () => {
+  test('an English text is stemmed as English only, and a phrase is found by its abbreviation', () => {
     assert.ok(!finds('broker', 'the pump is broken'));
     assert.ok(finds('Verbindungen', 'Verbindung'), 'of what language a single word is, is not known');
     const near = (query: string): string[] => readQuery(query).flatMap((term) => [...term.near]);
@@ -65,14 +65,14 @@ describe('terms of a search', () => {
     assert.ok(near('ENOSPC').includes('nospaceleft'));
   });
 
-  test('common words weigh less than those that name something', () => {
+  test('common words weigh less than distinctive ones', () => {
     const weight = (word: string): number => readQuery(word).find((term) => term.word === word)?.weight ?? 0;
     assert.ok(weight('change') < weight('certificate'));
     assert.ok(weight('bekommen') < weight('zertifikat'));
     assert.ok(weight('本番') > weight('書を') && weight('書を') > 0);
   });
 
-  test('words that say nothing are left out, unless there are no others', () => {
+  test('stop words are ignored, unless there are no others', () => {
     assert.deepEqual(
       readQuery('how do we use the cache').map(({ word }) => word),
       ['cache'],
@@ -81,14 +81,14 @@ describe('terms of a search', () => {
     assert.deepEqual(readQuery(' \u0000 "*" '), []);
   });
 
-  test('a mistyped word finds the one that is meant', () => {
+  test('a mistyped word finds the intended one', () => {
     const known = ['postgres', 'portal', 'worktree', 'progress'];
     assert.deepEqual(nearWords('postgers', known), ['postgres']);
     assert.deepEqual(nearWords('wrok', known), []);
     assert.deepEqual(nearWords('workt', known), ['worktree']);
   });
 
-  test('nothing of a query is syntax of MATCH', () => {
+  test('nothing in a query is parsed as MATCH syntax', () => {
     const db = new Database(':memory:');
     db.exec("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='unicode61 remove_diacritics 0')");
     db.prepare('INSERT INTO words VALUES (?)').run(indexText('plain words'));

@@ -76,7 +76,7 @@ const FILES: Files = {
 };
 
 describe("the edges of the project's own compiler", () => {
-  test('are surer than those that svc finds, more of them, and as the files are now', async () => {
+  test("the compiler's edges are more certain than svc's, more numerous, and current", async () => {
     const project = makeProject(FILES);
     const { indexer } = project;
     installTypescript(project.root);
@@ -120,7 +120,7 @@ describe("the edges of the project's own compiler", () => {
     await project.close();
   });
 
-  test('are made again by themselves, after an answer that lacked them', async () => {
+  test('the edges are rebuilt by themselves, after an answer that lacked them', async () => {
     const project = makeProject(FILES);
     installTypescript(project.root);
     const graph = openGraph(project, { isExact: true, leastPauseMs: 0 });
@@ -153,7 +153,7 @@ describe("the edges of the project's own compiler", () => {
     }
   });
 
-  test('are none without a typescript of the project itself', async () => {
+  test("the edges need the project's own typescript", async () => {
     const project = makeProject({ 'a.ts': 'export function f() {}\n', 'pkg/package.json': '{}\n' });
     await project.indexer.refresh();
     const { root } = project.indexer;
@@ -171,7 +171,7 @@ describe("the edges of the project's own compiler", () => {
     await project.close();
   });
 
-  test('come from a process that can do nothing else, and says nothing that is not so', async (t) => {
+  test('the edges come from a process that can do nothing else, and whose claims are checked', async (t) => {
     const project = makeProject({
       'a.ts': 'export function f() {}\n',
       'b.ts': 'export function g() {}\n',

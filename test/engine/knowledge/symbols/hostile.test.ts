@@ -9,8 +9,8 @@ import { createGraphRows } from '../../../../engine/knowledge/symbols/store/rows
 import { gitEnvironment, temporaryFolder } from '../../../support/git.ts';
 import { listEdges, makeProject } from './graph-rig.ts';
 
-describe('an index of what somebody has prepared', () => {
-  test('comes to an end, reads nothing outside of the project, and says what it left out', async () => {
+describe('an index of hostile files', () => {
+  test('indexing finishes, reads nothing outside the project, and lists what it left out', async () => {
     const outside = temporaryFolder();
     writeFileSync(join(outside, 'secret.ts'), 'export function secretOutside() {}\n');
     const project = makeProject({
@@ -50,7 +50,7 @@ describe('an index of what somebody has prepared', () => {
     rmSync(outside, { recursive: true });
   });
 
-  test('gives up a reference that has no end, and no other', async () => {
+  test('indexing gives up an endless reference, and no other', async () => {
     const many = (line: (at: number) => string): string =>
       Array.from({ length: 40 }, (_, at) => line(at + 1)).join('\n');
     const well = 'export function well() { fine(); }\nfunction fine() {}\n';
@@ -72,7 +72,7 @@ describe('an index of what somebody has prepared', () => {
     await project.close();
   });
 
-  test('has one of hundreds of the same name by its file and by its class', async () => {
+  test('one of hundreds of equal names is found by its file and by its class', async () => {
     const many = Array.from({ length: 450 }, (_, at) => `export class C${at} {\n  same() {}\n}`);
     const project = makeProject({
       'a.ts': `${many.join('\n')}\n`,
@@ -87,7 +87,7 @@ describe('an index of what somebody has prepared', () => {
     await project.close();
   });
 
-  test('is made again when its file is damaged or of another version', async () => {
+  test('a damaged index, or one of another version, is rebuilt', async () => {
     const project = makeProject({ 'a.ts': 'function f() { g(); }\nfunction g() {}\n' });
     await project.indexer.refresh();
     const before = listEdges(project.indexer);
@@ -106,7 +106,7 @@ describe('an index of what somebody has prepared', () => {
     assert.deepEqual(before, ['a.ts:f -> a.ts:g call 1.0']);
   });
 
-  test('follows a checkout of another branch', async () => {
+  test('the index follows a checkout of another branch', async () => {
     const project = makeProject({ 'a.ts': 'export function f() { g(); }\nfunction g() {}\n' });
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {

@@ -93,7 +93,7 @@ function composeGo(random: (below: number) => number, path: string): string {
 describe('an index that follows edits', () => {
   const seeds = (process.env.GRAPH_SEEDS ?? '1 22').split(' ').map(Number);
   for (const seed of seeds)
-    test(`is the same as one that is made anew, after each of ten steps (seed ${seed})`, async () => {
+    test(`the index equals a rebuilt one, after each of ten steps (seed ${seed})`, async () => {
       const random = createRandom(seed);
       const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
       const compose = (path: string): string =>

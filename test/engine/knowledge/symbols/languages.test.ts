@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { listCalls } from './graph-rig.ts';
 
 describe('calls of Python', () => {
-  test('are resolved through imports, packages that pass names on, self, bases and annotations', async () => {
+  test('calls are resolved through imports, re-exporting packages, self, bases and annotations', async () => {
     const calls = await listCalls({
       'app/__init__.py': 'from .core import run\n',
       'app/core.py': [
@@ -60,7 +60,7 @@ describe('calls of Python', () => {
 });
 
 describe('calls of Go', () => {
-  test('are resolved through packages, method sets, embedded types and interfaces', async () => {
+  test('calls are resolved through packages, method sets, embedded types and interfaces', async () => {
     const calls = await listCalls({
       'go.mod': 'module example.com/app\n',
       'main.go': [
@@ -136,7 +136,7 @@ describe('calls of Go', () => {
 });
 
 describe('calls of Rust', () => {
-  test('are resolved through use, modules, impl blocks and traits', async () => {
+  test('calls are resolved through use, modules, impl blocks and traits', async () => {
     const calls = await listCalls({
       'Cargo.toml': '[package]\nname = "app"\n',
       'src/main.rs': [
@@ -194,7 +194,7 @@ describe('calls of Rust', () => {
 });
 
 describe('calls of Java and C#', () => {
-  test('are resolved through packages, imports, fields, bases and bare names', async () => {
+  test('calls are resolved through packages, imports, fields, bases and bare names', async () => {
     const calls = await listCalls({
       'src/a/Main.java': [
         'package a;',

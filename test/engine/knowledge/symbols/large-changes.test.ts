@@ -22,7 +22,7 @@ function composeBranch(top: string, called: string): Files {
 }
 
 describe('a change of very many files', () => {
-  test('is read in turns with others, and ends in what a new index has', async () => {
+  test('the change is read in turns with others, and ends with the content of a new index', async () => {
     const one = composeBranch('src', 'one');
     const project = makeProject({ ...one, ...composeBranch('same', 'one') });
     const { indexer } = project;
@@ -59,7 +59,7 @@ describe('a change of very many files', () => {
     await project.close();
   });
 
-  test('marks what depends on a folder once, however many files come and go below it', () => {
+  test('the dependents of a folder are marked once, however many files change below it', () => {
     const marked: string[] = [];
     const marker = createDependentMarker({ markDependents: (on, name) => void marked.push(`${on} ${name}`) });
     for (let at = 0; at < 1000; at += 1) {
@@ -74,7 +74,7 @@ describe('a change of very many files', () => {
     assert.equal(marked.length, 15, 'what was resolved since may depend on them too');
   });
 
-  test('is not taken for read by who asks while an earlier state is being read', async () => {
+  test('a query during the reading of an earlier state does not mark the change as read', async () => {
     const project = makeProject(composeBranch('src', 'one'));
     const graph = openGraph(project);
     try {
@@ -102,7 +102,7 @@ describe('a change of very many files', () => {
     }
   });
 
-  test('is looked at once more before an answer says that something is not there', async () => {
+  test('an answer that something is missing checks once more first', async () => {
     const project = makeProject({ 'first.ts': 'export const first = 1;\n' });
     const graph = openGraph(project);
     const search = async (query: string) => {

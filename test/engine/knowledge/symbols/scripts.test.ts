@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { listCalls, listEdges, makeProject } from './graph-rig.ts';
 
 describe('calls of TypeScript and JavaScript', () => {
-  test('go through barrels, default and namespace imports, paths, package exports and workspaces', async () => {
+  test('calls are resolved through barrels, default and namespace imports, paths, package exports and workspaces', async () => {
     const calls = await listCalls({
       'package.json': '{ "name": "root", "workspaces": ["packages/*"] }',
       'tsconfig.base.json': '{ // shared\n "compilerOptions": { "paths": { "@lib/*": ["./src/lib/*"] } } }',
@@ -44,7 +44,7 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
-  test('are not invented: what is shadowed, a parameter, global, imported from outside or of another kind', async () => {
+  test('calls are not invented: shadowed names, parameters, globals, outside imports and other kinds have no edge', async () => {
     const calls = await listCalls({
       'a.ts': [
         "import { save } from 'some-package';",
@@ -73,7 +73,7 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
-  test('know receivers by annotations, new, fields, results, destructuring, callbacks, JSX, decorators and super', async () => {
+  test('receivers are known by annotations, new, fields, results, destructuring, callbacks, JSX, decorators and super', async () => {
     const calls = await listCalls({
       'a.tsx': [
         'function mark(target: unknown) { return target; }',
@@ -116,7 +116,7 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
-  test('find what a namespace adds to a function, a class or a variable', async () => {
+  test('members that a namespace adds to a function, a class or a variable are found', async () => {
     const calls = await listCalls({
       'a.ts': [
         'export function send() { send.inner(); }',
@@ -137,7 +137,7 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
-  test('know `this` by what a function says, and in an object literal by its type, else by the literal', async () => {
+  test("`this` is known by the function's declaration, and in an object literal by its type, else by the literal", async () => {
     const calls = await listCalls({
       'a.ts': [
         'export class Reader { peek() {} }',
@@ -161,7 +161,7 @@ describe('calls of TypeScript and JavaScript', () => {
     ]);
   });
 
-  test('know what a record holds, and what Object and Array make of it', async () => {
+  test('values of records are known, and what Object and Array make of them', async () => {
     const calls = await listCalls({
       'a.ts': [
         'class One { go() {} }',
@@ -191,7 +191,7 @@ describe('calls of TypeScript and JavaScript', () => {
     );
   });
 
-  test('a member of something unknown is bound by its name only where one symbol has it', async () => {
+  test('a member of an unknown receiver is bound by its name only where one symbol has it', async () => {
     const project = makeProject({
       'a.js': 'class A { renderRow() {} paint() {} }\nclass B { paint() {} }\n',
       'b.js': 'export function use(x) { x.renderRow(); x.paint(); x.push(); }\n',

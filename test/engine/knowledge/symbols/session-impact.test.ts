@@ -62,11 +62,11 @@ describe('the impact of a session', () => {
   const impact = () => here.call('impact', { session: name });
   const write = (text: string): void => writeFileSync(join(worktree, 'src/sums.ts'), text);
 
-  test('without a change says so', async () => {
+  test('the impact of a session without changes says so', async () => {
     assert.equal((await impact()).empty, 'no_changes');
   });
 
-  test('is that of the lines that it has changed, with callers in the same file, and tests', async () => {
+  test('the impact covers the changed lines, with callers in the same file, and tests', async () => {
     write(SUMS.replace('rows.reduce(add, 0)', 'rows.reduce(add, 1)'));
     const found = await impact();
     assert.deepEqual(found.symbols, ['total src/sums.ts:1']);
@@ -83,7 +83,7 @@ describe('the impact of a session', () => {
     assert.deepEqual((await here.call('impact', {})).empty, 'no_changes');
   });
 
-  test('counts what is committed too, a method that is missing for its class, a removed file as unknown', async () => {
+  test('the impact includes committed changes, the class of a missing method, and removed files as unknown', async () => {
     write(SUMS.replace(/\n {2}withdraw[^}]*\}\n/, ''));
     ws.repository.git('-C', worktree, 'rm', '-q', 'src/unused.ts');
     ws.repository.commit({ 'src/sums.ts': SUMS.replace(/\n {2}withdraw[^}]*\}\n/, '') }, 'Less', worktree);
@@ -94,7 +94,7 @@ describe('the impact of a session', () => {
     assert.match(found.note ?? '', /who used what 1 removed file declared is not known/);
   });
 
-  test('is in its handoff once it has ended, since the project is indexed, and told of after its worktree is gone', async () => {
+  test('the impact is in the handoff of an ended session with an indexed project, and available after its worktree is gone', async () => {
     // The project itself, so that there is an index.
     await here.call('graph.index', {});
     writeFileSync(go, '');

@@ -88,7 +88,7 @@ describe('the tools of the code graph', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('trace_path has callers and callees with lines, and says when nobody calls', async () => {
+  test('trace_path returns callers and callees with lines, and says when there are none', async () => {
     const trace = await call('trace.path', { symbol: 'begin' });
     const label = (id: number): string => (trace.symbols as Record<number, string>)[id]!;
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('the tools of the code graph', () => {
     assert.equal(lonely.empty, 'no_callers');
   });
 
-  test('an answer without the edges of the compiler says why', async () => {
+  test("an answer without the compiler's edges gives the reason", async () => {
     const lacks = async (): Promise<unknown[]> => [
       (await call('trace.path', { symbol: 'begin' })).exact,
       (await call('impact', { paths: ['src/a.ts'] })).exact,
@@ -123,7 +123,7 @@ describe('the tools of the code graph', () => {
     usesCompiler = false;
   });
 
-  test('an empty answer says which kind it is', async () => {
+  test('an empty answer names its kind', async () => {
     const kinds = await Promise.all(
       ['nobody', 'twice', 'notes.md:x', 'src/a.txt:x', 'src/gen.ts:made', 'src/none.ts:x'].map(
         async (symbol) => {
@@ -143,7 +143,7 @@ describe('the tools of the code graph', () => {
     ]);
   });
 
-  test('code_snippet reads the lines as they are now, of another project only what is shared', async () => {
+  test('code_snippet reads the current lines, and of another project only shared symbols', async () => {
     const found = await call('code.snippet', { symbol: 'src/a.ts:begin' });
     assert.equal(found.text, 'export function begin() {\n  helper();\n}');
     write(root, { 'src/a.ts': `\n\n${files['src/a.ts']}` });
@@ -170,13 +170,13 @@ describe('the tools of the code graph', () => {
     assert.equal((await call('impact', { paths: ['none'] })).empty, 'not_indexed');
   });
 
-  test('a session is answered from its worktree', async () => {
+  test("a session's question is answered from its worktree", async () => {
     const base = await call('trace.path', { symbol: 'begin', direction: 'callers' });
     const own = await call('trace.path', { symbol: 'begin', direction: 'callers', session: 's-1' });
     assert.deepEqual([base.edges.length, own.edges.length], [2, 1]);
   });
 
-  test('shared symbols are found in all projects, and nothing else is', async () => {
+  test('shared symbols are found in all projects, and no others', async () => {
     const { symbols } = await call('search.shared_symbols', { query: 'help' });
     assert.deepEqual(
       symbols.map(({ name, project }) => [name, project]),
@@ -191,7 +191,7 @@ describe('the tools of the code graph', () => {
     assert.match((await graph.locateShared('begin', null)) as string, /no symbol of the shared paths/);
   });
 
-  test('architecture and status count what there is', async () => {
+  test('architecture and status count the contents', async () => {
     const map = await call('architecture', {});
     assert.deepEqual(
       map.folders.map(({ folder: name, files: count }) => [name, count]),

@@ -15,7 +15,7 @@ function ephemeral(answer: Reply): string {
   return answer.body.text;
 }
 
-test('`<template> <prompt>` makes a task, and the text names it and the decision it waits for', async () => {
+test('`<template> <prompt>` creates a task, and the answer names it and its pending decision', async () => {
   const text = ephemeral(await rig.ask(chat(rig, 'fix  the login page\nand the logout')));
   assert.match(text, /^t-1 was created and awaits approval: d-1/);
   const task = rig.tasks.get('t-1');
@@ -24,7 +24,7 @@ test('`<template> <prompt>` makes a task, and the text names it and the decision
   assert.deepEqual([task.source, task.sourceRef], ['chat', 'chat:U2147 (steve) in builds']);
 });
 
-test('what Slack made of a text is undone once, and everything else stays', async () => {
+test("Slack's markup of a text is undone once, and everything else stays", async () => {
   const cases = [
     ['fix a &lt;b&gt; &amp;&amp; c', 'a <b> && c'],
     ['fix &amp;lt;b&amp;gt; &amp;amp;', '&lt;b&gt; &amp;'],
@@ -43,7 +43,7 @@ test('what Slack made of a text is undone once, and everything else stays', asyn
   assert.equal(rig.decisions.get('d-1').reason, 'x < y');
 });
 
-test('an answer warns of a prompt with characters that do not show', async () => {
+test('an answer warns of a prompt with invisible characters', async () => {
   const text = ephemeral(await rig.ask(chat(rig, 'fix it\u200b\u001b]0;x\u0007')));
   assert.match(text, /deny d-1\)\. Its prompt holds 3 characters that do not show\./);
   assert.match(ephemeral(await rig.ask(chat(rig, 'approve d-1'))), /Its prompt holds 3 characters/);
@@ -59,7 +59,7 @@ test("a template without a prompt of the sender's runs with its own", async () =
   assert.equal(rig.tasks.get('t-1').body, 'Fix what is broken.');
 });
 
-test('errors after a good signature are ephemeral texts that say what is wrong and list the templates', async () => {
+test('errors after a good signature are ephemeral texts that explain the error and list the templates', async () => {
   const cases = [
     ['nosuch thing', /no template "nosuch"/],
     ['bare', /has no prompt/],
@@ -77,12 +77,12 @@ test('errors after a good signature are ephemeral texts that say what is wrong a
   assert.equal(rig.tasks.list({}).length, 0);
 });
 
-test('nothing, or help, lists what can be said', async () => {
+test('an empty text, or help, lists the commands', async () => {
   for (const said of ['', '   ', 'help'])
     assert.match(ephemeral(await rig.ask(chat(rig, said))), /Templates: /);
 });
 
-test('approve, deny and status act, and who decided is recorded by name', async () => {
+test('approve, deny and status act, and the person is recorded by name', async () => {
   await rig.ask(chat(rig, 'fix one'));
   await rig.ask(chat(rig, 'fix two'));
   const approved = ephemeral(await rig.ask(chat(rig, 'approve d-1', { user_id: 'U99', user_name: 'ann' })));
@@ -114,7 +114,7 @@ test("the service's own marks in a text are escaped", async () => {
   assert.ok(text.endsWith('&lt;!channel&gt; &amp; co'));
 });
 
-test('a replayed command is 409 also here', async () => {
+test('a replayed command is 409 here too', async () => {
   const ask = chat(rig, 'fix it');
   ephemeral(await rig.ask(ask));
   assert.equal((await rig.ask(ask)).status, 409);
@@ -126,7 +126,7 @@ test('a text of one long run of spaces is answered', async () => {
   assert.equal(rig.tasks.get('t-1').body, 'x');
 });
 
-test('an actor of the chat is the id of the user, whatever name is shown', async () => {
+test('an actor of the chat is the id of the user, whatever the display name', async () => {
   for (const shown of ['webhook', 'root', 'ada', 'chat:U99', '', 'ann\u202e']) {
     await rig.ask(chat(rig, 'fix x', { user_id: 'U99', user_name: shown }));
   }
@@ -134,7 +134,7 @@ test('an actor of the chat is the id of the user, whatever name is shown', async
     assert.equal(event.actor, 'chat:U99', event.kind);
 });
 
-test('without the id of a user, or with one that only looks like an id, nothing is done', async () => {
+test('a request without the id of a user, or with one that only looks like an id, does nothing', async () => {
   const odd = [
     '',
     ' ',
@@ -156,7 +156,7 @@ test('without the id of a user, or with one that only looks like an id, nothing 
   assert.equal(rig.tasks.list({}).length, 0);
 });
 
-test('who is not in policy.actors, where anybody is, asks for work as a stranger and decides nothing', async () => {
+test('a user outside policy.actors, where it has any, requests work as an untrusted author and decides nothing', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   rig.actors.push('ada', 'chat:U2147');
   assert.match(ephemeral(await rig.ask(chat(rig, 'fix x'))), /dispatched as s-1/);

@@ -21,7 +21,7 @@ afterEach(() => rig.close());
 const TEN_MINUTES = 600_001;
 const made = () => rig.tasks.list({});
 
-test('an opened issue makes a task of the template codehost from its title and body', async () => {
+test('an opened issue creates a task of the template codehost from its title and body', async () => {
   const answer = await rig.ask(codehost(issueOpened(), 'issues'));
   assert.equal(answer.status, 201);
   assert.deepEqual(answer.body, {
@@ -38,7 +38,7 @@ test('an opened issue makes a task of the template codehost from its title and b
   assert.deepEqual([task.source, task.sourceRef], ['codehost', 'octo/workshop#9']);
 });
 
-test('the names of the event header of the real services are accepted too', async () => {
+test('the event headers of the real services are accepted too', async () => {
   const names = ['x-codehost-event', 'x-github-event', 'x-gitea-event', 'x-forgejo-event'];
   for (const [index, name] of names.entries()) {
     const ask = codehost(issueOpened({ id: 100 + index }));
@@ -47,7 +47,7 @@ test('the names of the event header of the real services are accepted too', asyn
   }
 });
 
-test('a form with the payload is read like JSON, signed as it was sent, and is the same issue', async () => {
+test('a form with the payload is read like JSON, signed over its raw bytes, and is the same issue', async () => {
   const payload = JSON.stringify(issueOpened({ title: 'a + b & c = 100%' }));
   const asForm = (body: string, type = 'application/x-www-form-urlencoded') => ({
     method: 'POST',
@@ -73,7 +73,7 @@ test('a form with the payload is read like JSON, signed as it was sent, and is t
   assert.match(unnamed.body.hint, /application\/json/);
 });
 
-test('the lines below a comment’s first one are the task’s context, which its decision is bound to', async () => {
+test("the lines below a comment's first one are the task's context, which its decision binds", async () => {
   const below = 'The test `adds` fails:\r\n\r\n    expected 3\r\n/svc other line\r\n';
   await rig.ask(codehost(comment(`/svc fix the build\r\n\r\n${below}`), 'issue_comment'));
   const task = rig.tasks.get('t-1');
@@ -85,7 +85,7 @@ test('the lines below a comment’s first one are the task’s context, which it
   assert.equal(rig.decisions.boundTo('d-1').inputs?.context, `sha256:${hash('sha256', task.context ?? '')}`);
 });
 
-test('a comment without a prompt keeps the template’s own, and lines without text add nothing', async () => {
+test("a comment without a prompt keeps the template's own, and blank lines add nothing", async () => {
   await rig.ask(codehost(comment('/svc fix\nOnly on Windows.', { id: 1 }), 'issue_comment'));
   assert.equal(rig.tasks.get('t-1').body, rig.webhook.templates.fix?.prompt);
   assert.match(rig.tasks.get('t-1').context ?? '', /\n\nOnly on Windows\.$/);
@@ -119,7 +119,7 @@ test('ping answers 200', async () => {
   assert.equal(made().length, 0);
 });
 
-test('the label svc makes a task, another label does not', async () => {
+test('the label svc creates a task, another label does not', async () => {
   const other = await rig.ask(codehost(issueLabeled('bug'), 'issues'));
   assert.deepEqual([other.status, other.body.ignored], [200, true]);
   assert.equal((await rig.ask(codehost(issueLabeled('svc'), 'issues'))).status, 201);
@@ -156,7 +156,7 @@ test('issues and comments of one id, and repositories of two services, are kept 
   assert.equal((await rig.ask(codehost(elsewhere, 'issues'))).status, 201);
 });
 
-test('without the template codehost an issue event is ignored, and makes a task once there is one', async () => {
+test('an issue event without the template codehost is ignored, and creates a task once there is one', async () => {
   const { codehost: template, ...rest } = rig.webhook.templates;
   rig.webhook = { ...rig.webhook, templates: rest };
   const answer = await rig.ask(codehost(issueOpened(), 'issues'));
@@ -188,7 +188,7 @@ test('other actions and events are ignored with a reason', async () => {
   assert.equal(made().length, 0);
 });
 
-test("a /svc comment makes a task of its template, and the rest of the line replaces the template's prompt", async () => {
+test("a /svc comment creates a task of its template, and the rest of the line replaces the template's prompt", async () => {
   const text = '/svc fix   the login page, please \r\nand this line is not part of it';
   const { body } = await rig.ask(codehost(comment(text), 'issue_comment'));
   const task = rig.tasks.get(body.task_id);
@@ -200,7 +200,7 @@ test("a /svc comment makes a task of its template, and the rest of the line repl
   assert.equal(rig.tasks.get(plain.body.task_id).body, 'Fix what is broken.');
 });
 
-test('a comment on a pull request counts too', async () => {
+test('a comment on a pull request is accepted too', async () => {
   const ask = codehost(comment('/svc fix it', { onPullRequest: true }), 'issue_comment');
   assert.equal((await rig.ask(ask)).status, 201);
 });
@@ -210,7 +210,7 @@ test('a comment that names an unknown template is 422 unknown_template', async (
   assert.deepEqual([answer.status, answer.body.code], [422, 'unknown_template']);
 });
 
-test('with require_approval false an event dispatches at once', async () => {
+test('an event with require_approval false dispatches immediately', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   assert.equal((await rig.ask(codehost(issueOpened(), 'issues'))).body.dispatched, true);
   for (const association of ['OWNER', 'MEMBER', 'COLLABORATOR'] as const) {
@@ -219,7 +219,7 @@ test('with require_approval false an event dispatches at once', async () => {
   }
 });
 
-test('with require_approval false a comment of anyone else still waits for approval', async () => {
+test('a comment of anyone else with require_approval false still waits for approval', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   const others = ['CONTRIBUTOR', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'MANNEQUIN', 'NONE'] as const;
   for (const [id, association] of others.entries()) {
@@ -240,7 +240,7 @@ test('with require_approval false a comment of anyone else still waits for appro
   );
 });
 
-test("with require_approval false a stranger's issue waits, whoever sets its label", async () => {
+test("an untrusted author's issue with require_approval false waits, whoever sets its label", async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   const stranger = { user: visitor, association: 'NONE' } as const;
   for (const [id, payload] of [
@@ -255,7 +255,7 @@ test("with require_approval false a stranger's issue waits, whoever sets its lab
   }
 });
 
-test('who is not known to belong to the repository is a stranger, and policy.actors or its owner vouches', async () => {
+test('an author who is not known to belong to the repository is untrusted, and policy.actors or its owner vouches', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   let id = 500;
   const opened = async (issue: object, payload: object = {}) => {
@@ -291,12 +291,12 @@ test('who is not known to belong to the repository is a stranger, and policy.act
     assert.match((await opened({ ...silent, ...person(odd) }, by(odd))) ?? '', /codehost:unknown!/, odd);
 });
 
-test('a payload without what is needed is 422, naming the field', async () => {
+test('a payload without a required field is 422, naming the field', async () => {
   const answer = await rig.ask(codehost({ action: 'opened', issue: { id: 1 } }, 'issues'));
   assert.deepEqual([answer.status, answer.body.fields[0].field], [422, 'issue.title']);
 });
 
-test('an issue without text, or with control characters, is a task all the same', async () => {
+test('an issue without text, or with control characters, is still a task', async () => {
   const { body } = await rig.ask(
     codehost(issueOpened({ title: '\u001b]0;x\u0007Broken\0', body: null }), 'issues'),
   );

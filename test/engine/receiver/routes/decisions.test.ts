@@ -11,7 +11,7 @@ afterEach(() => rig.close());
 
 const AT = '2026-01-02T03:04:05.000Z';
 
-test('a decision is polled with an empty body signed, as often as one likes', async () => {
+test('a decision is polled with a signed empty body, any number of times', async () => {
   const ask = poll(rig, 'd-1');
   const expected = {
     decision_id: 'd-1',
@@ -51,7 +51,7 @@ test('approve dispatches and answers the decision', async () => {
   });
 });
 
-test('an event that went out under the same secret cannot be sent back as a request', async () => {
+test('an event under the same secret cannot be sent back as a request', async () => {
   const body = JSON.stringify({
     id: '7d1f-1',
     event: 'needs_approval',
@@ -64,7 +64,7 @@ test('an event that went out under the same secret cannot be sent back as a requ
   assert.equal((await rig.ask(poll(rig, 'd-1'))).body.state, 'pending');
 });
 
-test('an empty JSON object is body enough, an empty body is not JSON', async () => {
+test('an empty JSON object is a valid body, an empty body is not JSON', async () => {
   const sent = (body: string) => ({
     path: '/decisions/d-1/approve',
     body,
@@ -74,7 +74,7 @@ test('an empty JSON object is body enough, an empty body is not JSON', async () 
   assert.equal((await rig.ask(sent('{}'))).status, 200);
 });
 
-test('deny fails the task and answers the same shape', async () => {
+test('deny fails the task and answers in the same form', async () => {
   const answer = await rig.ask(decide(rig, 'd-1', 'deny', { reason: 'not now' }));
   assert.equal(answer.status, 200);
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('deny fails the task and answers the same shape', async () => {
   assert.equal(rig.decisions.get('d-1').reason, 'not now');
 });
 
-test('already decided the same way is 200 with the same body, and nothing is done twice', async () => {
+test('a decision already made the same way is 200 with the same body, and nothing is done twice', async () => {
   for (const verb of ['approve', 'deny'] as const) {
     const { body } = await rig.ask(task(rig, { dispatch: true }));
     const first = await rig.ask(decide(rig, body.decision_id, verb));
@@ -97,14 +97,14 @@ test('already decided the same way is 200 with the same body, and nothing is don
   }
 });
 
-test('already decided the other way is 409', async () => {
+test('a decision already made the other way is 409', async () => {
   await rig.ask(decide(rig, 'd-1', 'approve'));
   const answer = await rig.ask(decide(rig, 'd-1', 'deny'));
   assert.deepEqual([answer.status, answer.body.code], [409, 'already_decided']);
   assert.equal(rig.decisions.get('d-1').state, 'approved');
 });
 
-test('an unknown decision is 404 once the signature has held', async () => {
+test('an unknown decision is 404 after a valid signature', async () => {
   for (const id of ['d-99', 'd-0', 'x', 'd-1%20', 't-1', '../d-1'.replaceAll('/', '%2F')]) {
     assert.equal((await rig.ask(decide(rig, id, 'approve'))).status, 404, id);
     assert.equal((await rig.ask(poll(rig, id))).status, 404, id);
@@ -112,7 +112,7 @@ test('an unknown decision is 404 once the signature has held', async () => {
   }
 });
 
-test('a decision_id in the body must be that of the path', async () => {
+test('a decision_id in the body must match the path', async () => {
   await rig.ask(task(rig, { dispatch: true }));
   const wrong = await rig.ask(decide(rig, 'd-2', 'approve', { decision_id: 'd-1' }));
   assert.deepEqual([wrong.status, wrong.body.fields[0].field], [422, 'decision_id']);
@@ -130,7 +130,7 @@ test('two empty approvals of one second collide; a nonce of any type keeps them 
   assert.equal((await rig.ask(decide(rig, 'd-2', 'approve', { nonce: { any: ['thing'] } }))).status, 200);
 });
 
-test('of 20 approvals at once one starts the worker, and all are answered alike', async () => {
+test('20 simultaneous approvals start one worker, and all get the same answer', async () => {
   const asks = Array.from({ length: 20 }, () => decide(rig, 'd-1', 'approve'));
   const answers = await Promise.all(asks.map((ask) => rig.ask(ask)));
   for (const answer of answers) {

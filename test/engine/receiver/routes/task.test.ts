@@ -54,7 +54,7 @@ test('approve without dispatch records the decision as approved and waits for a 
   assert.equal(ran.session?.taskId, body.task_id);
 });
 
-test('with require_approval false a signed request dispatches at once, but only when it asks to', async () => {
+test('a signed request with require_approval false dispatches immediately, but only when it asks to', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   assert.equal((await rig.ask(task(rig, { dispatch: true }))).body.dispatched, true);
   const held = await rig.ask(task(rig, { dispatch: false }));
@@ -62,7 +62,7 @@ test('with require_approval false a signed request dispatches at once, but only 
   assert.equal(rig.decisions.get(held.body.decision_id).state, 'pending');
 });
 
-test('a template gives agent, prompt, project and timeout; a project in the request goes before its own', async () => {
+test('a template gives agent, prompt, project and timeout; a project in the request overrides it', async () => {
   const { body } = await rig.ask(task(rig, { template: 'fix', agent: undefined, prompt: undefined }));
   const made = rig.tasks.get(body.task_id);
   assert.equal(made.prompt, 'Fix what is broken.');
@@ -73,7 +73,7 @@ test('a template gives agent, prompt, project and timeout; a project in the requ
   assert.deepEqual([made.source, made.sourceRef], ['task', '127.0.0.1']);
 });
 
-test('a template without an agent runs as the default agent, recorded at once', async () => {
+test('a template without an agent runs as the default agent, recorded immediately', async () => {
   const other = makeRig({ fallback: 'scripted' });
   try {
     const { body } = await other.ask(task(other, { template: 'plain', agent: undefined, prompt: undefined }));
@@ -131,7 +131,7 @@ test('an unknown template, agent or project is 422 with its own code', async () 
   assert.equal(rig.tasks.list({}).length, 0);
 });
 
-test('the title is the first line that says something, with control characters written out, at most 120 characters', async () => {
+test('the title is the first line with text, with control characters written out, at most 120 characters', async () => {
   const cases = [
     ['\n  \n\t say hello \nmore', 'say hello'],
     ['\u001b[31mred\u001b[0m\u0007 alert', '\\x1b[31mred\\x1b[0m\\x07 alert'],
@@ -181,6 +181,6 @@ test('a refused request leaves its Idempotency-Key free', async () => {
   }
 });
 
-test('fields that the receiver does not know are ignored', async () => {
+test('unknown fields are ignored', async () => {
   assert.equal((await rig.ask(task(rig, { customer: { id: 1 } }))).status, 201);
 });

@@ -24,7 +24,7 @@ const CARRIES = { id: 'own', path: '.', setup: ['sh setup.sh'], teardown: ['sh t
 /** Only the sandbox has another home in the place of the person's. */
 const SETUP = 'test -e "$HOME/notes.txt" && echo OUTSIDE || echo INSIDE\n';
 
-describe('what is run for a strict session besides its agent', { skip: impossible ?? false }, () => {
+describe('commands that run for a strict session besides its agent', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
   let here: EngineHere;
 
@@ -77,7 +77,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
   const rerun = (session: string, timeoutSec = 60): Promise<Wire<Verification>> =>
     here.call('verify.rerun', { session, timeout_sec: timeoutSec });
 
-  test('a teardown is run in the sandbox, in what the worker has left, or not at all', async () => {
+  test("a teardown runs in the sandbox, on the worker's result, or not at all", async () => {
     const first = await started(here, 'leaves\n#agent: no-change');
     await ended(here, first);
     // As if by the worker; git ignores it, so that the worktree may go.
@@ -106,7 +106,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     assert.equal(existsSync(marker), false);
   });
 
-  test('evidence is run again in the sandbox of its worker, which nothing of it outlives', async () => {
+  test('evidence is rerun in the sandbox of its worker, which nothing of it outlives', async () => {
     const session = await claims('true');
     const leaves = `setsid env -i sh -c '(setsid sleep 98771 &) ; exec sleep 98772' & sleep 0.1`;
     await here.call('verify.report', {
@@ -130,7 +130,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     assert.equal(existsSync(join(ws.home, 'x')), false);
   });
 
-  test('evidence is not run at all where its worker could not be confined any more', async () => {
+  test('evidence is not rerun where its worker cannot be confined any more', async () => {
     const marker = join(ws.repository.folder, 'outside');
     const session = await claims(`touch ${marker}; touch outside`);
     const { PATH } = ws.env;
@@ -152,7 +152,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     assert.equal(none, null);
   });
 
-  test('a command dies with what has started it', async () => {
+  test('a command dies with the process that started it', async () => {
     const session = await claims('true');
     const { paths } = here.engine;
     const confinement = confinementOf(ws, here);
@@ -175,7 +175,7 @@ describe('what is run for a strict session besides its agent', { skip: impossibl
     await until(() => sleeping() === 0);
   });
 
-  test('a setup is run outside, but in the sandbox on what a worker may have written', async () => {
+  test('a setup runs outside, but in the sandbox on files that a worker may have written', async () => {
     const setups = (session: string): string[] =>
       logOf(ws, session)
         .split('\n')

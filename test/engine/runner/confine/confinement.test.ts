@@ -37,7 +37,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     await ws?.close();
   });
 
-  test('does its work in its worktree and sees or changes nothing else', async () => {
+  test('the worker does its work in its worktree and sees or changes nothing else', async () => {
     const other = await started(here, 'first\n#agent: edit other.txt other');
     await ended(here, other);
     const data = join(ws.root, '.svc');
@@ -80,7 +80,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.deepEqual(readdirSync(ws.home).sort(), ['.gitconfig', '.ssh', 'notes.txt']);
   });
 
-  test('keeps its branch while somebody packs the refs of the repository', async () => {
+  test('the worker keeps its branch while the refs of the repository are packed', async () => {
     const script =
       'touch ready; until [ -e go ]; do sleep 0.05; done; echo x > late.txt; git add late.txt; git commit -qm late';
     const session = await started(here, `packed\n#agent: run ${script}\n#agent: no-change`);
@@ -93,7 +93,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.match(ws.repository.git('log', '--format=%s', `svc/${session}`), /^late$/m);
   });
 
-  test('is itself to the engine, whatever it clears and whichever way it comes', async () => {
+  test('the engine recognises the worker, whatever it clears and however it connects', async () => {
     const waiting = await here.ask('not for a worker to start');
     const { http, token } = readDaemonRecord(join(ws.root, '.svc'))!;
     const svc = `${process.execPath} ${SVC}`;
@@ -124,7 +124,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.deepEqual(sessions, []);
   });
 
-  test('is ended with all that it has begun, and leaves no socket', async () => {
+  test('the worker ends with everything that it has started, and leaves no socket', async () => {
     const script = `setsid env -i sh -c '(setsid sleep 98761 &) ; exec sleep 98762' & sleep 98763`;
     const session = await started(here, `stay\n#agent: run ${script}`);
     const sleeping = (): number => commandLines().filter((line) => /^sleep 9876[123]/.test(line)).length;
@@ -139,14 +139,14 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     await until(() => readdirSync(folder).every((name) => ofSession.includes(name)));
   });
 
-  test('passes on its exit code and its signal', async () => {
+  test('the worker passes on its exit code and its signal', async () => {
     const failing = await ended(here, await started(here, 'fails\n#agent: no-change\n#agent: fail 7'));
     assert.deepEqual([failing.failure?.code, failing.exitCode], ['exit_code', 7]);
     const killed = await ended(here, await started(here, 'dies\n#agent: run kill -9 $PPID'));
     assert.equal(killed.failure?.code, 'killed');
   });
 
-  test('is taken over by the next engine and finds it', async () => {
+  test('the worker is adopted by the next engine and finds it', async () => {
     const script =
       'touch ready; until [ -e go ]; do sleep 0.05; done; svc status --json > /dev/null && echo REACHED';
     const session = await started(here, `survive\n#agent: run ${script}\n#agent: no-change`);
@@ -159,7 +159,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.match(logOf(ws, session), /REACHED/);
   });
 
-  test('cannot have git run something for the engine, from a repository of its own making', async () => {
+  test('the worker cannot make git run something for the engine from its own repository', async () => {
     const marker = join(ws.repository.folder, 'marker');
     const commit = 'git -c user.name=a -c user.email=a@b commit -q -m x';
     const script = [
@@ -181,7 +181,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.ok(existsSync(marker), 'it would have, for whoever asks git without care');
   });
 
-  test('cannot have svc write through a link that is in its branch', async () => {
+  test('the worker cannot make svc write through a link in its branch', async () => {
     const elsewhere = join(ws.repository.folder, 'elsewhere');
     const checkout = join(ws.repository.folder, 'linked');
     mkdirSync(elsewhere);
@@ -194,7 +194,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.deepEqual(readdirSync(elsewhere), []);
   });
 
-  test('in a home that is reached by a link, in a workspace in that home, finds its way', async () => {
+  test('the worker works in a home behind a link, in a workspace in that home', async () => {
     const real = join(ws.repository.folder, 'real-home');
     const home = join(ws.repository.folder, 'home-link');
     mkdirSync(join(real, 'project'), { recursive: true });
@@ -243,7 +243,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.equal(said, 'workspace: {}\nDONE\n');
   });
 
-  test('in place writes the folder, but neither hooks nor the configuration', async () => {
+  test('a worker in place writes the folder, but neither hooks nor the configuration', async () => {
     // A mount cannot be renamed; `mv` would then copy it, and empty it.
     const rename = (path: string): string => `node -e 'require("fs").renameSync("${path}", "away")'`;
     const tries = {
@@ -268,7 +268,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
   });
 });
 
-describe('where workers cannot be confined', () => {
+describe('a machine that cannot confine workers', () => {
   for (const [what, fake, code, says] of [
     ['bubblewrap is missing', null, 'tool_missing', /install bubblewrap/],
     [

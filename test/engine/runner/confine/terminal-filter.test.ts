@@ -30,7 +30,7 @@ describe('the filter of a confined program on a terminal', () => {
     ['arm64', 'arm64', 0xc00000b7, 29],
     ['arm64', 'arm', 0x40000028, 54],
   ] as const) {
-    test(`lets it do anything on ${name} but type for the person`, () => {
+    test(`the filter allows everything on ${name} except typing for the person`, () => {
       const filter = buildTerminalFilter(processor) ?? assert.fail();
       const verdict = (number: number, request: number) => verdictOf(filter, { arch, number, request });
       assert.deepEqual([verdict(ioctl, 0x5412), verdict(ioctl, 0x541c)], [1, 1]);
@@ -39,7 +39,7 @@ describe('the filter of a confined program on a terminal', () => {
     });
   }
 
-  test('knows no second way around it, and no other processor', () => {
+  test('the filter covers every way around it, and its processors', () => {
     const filter = buildTerminalFilter('x64') ?? assert.fail();
     const x32 = 0x40000000;
     for (const number of [x32 + 514, x32 + 16])

@@ -49,7 +49,7 @@ exec '${process.execPath}' '${AGENT}'
 const told = (log: string): string[] =>
   log.split('\n').filter((line) => /^(OUTSIDE|INSIDE|RESUMED|what was said)$/.test(line));
 
-describe('what a strict worker leaves for whoever comes next', { skip: impossible ?? false }, () => {
+describe('traps that a strict worker leaves behind', { skip: impossible ?? false }, () => {
   let ws: Awaited<ReturnType<typeof makeStrict>>;
   let here: EngineHere;
 
@@ -86,7 +86,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     return ended(here, next.session_id);
   };
 
-  test('a session that goes on with it has its conversation, whatever was put into its folder', async () => {
+  test('a session that continues it has its conversation, whatever was put into its folder', async () => {
     const elsewhere = join(ws.repository.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const folder = `${ws.root}/.svc/agents/"$SVC_SESSION"/agent`;
@@ -106,7 +106,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     assert.deepEqual(readdirSync(elsewhere), []);
   });
 
-  test('what it has put in the place of a program or of its private home is neither shown nor followed', async () => {
+  test('replacements of a program or of its private home are neither shown nor followed', async () => {
     const id = await started(here, 'links\n#agent: no-change');
     const { worktree } = await ended(here, id);
     assert.ok(worktree !== null);
@@ -141,7 +141,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
     assert.deepEqual(readdirSync(elsewhere), []);
   });
 
-  test('it stays confined under another profile, unless a person says otherwise', async () => {
+  test('the work stays confined under another profile, unless a person says otherwise', async () => {
     const prompt = `stays\n${SAID}\n#agent: no-change\n#agent: fail 7`;
     const id = await started(here, prompt, {}, { agent: 'claude' });
     await ended(here, id);
@@ -163,7 +163,7 @@ describe('what a strict worker leaves for whoever comes next', { skip: impossibl
   });
 });
 
-test('a call of git that waits at a pipe of a worker is ended, and says so', {
+test("a git call that waits at a worker's pipe is ended, and says so", {
   timeout: 30_000,
 }, async (t) => {
   const repository = makeRepository();

@@ -42,7 +42,7 @@ async function connected(listen: string, host: string, from: readonly string[]) 
   };
 }
 
-test('the owner of a connection is told by both addresses: the same port of another one is somebody else', async () => {
+test('the owner of a connection is found by both addresses: the same port of another address has another owner', async () => {
   const { accepted, clients, end } = await connected('127.0.0.1', '127.0.0.1', [
     '127.0.0.1',
     '127.0.0.2',
@@ -62,7 +62,7 @@ test('the owner of a connection is told by both addresses: the same port of anot
   }
 });
 
-test('the owner is found where IPv4 arrives inside IPv6, and over IPv6', async () => {
+test('the owner is found where IPv4 arrives as IPv6, and over IPv6', async () => {
   for (const [listen, host, from] of [
     ['::', '127.0.0.1', '127.0.0.1'],
     ['::1', '::1', '::1'],
@@ -76,7 +76,7 @@ test('the owner is found where IPv4 arrives inside IPv6, and over IPv6', async (
   }
 });
 
-test('every process that holds the connection is an owner of it', async () => {
+test('every process that holds the connection is its owner', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const accepted = once(server, 'connection') as Promise<[Socket]>;

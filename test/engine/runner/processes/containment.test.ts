@@ -47,7 +47,7 @@ async function run(script: string, containment = createContainment({ data, env }
 }
 
 describe('the cgroup of a run', { skip }, () => {
-  test('holds its program from the first instruction on, and is gone with it', async () => {
+  test('the cgroup holds its program from the first instruction on, and is removed with it', async () => {
     const { processes, running, runId, log } = await run('cat /proc/self/cgroup');
     assert.equal(running.containment, 'cgroup');
     assert.deepEqual(await settled(running.exited), { code: 0, signal: null });
@@ -56,7 +56,7 @@ describe('the cgroup of a run', { skip }, () => {
     assert.equal(existsSync(join(base ?? '', runId)), false);
   });
 
-  test('with others made in it by the run is ended and removed whole', async () => {
+  test('the cgroup is ended and removed with those that the run made inside it', async () => {
     const { processes, running, runId, log } = await run(
       `c=${base}/$(basename "$PWD"); mkdir -p $c/a/b && (setsid env -i sh -c "echo 0 >$c/a/b/cgroup.procs; sleep 600" &) ; sleep 0.3; echo ready`,
     );
@@ -67,7 +67,7 @@ describe('the cgroup of a run', { skip }, () => {
     assert.equal(existsSync(join(base ?? '', runId)), false);
   });
 
-  test('tells to which runs a process belongs that has nothing of them in its environment', async () => {
+  test('the cgroup shows the runs of a process without their marks in its environment', async () => {
     const { processes, running, runId, runDir } = await run(
       '(setsid env -i sh -c "echo \\$\\$ >pid.tmp; mv pid.tmp pid; exec sleep 600" &)',
     );
@@ -83,7 +83,7 @@ describe('the cgroup of a run', { skip }, () => {
     await until(() => !isRunning(pid), 'its end');
   });
 
-  test('is ended one by one where the kernel cannot at once', async () => {
+  test('the processes are ended one by one where the kernel cannot end them together', async () => {
     const { running, runId } = await run(
       'for n in 1 2 3 4 5; do (setsid env -i sleep 600 &); done; sleep 0.2',
     );
@@ -97,7 +97,7 @@ describe('the cgroup of a run', { skip }, () => {
   });
 });
 
-describe('where cgroups are', () => {
+describe('finding cgroups', () => {
   const proc = (cgroup: string, mountinfo: string): string => {
     const at = join(folder, randomUUID());
     mkdirSync(at);
@@ -108,7 +108,7 @@ describe('where cgroups are', () => {
   const v1 = '30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu';
   const v2 = (root: string, at: string) => `31 24 0:27 ${root} ${at} rw,nosuid - cgroup2 cgroup2 rw`;
 
-  test('is read for version 2 alone, beside version 1, in a part of it, and not at all', () => {
+  test('cgroups are read for version 2 alone, next to version 1, in a part of it, and not at all', () => {
     const own = (cgroup: string, ...mounts: string[]) => findOwnCgroup(proc(cgroup, mounts.join('\n')));
     assert.deepEqual(own('0::/user.slice/a.scope\n', v2('/', '/sys/fs/cgroup')), {
       mount: '/sys/fs/cgroup',
@@ -128,14 +128,14 @@ describe('where cgroups are', () => {
     assert.equal(findOwnCgroup(join(folder, 'nowhere')), null);
   });
 
-  test('where none can be made there is none, and looking for one ends', async () => {
+  test('a machine where none can be made has none, and the search ends', async () => {
     assert.equal(await findCgroupBase(name, { mount: '/proc', path: '/' }), null);
     assert.equal(await findCgroupBase(name, null), null);
   });
 });
 
-describe('a run that is held by marks', () => {
-  test('says so, and starts as ever', async () => {
+describe('a run that is held by marks only', () => {
+  test('the run reports it, and starts as usual', async () => {
     const { running } = await run(
       'exit 3',
       createContainment({ data, env: { ...env, SVC_CONTAINMENT: 'marks' } }),
@@ -144,14 +144,14 @@ describe('a run that is held by marks', () => {
     assert.equal((await settled(running.exited)).code, 3);
   });
 
-  test('asks for nothing weaker by a word that is none', async () => {
+  test('an invalid setting does not weaken containment', async () => {
     const odd = createContainment({ data, env: { ...env, SVC_CONTAINMENT: 'none' } });
     assert.equal(await odd.kind(), await createContainment({ data, env }).kind());
   });
 });
 
-describe('who calls', () => {
-  test('a process that has lost its parents below the host leads to the host, and is cleared away', async () => {
+describe('identifying a caller', () => {
+  test('a process that has lost its parents below the host leads to the host, and is cleaned up', async () => {
     const { loadKernel } = await import('../../../../engine/daemon/kernel.ts');
     const kernel = await loadKernel();
     assert.equal(kernel.problem, null);

@@ -36,7 +36,7 @@ describe('reading a log', () => {
     assert.equal(findTailOffset(join(folder, 'none'), 5), 0);
   });
 
-  test('reads follow one another and never split a character', () => {
+  test('reads are consecutive and never split a character', () => {
     const whole = 'aé€😀z'.repeat(50);
     const file = newLog(whole);
     for (const maxBytes of [1, 4, 5, 6, 7, 11]) {
@@ -65,14 +65,14 @@ describe('reading a log', () => {
     assert.equal(readLog(file, { from: 2, maxBytes: 99 }).text, '€');
   });
 
-  test('bytes that are no text do not hold up the reader', () => {
+  test('invalid bytes do not stop the reader', () => {
     const file = newLog(Buffer.from([0xff, 0xfe, 0x80, 0x80, 0x80, 0x80, 0xc0, 0x41]));
     assert.equal(readLog(file, { from: 0, maxBytes: 99 }).next, 8);
     assert.equal(measureIncompleteTail(Buffer.from([0x41, 0xf0, 0x9f])), 2);
     assert.equal(measureIncompleteTail(Buffer.from([0x80, 0x80, 0x80, 0x80])), 0);
   });
 
-  test('the tail begins at a line, with or without a last newline', () => {
+  test('the tail starts at a line, with or without a final newline', () => {
     const file = newLog('one\ntwo\nthree\n');
     assert.equal(readAll(file, findTailOffset(file, 2)).text, 'two\nthree\n');
     assert.equal(findTailOffset(file, 99), 0);
@@ -125,7 +125,7 @@ describe('a log is bounded (R9)', () => {
     assert.equal(readAll(file).text, `${formatHeader(123)}next\n`);
   });
 
-  test('the watch tells of growth and cuts while the worker writes on', async () => {
+  test('the watch reports growth and cuts while the worker keeps writing', async () => {
     const file = newLog();
     const sizes: number[] = [];
     const watch = createLogWatch({
@@ -168,7 +168,7 @@ describe('a log is bounded (R9)', () => {
     assert.ok(end > 600_000 - 5_000 && end <= 600_000, `${end} bytes were seen of 600000`);
   });
 
-  test('the last change is the file’s own time at first and the clock’s afterwards', () => {
+  test("the last change is the file's own time at first and the clock's afterwards", () => {
     const file = newLog('before\n');
     let now = statSync(file).mtimeMs + 60_000;
     const watch = createLogWatch({ file, clock: { now: () => now, monotonic: () => now } });

@@ -85,7 +85,7 @@ describe('starting a worker', () => {
     assert.deepEqual(readdirSync(spec.runDir).sort(), ['cwd', 'exit', 'log', 'started']);
   });
 
-  test('an argument reaches the agent byte for byte, whatever a shell would make of it', async () => {
+  test('an argument reaches the agent byte for byte, whatever a shell would do with it', async () => {
     const odd = `--x "q" 'q' $(touch ${join(folder, 'no')}) \`id\` \\ * ~ ;&|\n#agent: echo-argv\n#agent: no-change\nü`;
     const spec = specOf([process.execPath, AGENT, '--', odd]);
     assert.equal((await settled((await processes.start(spec)).exited)).code, 0);
@@ -96,7 +96,7 @@ describe('starting a worker', () => {
     assert.equal(existsSync(join(folder, 'no')), false);
   });
 
-  test('the worker is a session and a group of its own and gets exactly the environment it was given', async () => {
+  test('the worker has its own session and group and gets exactly the given environment', async () => {
     const go = join(folder, randomUUID());
     const spec = specOf(agent('#agent: echo-env', `#agent: wait-for ${go}`));
     const run = await processes.start(spec);
@@ -236,7 +236,7 @@ describe('liveness (R6)', () => {
     await until(() => processes.checkLiveness(child.pid!, entry.start) === 'dead');
   });
 
-  test('a pid with another start time is dead, a zombie is dead, a failed look is unknown', async () => {
+  test('a pid with another start time is dead, a zombie is dead, a failed probe is unknown', async () => {
     const own = createLinuxProbe().read(process.pid);
     assert.ok(typeof own === 'object');
     assert.equal(processes.checkLiveness(process.pid, own.start), 'alive');
@@ -263,7 +263,7 @@ describe('liveness (R6)', () => {
 });
 
 describe('adopting a worker', () => {
-  test('a worker that ended meanwhile is answered from its exit file, one without is lost', async () => {
+  test('a worker that ended in between is read from its exit file, and one without it is lost', async () => {
     const spec = specOf(agent('#agent: fail 3'));
     const run = await processes.start(spec);
     await settled(run.exited);
@@ -274,7 +274,7 @@ describe('adopting a worker', () => {
     assert.deepEqual(await settled(processes.adopt(target).exited), { code: null, signal: null });
   });
 
-  test('while the look fails nothing is concluded', async () => {
+  test('nothing is concluded while the probe fails', async () => {
     const spec = specOf(agent('#agent: hang'));
     const run = await processes.start(spec);
     const real = createLinuxProbe();
@@ -331,7 +331,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     assert.equal(processes.readExit(spec.runDir), null);
   });
 
-  test('a child in a session of its own is ended too, also when its environment was cleared', async () => {
+  test('a child in another session is ended too, even when its environment was cleared', async () => {
     const script =
       'setsid env -i sleep 600 & echo $! >>pids; setsid sleep 600 & echo $! >>pids; sleep 600 & echo $! >>pids; ' +
       'trap "" TERM; (trap "" TERM; while :; do sleep 600; done) & echo $! >>pids; echo ready; wait; wait; sleep 600';
@@ -346,7 +346,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     await settled(run.exited);
   });
 
-  test('what a normally ended agent leaves behind is found by its mark', async () => {
+  test('processes that a normally ended agent leaves behind are found by its mark', async () => {
     const pidFile = join(folder, randomUUID());
     const spec = specOf(agent(`#agent: detach ${pidFile}`));
     const run = await processes.start(spec);
@@ -372,7 +372,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     assert.deepEqual(left.filter(isRunning), []);
   });
 
-  test('a pid that now means another process is never signalled', async () => {
+  test('a pid that was reused is never signalled', async () => {
     const bystander = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     const entry = createLinuxProbe().read(bystander.pid!);
     assert.ok(typeof entry === 'object');
@@ -391,7 +391,7 @@ describe('stopping a worker: nothing of it survives (R5)', () => {
     bystander.kill('SIGKILL');
   });
 
-  test('an unreadable process table leaves its processes as survivors instead of as gone', async () => {
+  test('an unreadable process table counts its processes as survivors', async () => {
     const blind = createProcesses({
       probe: {
         read: () => 'unknown',
@@ -426,7 +426,7 @@ describe('recognising a worker', () => {
 });
 
 describe('the environment of a worker (R10)', () => {
-  test('only listed names pass, secrets and foreign SVC_ names never', () => {
+  test('only listed variables pass, secrets and foreign SVC_ names never', () => {
     const base = {
       PATH: '/bin',
       LC_TIME: 'C',

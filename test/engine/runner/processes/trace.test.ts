@@ -73,8 +73,8 @@ function standing(
   );
 }
 
-describe('what is known of a caller', () => {
-  test('up to init, or to the top of the namespace, is enough for a person', () => {
+describe('facts about a caller', () => {
+  test('a trace up to init, or to the top of the namespace, is enough for a person', () => {
     assert.deepEqual(standing({ 1: { ppid: 0 }, 7: { ppid: 1 }, 8: { ppid: 7 } }, 8), {
       runs: [],
       isOfEngine: false,
@@ -84,7 +84,7 @@ describe('what is known of a caller', () => {
     assert.deepEqual(standing({ 50: { ppid: 3 } }, 50), { runs: [], isOfEngine: false, doubt: null });
   });
 
-  test('runs are found on every process above it, by mark and by cgroup', () => {
+  test('runs are found on every process above the caller, by mark and by cgroup', () => {
     const table = {
       1: { ppid: 0 },
       6: { ppid: 1, mark: 'r-1' },
@@ -94,7 +94,7 @@ describe('what is known of a caller', () => {
     assert.deepEqual(standing(table, 8).runs, ['r-9', 'r-1']);
   });
 
-  test('each fact that is missing is a doubt', () => {
+  test('each missing fact is a doubt', () => {
     const base = { 1: { ppid: 0 }, 50: { ppid: 1 } };
     for (const [row, doubt] of [
       [{ ppid: 1, engine: true }, /the engine itself/],
@@ -116,7 +116,7 @@ describe('what is known of a caller', () => {
     assert.match(standing({ ...endless }, 100).doubt ?? '', /more than 256/);
   });
 
-  test('a parent that another user has is the top where such processes are hidden', () => {
+  test('a parent of another user is the top where such processes are hidden', () => {
     assert.equal(standing({ 8: { ppid: 77 } }, 8, { hides: true }).doubt, null);
     const folder = temporaryFolder();
     const hides = (line: string): boolean => {
@@ -130,7 +130,7 @@ describe('what is known of a caller', () => {
     assert.equal(hides('proc /elsewhere/proc proc rw,hidepid=2 0 0'), false);
   });
 
-  test('a parent that ends meanwhile makes way for the next one', () => {
+  test('a parent that ends during the trace is replaced by the next one', () => {
     const table: Record<number, Row> = { 1: { ppid: 0 }, 7: { ppid: 1 }, 8: { ppid: 7 } };
     const ends = () => {
       delete table[7];
@@ -147,7 +147,7 @@ describe('the seat of a caller', () => {
     isPlainName: (name: string) => name === 'alice',
   };
   const none = { runs: [], doubt: null, runId: null, session: null };
-  test('is the Chair’s by facts alone, and nothing that is said raises it', () => {
+  test("the Chair's seat follows from facts alone, and no claim raises it", () => {
     assert.equal(decideSeat(none, deps).seat, 'chair');
     assert.deepEqual(decideSeat({ ...none, doubt: 'why' }, deps), {
       seat: 'plain',
@@ -162,35 +162,35 @@ describe('the seat of a caller', () => {
   });
 });
 
-describe('after an engine was killed, a caller is a person’s', () => {
+describe('a caller after a killed engine', () => {
   const lostEngine: EngineProcess = { start: '100', boot: 'b', login: '3' };
   const isPersons = (table: Record<number, Row>, start = '200') =>
     standing({ 1: { ppid: 0, start: 0 }, ...table }, 9, { lostEngine, start }).doubt === null;
 
-  test('if it descends from a program that is older than the engine', () => {
+  test('a caller is the person if it descends from a program that is older than the engine', () => {
     assert.equal(isPersons({ 8: { ppid: 1, start: 50 }, 9: { ppid: 8, start: 200 } }), true);
   });
-  test('if its session is older than the engine, even when all above it have ended', () => {
+  test('a caller is the person if its session is older than the engine, even when everything above it has ended', () => {
     assert.equal(isPersons({ 5: { ppid: 1, start: 60 }, 9: { ppid: 1, sid: 5, start: 200 } }), true);
   });
-  test('if a person has used svc from its session before', () => {
+  test('a caller is the person if a person has used svc from its session before', () => {
     const table = { 8: { ppid: 1, start: 150, isKnown: true }, 9: { ppid: 8, sid: 8, start: 200 } } as const;
     assert.equal(isPersons(table), true);
   });
-  test('if it comes from outside this pid namespace', () => {
+  test('a caller is the person if it comes from outside this pid namespace', () => {
     assert.equal(isPersons({ 9: { ppid: 0, start: 200 } }), true);
   });
-  test('if it belongs to another login than the engine', () => {
+  test('a caller is the person if it belongs to another login than the engine', () => {
     assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '4' } }), true);
   });
-  test('and not if it is an orphan of the engine’s login, whatever session it has begun', () => {
+  test("an orphan of the engine's login is not the person, whatever session it has started", () => {
     assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '3' } }), false);
     assert.equal(isPersons({ 8: { ppid: 1, start: 150 }, 9: { ppid: 8, sid: 8, start: 200 } }), false);
   });
-  test('and not by the age of a service manager that adopts orphans', () => {
+  test('the age of a service manager that adopts orphans proves nothing', () => {
     assert.equal(isPersons({ 8: { ppid: 1, start: 50, isReaper: true }, 9: { ppid: 8, start: 200 } }), false);
   });
-  test('and not in the cgroup of an engine', () => {
+  test('a caller in the cgroup of an engine is not the person', () => {
     const table = { 8: { ppid: 1, start: 50 }, 9: { ppid: 8, start: 200, cgroup: '/engine' } };
     assert.equal(isPersons(table), false);
   });

@@ -4,7 +4,7 @@ import { createCommittedCounter } from '../../../../engine/runner/runs/count-com
 import { createWorktrees } from '../../../../engine/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository } from '../../../support/git.ts';
 
-test('what sessions have committed is counted with one diff for each branch that has moved', async (t) => {
+test('the commits of sessions are counted with one diff for each branch that has moved', async (t) => {
   const repository = makeRepository();
   t.after(repository.remove);
   const baseCommit = repository.git('rev-parse', 'HEAD');

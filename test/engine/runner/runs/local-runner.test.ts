@@ -158,7 +158,7 @@ describe('a runner', () => {
     return { run, placement, process, order, work };
   }
 
-  test('takes a run from its place to what is kept of it, and all that crosses is plain data', async () => {
+  test('the runner carries a run from start to record, and everything that crosses is plain data', async () => {
     const runner = openRunner();
     const result = `{"type":"result","subtype":"success","is_error":false,"session_id":"c-1","usage":{"input_tokens":3,"output_tokens":2}}`;
     const say = `printf "%s\\n" "${result.replaceAll('"', '\\"')}"`;
@@ -202,7 +202,7 @@ describe('a runner', () => {
     await runner.close();
   });
 
-  test('that closes lets go of a run, which another one adopts and ends', async () => {
+  test('a closing runner releases a run, which another one adopts and ends', async () => {
     const first = openRunner();
     const { run, process, order } = await startRun(first, 's-2', 'sleep 600');
     const watched = first.watch(order, () => undefined);
@@ -227,7 +227,7 @@ describe('a runner', () => {
     await second.close();
   });
 
-  test('never starts a run that it said was not started', async () => {
+  test('the runner never starts a run that it reported as not started', async () => {
     const runner = openRunner();
     const run = { sessionId: 's-3', runId: randomUUID() };
     mkdirSync(join(agents, 's-3', run.runId), { recursive: true });

@@ -26,7 +26,7 @@ interface Carries {
   env_files?: string[];
 }
 
-describe('what a project carries for its worktrees', () => {
+describe("the setup of a project's worktrees", () => {
   let rig: Rig;
   before(async () => {
     rig = await makeRig();
@@ -71,7 +71,7 @@ describe('what a project carries for its worktrees', () => {
   const ended = async (ran: Wire<Session>): Promise<Wire<Session>> => rig.settled(ran.session_id);
   const waitFor = (name: string): string => `until [ -e '${file(name)}' ]; do sleep 0.02; done`;
 
-  test('is undone before a worktree is removed, by a promotion and by prune, and stops neither', async () => {
+  test('a teardown runs before a worktree is removed, by a promotion and by prune, and stops neither', async () => {
     await carryTrusted({ teardown: [sh(`pwd >>'${file('torn')}'; echo left >a.out`), sh('exit 3')] });
     const [one, other] = await Promise.all([
       rig.run(['edit one.txt one', claudeSays.result()]).then(ended),
@@ -95,7 +95,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal(read('torn'), `${one.worktree}\n${third.worktree}\n`);
   });
 
-  test('that leaves a file behind in its teardown keeps the worktree: nothing is removed unseen', async () => {
+  test('a teardown that leaves a file behind keeps the worktree: nothing is removed unseen', async () => {
     await carryTrusted({ teardown: [sh('echo left >not-ignored.txt')] });
     const session = await rig.run(['no-change', claudeSays.result()]).then(ended);
     const { repositories } = await rig.here().call('worktree.prune', {});
@@ -104,7 +104,7 @@ describe('what a project carries for its worktrees', () => {
     assert.ok(existsSync(session.worktree!));
   });
 
-  test('is not run without a consent on this machine, nor when it has changed since', async () => {
+  test('a setup does not run without a consent on this machine, nor after a change', async () => {
     const touched = file('untrusted');
     await carry({ setup: [`touch '${touched}'`] });
     await rig.here().call('project.untrust', { id: 'own' });
@@ -123,7 +123,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal(existsSync(touched), false);
   });
 
-  test('is agreed to as it was shown, by the Chair seat, and the consent can be taken back', async () => {
+  test('a setup is agreed to as shown, by the Chair seat, and the consent can be revoked', async () => {
     await carry({ setup: ['true'] });
     const { digest } = await project();
     await carry({ setup: ['false'] });
@@ -139,7 +139,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal((await project()).consent, 'none');
   });
 
-  test('is not used when others could have written the consent', async () => {
+  test('a consent that others could have written is ignored', async () => {
     await carryTrusted({ setup: ['true'] });
     const folder = join(rig.ws.env.SVC_HOME!, 'consents');
     const consents = join(folder, readdirSync(folder)[0]!);
@@ -151,7 +151,7 @@ describe('what a project carries for its worktrees', () => {
     chmodSync(consents, 0o600);
   });
 
-  test('runs in order before the agent, as processes of the run, in the log ahead of what it says', async () => {
+  test('setup commands run in order before the agent, as processes of the run, and are first in the log', async () => {
     await carryTrusted({
       setup: [
         sh(`pwd >'${file('where')}'; env >'${file('env')}'; echo '{"type":"result","is_error":true}'`),
@@ -174,7 +174,7 @@ describe('what a project carries for its worktrees', () => {
     assert.ok(lines.indexOf(ours[3]!) < lines.findIndex((line) => line.startsWith('agent: reading')));
   });
 
-  test('ends the session when a command fails, with its output in the log', async () => {
+  test('a failing setup command ends the session, with its output in the log', async () => {
     await carryTrusted({ setup: [sh('echo broken; exit 7'), `touch '${file('after')}'`] });
     const session = await ended(await rig.run(['no-change']));
     assert.equal(session.failure?.code, 'setup_failed');
@@ -187,7 +187,7 @@ describe('what a project carries for its worktrees', () => {
     assert.match(missing.failure?.text ?? '', /there is no such program/);
   });
 
-  test('is killed with all of it when the session is cancelled, or its time is over', async () => {
+  test('a setup is killed completely when the session is cancelled, or its time is over', async () => {
     const hang = (name: string) => sh(`setsid sleep 60 & echo $! >'${file(name)}'; wait`);
     await carryTrusted({ setup: [hang('cancelled.pid'), `touch '${file('after')}'`] });
     const cancelled = await rig.run(['no-change']);
@@ -202,7 +202,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal(existsSync(file('after')), false);
   });
 
-  test('begins anew under the next engine when one ends in the middle, and what was left of it is ended', async () => {
+  test('a setup restarts under the next engine when one ends in the middle, and its remains are ended', async () => {
     await carryTrusted({
       setup: [sh(`echo x >>'${file('count')}'; echo $$ >'${file('pid')}'; ${waitFor('gate')}`)],
     });
@@ -227,7 +227,7 @@ describe('what a project carries for its worktrees', () => {
     assert.equal(session.runs, 1);
   });
 
-  test('is not run again for a session that goes on after a pause', async () => {
+  test('a setup does not run again for a session that resumes after a pause', async () => {
     await carryTrusted({ setup: [sh(`echo x >>'${file('setups')}'`)] });
     const limit = JSON.parse(claudeSays.limit(Date.now() + 3_600_000).slice(4));
     const { session_id } = await rig.run([
@@ -250,7 +250,7 @@ describe('what a project carries for its worktrees', () => {
       .catch(() => undefined);
   });
 
-  test('copies files that git ignores, and no others, and never over what is there', async () => {
+  test('a setup copies files that git ignores, and no others, and never over existing ones', async () => {
     const { root } = rig.ws;
     writeFileSync(join(root, '.env.local'), 'SECRET=1\n', { mode: 0o640 });
     mkdirSync(join(root, 'conf'), { recursive: true });
@@ -283,7 +283,7 @@ describe('what a project carries for its worktrees', () => {
     rig.ws.repository.git('checkout', '--', '.env.tracked');
   });
 
-  test('leaves a worktree alone whose place for a file leads out of it', async () => {
+  test('a setup leaves a worktree alone whose target for a file leads out of it', async () => {
     const { root, repository } = rig.ws;
     mkdirSync(file('elsewhere'));
     symlinkSync(file('elsewhere'), join(root, 'linked'));
@@ -299,7 +299,7 @@ describe('what a project carries for its worktrees', () => {
     repository.git('commit', '--quiet', '--message', 'no link');
   });
 
-  test('in place is neither asked for nor run', async () => {
+  test('a setup is neither requested nor run in place', async () => {
     await carry({ setup: [`touch '${file('inplace')}'`] });
     const { task_id } = await rig.here().call('task.add', {
       body: '#agent: no-change',

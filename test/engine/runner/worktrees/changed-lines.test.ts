@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { readChangedLines } from '../../../../engine/runner/worktrees/changed-lines.ts';
 import { makeRepository, openTestGit, type TestRepository } from '../../../support/git.ts';
 
-describe('lines that have changed', () => {
+describe('changed lines', () => {
   let repository: TestRepository;
   const read = async (to: string | null = null, folder = repository.root) => {
     const found = await readChangedLines(folder, openTestGit(), { from: 'HEAD~1', to });
@@ -23,7 +23,7 @@ describe('lines that have changed', () => {
   });
   after(() => rmSync(repository.folder, { recursive: true, force: true }));
 
-  test('between commits: changed ones, gaps where lines are missing, all of a new file', async () => {
+  test('changed lines between commits: changed ones, gaps where lines are missing, all of a new file', async () => {
     assert.deepEqual(await read('HEAD'), {
       files: {
         'src/a.txt': [
@@ -37,7 +37,7 @@ describe('lines that have changed', () => {
     assert.equal(await read('no-such-commit'), null);
   });
 
-  test('as the files are now: moved, removed, turned into a link, with another mode, not known to git', async () => {
+  test('changed lines of the current files: moved, removed, linked, with another mode, unknown to git', async () => {
     rmSync(join(repository.root, 'src/gone.txt'));
     repository.git('mv', 'src/old.txt', 'src/mo"ved\t.txt');
     repository.write('src/mo"ved\t.txt', 'one\ntwo\nthree\nfour\n');

@@ -10,7 +10,7 @@ const ME = ['-c', 'user.name=A', '-c', 'user.email=a@example.test'];
 
 const at = (folder: string) => readCheckedOut(openTestGit(), realpathSync(folder));
 
-test('what is checked out is the branch, or with a detached HEAD the commit, as git has it', (t) => {
+test('the checked-out branch, or with a detached HEAD the commit, is what git reports', (t) => {
   const repository = makeRepository();
   t.after(repository.remove);
   const { root, folder, git } = repository;
@@ -27,7 +27,7 @@ test('what is checked out is the branch, or with a detached HEAD the commit, as 
   assert.equal(at(root), 'unborn');
 });
 
-test('outside of a repository there is none, and what stands in for HEAD holds nobody up', (t) => {
+test('a folder outside a repository has none, and a fake HEAD does not block', (t) => {
   const outside = temporaryFolder('svc-head-');
   t.after(() => rmSync(outside, { recursive: true, force: true }));
   assert.equal(at(outside), null);
@@ -48,7 +48,7 @@ test('outside of a repository there is none, and what stands in for HEAD holds n
   assert.equal(at(repository.root), null);
 });
 
-test('a git folder in another place is followed, and refs in tables are asked for', (t) => {
+test('a git folder in another place is followed, and refs in tables are read', (t) => {
   const folder = temporaryFolder('svc-head-');
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const init = (name: string, ...options: string[]) => {

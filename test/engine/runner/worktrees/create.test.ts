@@ -41,7 +41,7 @@ const create = (session: string, more: { base?: string; projectPath?: string } =
 const failsWith = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;
 
 describe('finding the repository', () => {
-  test('from any folder in it, with its branch and commit', async () => {
+  test('the repository is found from any folder in it, with its branch and commit', async () => {
     const found = await worktrees.findRepository(join(repository.root, 'app'));
     assert.deepEqual(found, {
       root: repository.root,
@@ -53,7 +53,7 @@ describe('finding the repository', () => {
     assert.equal((await worktrees.findRepository(repository.root)).head, null);
   });
 
-  test('outside any repository, in a missing folder and inside .git it is not_a_repository', async () => {
+  test('a folder outside any repository, missing or inside .git is not_a_repository', async () => {
     const plain = join(repository.folder, 'plain');
     mkdirSync(plain);
     for (const path of [plain, join(repository.root, 'none'), join(repository.root, '.git')]) {
@@ -61,7 +61,7 @@ describe('finding the repository', () => {
     }
   });
 
-  test('one without commits and a bare one are repository_empty with a hint', async () => {
+  test('a repository without commits and a bare one are repository_empty with a hint', async () => {
     const empty = makeRepository({ empty: true });
     others.push(empty);
     repository.git('clone', '--quiet', '--bare', repository.root, join(repository.folder, 'bare'));
@@ -73,7 +73,7 @@ describe('finding the repository', () => {
     }
   });
 
-  test('not a checkout that its configuration has put where git finds nothing, or another repository', async () => {
+  test('a checkout whose configuration leads git nowhere, or to another repository, is refused', async () => {
     const other = makeRepository();
     others.push(other);
     const bare = join(repository.folder, 'no-repository');
@@ -89,7 +89,7 @@ describe('finding the repository', () => {
     );
   });
 
-  test('whatever else is called HEAD, and with a newline in its path', async () => {
+  test('other refs named HEAD, and a newline in the path, do not matter', async () => {
     repository.git('update-ref', 'refs/heads/HEAD', 'HEAD');
     repository.git('tag', 'main');
     repository.write('HEAD^{commit}', 'a file\n');
@@ -114,7 +114,7 @@ describe('finding the repository', () => {
     assert.deepEqual([end.head, end.commits, end.unsafe], [first.headCommit, 0, undefined]);
   });
 
-  test('git variables of the host lead nowhere else', async () => {
+  test('git variables of the host have no effect', async () => {
     const other = makeRepository();
     others.push(other);
     const env = gitEnvironment({
@@ -127,7 +127,7 @@ describe('finding the repository', () => {
 });
 
 describe('making a worktree', () => {
-  test('from the branch checked out at the project, starting in the project’s folder', async () => {
+  test("a worktree starts from the branch checked out at the project, in the project's folder", async () => {
     const made = await create('s-1', { projectPath: join(repository.root, 'app') });
     assert.deepEqual(made, {
       path: pathOf('s-1'),
@@ -142,7 +142,7 @@ describe('making a worktree', () => {
     assert.equal(repository.git('status', '--porcelain'), '');
   });
 
-  test('from a named base, a detached HEAD, and never from an unknown one', async () => {
+  test('a worktree starts from a named base or a detached HEAD, and never from an unknown one', async () => {
     const first = repository.git('rev-parse', 'HEAD');
     repository.git('branch', 'old');
     repository.commit({ 'new.txt': 'new\n' });
@@ -171,7 +171,7 @@ describe('making a worktree', () => {
     assert.equal(repository.git('status', '--porcelain', '-uall'), '');
   });
 
-  test('twenty at once in one repository all succeed', async () => {
+  test('twenty simultaneous worktrees of one repository all succeed', async () => {
     const made = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`s-${index}`)));
     assert.equal(new Set(made.map((one) => one.path)).size, 20);
     assert.equal(repository.git('worktree', 'list').split('\n').length, 21);
@@ -186,7 +186,7 @@ describe('making a worktree', () => {
 });
 
 describe('a second try for the same session', () => {
-  test('takes up a complete worktree, a branch alone, an empty folder and a worktree whose folder is gone', async () => {
+  test('a second try uses a complete worktree, a branch alone, an empty folder and a worktree whose folder is gone', async () => {
     const first = await create('s-1');
     assert.deepEqual(await create('s-1'), first);
     repository.git('branch', 'svc/s-2');
@@ -197,13 +197,13 @@ describe('a second try for the same session', () => {
     assert.equal(repository.gitIn(first.path, 'status', '--porcelain'), '');
   });
 
-  test('keeps its first base although the branch has moved on', async () => {
+  test('a second try keeps its first base although the branch has moved on', async () => {
     const first = await create('s-1');
     repository.commit({ 'new.txt': 'x\n' });
     assert.equal((await create('s-1')).baseCommit, first.baseCommit);
   });
 
-  test('never takes up what holds work', async () => {
+  test('a second try never uses a folder with work', async () => {
     const { path } = await create('s-1');
     writeFileSync(join(path, 'untracked.txt'), 'work');
     await assert.rejects(create('s-1'), failsWith('exists'));
@@ -217,7 +217,7 @@ describe('a second try for the same session', () => {
     await assert.rejects(create('s-3'), failsWith('exists'));
   });
 
-  test('a branch in the way of all branches of sessions is named with its remedy, before and at the start', async () => {
+  test('a branch that blocks all session branches is named with its fix, before and at the start', async () => {
     const request = { repositoryPath: repository.root, projectPath: repository.root };
     repository.git('branch', 'SVC');
     await worktrees.findOrigin(request);
@@ -239,13 +239,13 @@ describe('a second try for the same session', () => {
     }
   });
 
-  test('a branch below the name of its own takes that name', async () => {
+  test("a branch below the session's own branch name takes a free name", async () => {
     repository.git('branch', 'svc/s-1/mine');
     await assert.rejects(create('s-1'), failsWith('exists'));
     assert.equal((await create('s-2')).branch, 'svc/s-2');
   });
 
-  test('waits for, or clears away, a git that was in the middle when the host was killed', async () => {
+  test('a second try waits for, or clears away, a git that ran when the host was killed', async () => {
     // A filter that waits holds git in the middle of its checkout.
     const go = join(repository.folder, 'go');
     repository.commit({ '.gitattributes': 'slow.txt filter=slow\n', 'slow.txt': 'slow\n' });
@@ -281,7 +281,7 @@ describe('a second try for the same session', () => {
 });
 
 describe('git stays in the worktree (R2)', () => {
-  test('a worktree whose .git was removed is unsafe, although a repository lies above it', async () => {
+  test('a worktree whose .git was removed is unsafe, although a repository is above it', async () => {
     const inside = join(repository.root, '.svc/agents/worktrees/s-1');
     const { path } = await worktrees.create({
       repositoryPath: repository.root,

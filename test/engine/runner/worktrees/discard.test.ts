@@ -99,8 +99,8 @@ async function assertComesBack(): Promise<void> {
   assert.doesNotMatch(repository.git('worktree', 'list', '--porcelain'), /locked/);
 }
 
-describe('what was discarded comes back', () => {
-  test('with its commits, and with changed, staged, new and deleted files', async () => {
+describe('restoring a discarded session', () => {
+  test('commits are restored, with changed, staged, new and deleted files', async () => {
     repository.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': 'd\n' }, 'work', path);
     const at = (name: string): string => join(path, name);
     writeFileSync(at('a.txt'), 'staged\n');
@@ -121,7 +121,7 @@ describe('what was discarded comes back', () => {
     assert.ok(saved?.files);
   });
 
-  test('byte for byte, whatever the repository converts or filters', async () => {
+  test('files are restored byte for byte, whatever the repository converts or filters', async () => {
     repository.git('config', 'filter.upper.clean', 'tr a-z A-Z');
     repository.git('config', 'filter.upper.smudge', 'tr A-Z a-z');
     repository.git('config', 'core.autocrlf', 'true');
@@ -154,7 +154,7 @@ describe('what was discarded comes back', () => {
     assert.deepEqual(readTree(path), before);
   });
 
-  test('under any name', async () => {
+  test('files are restored under any name', async () => {
     for (const name of [
       '-rf',
       '--',
@@ -173,14 +173,14 @@ describe('what was discarded comes back', () => {
     await assertComesBack();
   });
 
-  test('where HEAD was detached, and commits were made there', async () => {
+  test('work on a detached HEAD is restored, with its commits', async () => {
     repository.gitIn(path, 'checkout', '--quiet', '--detach');
     repository.commit({ 'beside.txt': 'beside\n' }, 'beside the branch', path);
     writeFileSync(join(path, 'beside.txt'), 'changed\n');
     await assertComesBack();
   });
 
-  test('in the middle of a merge with conflicts: the files do, the merge does not', async () => {
+  test('files are restored from the middle of a merge with conflicts, without the merge', async () => {
     repository.commit({ 'README.md': 'ours\n' }, 'ours', path);
     repository.commit({ 'README.md': 'theirs\n' });
     assert.throws(() => repository.gitIn(path, 'merge', 'main'));
@@ -194,7 +194,7 @@ describe('what was discarded comes back', () => {
     );
   });
 
-  test('with ignored files that may be work', async () => {
+  test('ignored files that may be work are restored', async () => {
     repository.commit({ '.gitignore': '.env\nout/\nnode_modules/\n' }, 'ignores', path);
     writeFileSync(join(path, '.env'), 'SECRET=1\n');
     mkdirSync(join(path, 'out/deep'), { recursive: true });
@@ -212,7 +212,7 @@ describe('what was discarded comes back', () => {
     assert.equal(existsSync(join(repository.folder, 'agents/s-1/ignored')), false);
   });
 
-  test('the branch alone, and its worktree later', async () => {
+  test('the branch can be restored alone, and its worktree later', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     writeFileSync(join(path, 'a.txt'), 'changed\n');
     const before = state();
@@ -226,7 +226,7 @@ describe('what was discarded comes back', () => {
     assert.deepEqual(state(), before, 'again');
   });
 
-  test('twice', async () => {
+  test('restoring twice changes nothing', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     for (const text of ['one\n', 'two\n']) {
       writeFileSync(join(path, 'a.txt'), text);
@@ -235,7 +235,7 @@ describe('what was discarded comes back', () => {
   });
 });
 
-describe('nothing is discarded', () => {
+describe('refused discards', () => {
   let child: ChildProcess | undefined;
   afterEach(() => child?.kill('SIGKILL'));
 
@@ -246,12 +246,12 @@ describe('nothing is discarded', () => {
     assert.notEqual(repository.git('for-each-ref', 'refs/heads/svc/s-1'), '');
   }
 
-  test('where a process works', async () => {
+  test('a worktree with a running process is not discarded', async () => {
     child = spawn('sleep', ['600'], { cwd: path, stdio: 'ignore' });
     await assertRefused(new RegExp(`process ${child.pid} works in it`));
   });
 
-  test('that is locked, checked out elsewhere, or holds a repository', async () => {
+  test('a worktree that is locked, checked out elsewhere, or holds a repository is not discarded', async () => {
     repository.git('worktree', 'lock', '--reason', 'mine', path);
     await assertRefused(/its worktree is locked: mine/);
     repository.git('worktree', 'unlock', path);
@@ -263,7 +263,7 @@ describe('nothing is discarded', () => {
     await assertRefused(/holds the git repository inner/);
   });
 
-  test('whose worktree is not the one on record', async () => {
+  test('a worktree other than the recorded one is not discarded', async () => {
     const other = await create('s-2');
     const request = {
       repository: repository.root,
@@ -275,7 +275,7 @@ describe('nothing is discarded', () => {
     assert.equal(existsSync(other), true);
   });
 
-  test('before what was saved is on record', async () => {
+  test('nothing is discarded before the saved work is recorded', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     writeFileSync(join(path, 'a.txt'), 'changed\n');
     const before = state();
@@ -285,7 +285,7 @@ describe('nothing is discarded', () => {
   });
 
   for (const step of ['add', 'write-tree', 'commit-tree', 'update-ref'])
-    test(`where the disk is full: git ${step} fails`, async () => {
+    test(`nothing is discarded when the disk is full and git ${step} fails`, async () => {
       writeFileSync(join(path, 'new.txt'), 'new\n');
       const before = state();
       const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim();
@@ -304,14 +304,14 @@ describe('nothing is discarded', () => {
       await assertComesBack();
     });
 
-  test('that is gone already, which is said', async () => {
+  test('discarding work that is already gone says so', async () => {
     await discard();
     assert.equal((await discard()).isGone, true);
   });
 });
 
-describe('nothing is restored', () => {
-  test('in the place of another branch or folder', async () => {
+describe('refused restores', () => {
+  test('nothing is restored in the place of another branch or folder', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     await discard();
     const other = repository.commit({ 'b.txt': 'b\n' });
@@ -325,7 +325,7 @@ describe('nothing is restored', () => {
     assert.deepEqual(readdirSync(path), ['mine']);
   });
 
-  test('of which the commits are gone', async () => {
+  test('nothing is restored when its commits are gone', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     await discard();
     saved = { ...saved!, head: '1'.repeat(40) };
@@ -333,7 +333,7 @@ describe('nothing is restored', () => {
     assert.equal(repository.git('for-each-ref', 'refs/heads/svc/'), '');
   });
 
-  test('by halves: what an interrupted attempt has left is made anew', async () => {
+  test('a restore is complete: the remains of an interrupted attempt are rebuilt', async () => {
     repository.commit({ 'a.txt': 'a\n' }, 'work', path);
     writeFileSync(join(path, 'a.txt'), 'changed\n');
     const before = state();

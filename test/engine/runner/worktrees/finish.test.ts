@@ -43,7 +43,7 @@ const show = (revision: string): string => repository.git('show', revision);
 const stops = (...args: string[]): void => assert.throws(() => inWorktree(...args));
 
 describe('the end of a session', () => {
-  test('without changes is its base', async () => {
+  test('a session without changes ends at its base', async () => {
     const end = await finish();
     const { baseCommit } = made;
     assert.deepEqual(end, {
@@ -60,7 +60,7 @@ describe('the end of a session', () => {
     });
   });
 
-  test('counts the commits and the changes since the base', async () => {
+  test('the end counts the commits and the changes since the base', async () => {
     commit({ 'a.txt': '1\n2\n', 'README.md': 'one\ntwo\n' });
     const head = commit({ binary: '\0\x01\x02' });
     const end = await finish();
@@ -70,7 +70,7 @@ describe('the end of a session', () => {
     );
   });
 
-  test('when dirty is committed as work in progress: changed, deleted, staged and untracked, not ignored', async () => {
+  test('dirty work is committed as work in progress: changed, deleted, staged and untracked, not ignored', async () => {
     commit({ '.gitignore': '*.log\n', 'gone.txt': 'x\n' });
     write('README.md', 'changed\n');
     write('new/deep file.txt', 'new\n');
@@ -90,7 +90,7 @@ describe('the end of a session', () => {
     assert.deepEqual((await finish()).wip, false, 'a second call finds nothing more');
   });
 
-  test('is committed without a configured name, and with the user’s where there is one', async () => {
+  test("work is committed without a configured name, and with the user's where there is one", async () => {
     write('a.txt', 'a');
     await finish();
     assert.equal(
@@ -108,7 +108,7 @@ describe('the end of a session', () => {
     );
   });
 
-  test('is committed past hooks that refuse and signing that asks', async () => {
+  test('work is committed past hooks that refuse and signing that prompts', async () => {
     for (const hook of ['pre-commit', 'commit-msg', 'reference-transaction']) {
       repository.write(`.git/hooks/${hook}`, '#!/bin/sh\nexit 1\n');
       chmodSync(join(repository.root, '.git/hooks', hook), 0o700);
@@ -121,8 +121,8 @@ describe('the end of a session', () => {
   });
 });
 
-describe('commits made beside the session’s branch are not lost', () => {
-  test('on a detached HEAD ahead of the branch: the branch moves forward', async () => {
+describe("commits outside the session's branch are not lost", () => {
+  test('commits on a detached HEAD ahead of the branch move the branch forward', async () => {
     inWorktree('checkout', '--quiet', '--detach');
     commit({ 'a.txt': 'a\n' });
     write('b.txt', 'b\n');
@@ -133,7 +133,7 @@ describe('commits made beside the session’s branch are not lost', () => {
     assert.equal(inWorktree('status', '--porcelain'), '');
   });
 
-  test('on a detached HEAD that has left the branch: a ref holds them', async () => {
+  test('commits on a detached HEAD that has left the branch are held by a ref', async () => {
     const own = commit({ 'own.txt': 'own\n' });
     inWorktree('checkout', '--quiet', '--detach', 'main');
     commit({ 'aside.txt': 'aside\n' });
@@ -152,7 +152,7 @@ describe('commits made beside the session’s branch are not lost', () => {
     assert.equal(show('refs/svc/s-1/head:aside.txt'), 'aside');
   });
 
-  test('on another branch: that branch stays where the agent left it', async () => {
+  test('commits on another branch leave that branch where the agent left it', async () => {
     inWorktree('checkout', '--quiet', '-b', 'feature');
     const feature = commit({ 'a.txt': 'a\n' });
     write('dirty.txt', 'dirty\n');
@@ -163,7 +163,7 @@ describe('commits made beside the session’s branch are not lost', () => {
     assert.equal(inWorktree('status', '--porcelain'), '');
   });
 
-  test('with the session’s branch deleted, or begun anew without a parent', async () => {
+  test("commits are kept when the session's branch was deleted, or restarted without a parent", async () => {
     inWorktree('checkout', '--quiet', '--detach');
     repository.git('branch', '-D', 'svc/s-1');
     commit({ 'a.txt': 'a\n' });
@@ -179,7 +179,7 @@ describe('commits made beside the session’s branch are not lost', () => {
   });
 });
 
-describe('whatever state the worker left', () => {
+describe('any state that the worker left', () => {
   test('a merge stopped at conflicts is saved, without claiming to be the merge', async () => {
     const theirs = repository.commit({ 'README.md': 'theirs\n' });
     commit({ 'README.md': 'ours\n' });
@@ -192,7 +192,7 @@ describe('whatever state the worker left', () => {
     assert.throws(() => repository.git('merge-base', '--is-ancestor', theirs, 'svc/s-1'));
   });
 
-  test('the other side of an unfinished merge is held when nothing else holds it', async () => {
+  test('the other side of an unfinished merge is held by a ref when nothing else holds it', async () => {
     inWorktree('checkout', '--quiet', '--detach', 'main');
     const loose = commit({ 'README.md': 'loose\n' });
     inWorktree('checkout', '--quiet', 'svc/s-1');
@@ -231,7 +231,7 @@ describe('whatever state the worker left', () => {
     );
   });
 
-  test('a damaged or missing index does not stop it', async () => {
+  test('a damaged or missing index does not stop the end', async () => {
     const gitDir = inWorktree('rev-parse', '--absolute-git-dir');
     for (const [name, spoil] of [
       ['damaged', () => writeFileSync(join(gitDir, 'index'), 'nonsense')],
@@ -247,7 +247,7 @@ describe('whatever state the worker left', () => {
     }
   });
 
-  test('repositories inside it are named, and everything around them is saved', async () => {
+  test('nested repositories are named, and everything around them is saved', async () => {
     commit({ '.gitignore': 'out/\ncache/*\n', 'out/tracked.txt': 'x\n' });
     for (const name of ['unborn', 'with-commit', 'deep/er', 'out/hidden', 'out/far/below', 'cache/one']) {
       mkdirSync(join(made.path, name), { recursive: true });
@@ -288,7 +288,7 @@ describe('whatever state the worker left', () => {
     assert.deepEqual((await finish()).nested, ['inner']);
   });
 
-  test('a file that git cannot take in is told, and the others are saved', async () => {
+  test('a file that git cannot add is reported, and the others are saved', async () => {
     repository.git('config', 'filter.broken.clean', 'false');
     repository.git('config', 'filter.broken.required', 'true');
     write('.gitattributes', '*.bad filter=broken\n');
@@ -303,7 +303,7 @@ describe('whatever state the worker left', () => {
     assert.equal(existsSync(join(made.path, 'one.bad')), true);
   });
 
-  test('an unreadable file is told', {
+  test('an unreadable file is reported', {
     skip: process.getuid?.() === 0 && 'root may read everything',
   }, async () => {
     write('secret.txt', 'x\n');
@@ -322,7 +322,7 @@ describe('whatever state the worker left', () => {
 });
 
 describe('the diff of a session', () => {
-  test('names commits, files and a bounded patch', async () => {
+  test('the diff names commits, files and a bounded patch', async () => {
     commit({ 'a.txt': 'a\n'.repeat(1000) }, 'first of two');
     const head = commit({ 'README.md': 'one\n' }, 'second of two');
     const { repository: root, baseCommit } = made;
@@ -350,8 +350,8 @@ describe('the diff of a session', () => {
   });
 });
 
-describe('what a worker has left for git', () => {
-  test('moves no branch of the user: its own branch is made a branch again where it was one by name only', async () => {
+describe('traps for git that a worker has left', () => {
+  test("the end moves no branch of the user, and recreates the session's branch where it was one by name only", async () => {
     const main = repository.git('rev-parse', 'main');
     for (const isDirty of [false, true]) {
       repository.git('symbolic-ref', 'refs/heads/svc/s-1', 'refs/heads/main');
@@ -365,7 +365,7 @@ describe('what a worker has left for git', () => {
     }
   });
 
-  test('commits nothing in another checkout, whose git folder its own was made to name', async () => {
+  test("the end commits nothing in another checkout that the worktree's git folder was made to name", async () => {
     const other = join(repository.folder, 's-2');
     repository.git('worktree', 'add', '--quiet', '-b', 'svc/s-2', other);
     write('work.txt', 'work\n');
@@ -383,7 +383,7 @@ describe('what a worker has left for git', () => {
     }
   });
 
-  test('does not make nothing of work that cannot be read', async () => {
+  test('the end does not report unreadable work as empty', async () => {
     const { path } = made;
     const gitDir = inWorktree('rev-parse', '--absolute-git-dir');
     const config = join(repository.root, '.git/config');
@@ -446,7 +446,7 @@ describe('what a worker has left for git', () => {
     other.remove();
   });
 
-  test('tells of commits that git cannot read', async () => {
+  test('the end reports commits that git cannot read', async () => {
     const head = commit({ 'work.txt': 'work\n' });
     rmSync(join(repository.root, '.git/objects', head.slice(0, 2), head.slice(2)));
     const end = await finish();
@@ -470,7 +470,7 @@ describe('what a worker has left for git', () => {
     assert.match(entries.find(({ branch }) => branch === 'svc/s-1')?.reasons.join() ?? '', /unreadable/);
   });
 
-  test('writes nowhere else through a link in its git folder', async () => {
+  test('the end writes nowhere else through a link in the git folder', async () => {
     const gitDir = inWorktree('rev-parse', '--absolute-git-dir').trim();
     const other = join(repository.folder, 'other.txt');
     for (const name of ['index', 'logs/HEAD', 'HEAD']) {

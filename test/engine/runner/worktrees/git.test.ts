@@ -66,8 +66,8 @@ const promote = () =>
   });
 
 // Each call takes longer than all that the engine does around it.
-describe('git is started no more often than', () => {
-  test('for a run: 4 times to begin, 3 to 9 to end', async () => {
+describe('the number of git processes', () => {
+  test('a run needs 4 git processes to start and 3 to 9 to end', async () => {
     assert.equal(await calls(create), 4);
     assert.equal(await calls(finish), 3, 'nothing was done');
     writeFileSync(join(pathOf('s-1'), 'a.txt'), 'a\n');
@@ -75,7 +75,7 @@ describe('git is started no more often than', () => {
     assert.equal(await calls(finish), 5, 'all is committed');
   });
 
-  test('for looking at worktrees: 6 times for the list, 10 once the base has moved on, however many there are', async () => {
+  test('listing worktrees needs 6 git processes, 10 once the base has moved on, however many there are', async () => {
     for (const session of ['s-1', 's-2', 's-3', 's-4', 's-5', 's-6']) {
       await create(session);
       repository.commit({ [`${session}.txt`]: 'a\n' }, 'work', pathOf(session));
@@ -94,7 +94,7 @@ describe('git is started no more often than', () => {
     assert.equal(await calls(plan), 11, 'a removal asks git what is in the worktree');
   });
 
-  test('for a promotion: 10 times, and 19 to remove what is no longer needed', async () => {
+  test('a promotion needs 10 git processes, and 19 to remove the worktree', async () => {
     await create();
     repository.commit({ 'a.txt': 'a\n' }, 'work', pathOf('s-1'));
     assert.equal(await calls(promote), 10);

@@ -90,7 +90,7 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
       assert.equal(inWorktree('status', '--porcelain'), '', 'git itself does not see it');
     });
 
-    test('is committed at the end of a run, with the rest and nothing else', async () => {
+    test('the change is committed at the end of a run, with the rest and nothing else', async () => {
       flag(name, 'lib/b.txt');
       write('new.txt', 'new\n');
       const end = await finish();
@@ -99,7 +99,7 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
       assert.equal(repository.git('show', 'svc/s-1:lib/a.txt'), 'work');
     });
 
-    test('keeps its worktree from being pruned, also when it comes after the plan', async () => {
+    test('the change keeps its worktree from being pruned, even when it comes after the plan', async () => {
       assert.match(await reasons(), /^uncommitted changes: lib\/a\.txt$/);
       write('lib/a.txt', 'a\n');
       const early = await plan();
@@ -109,13 +109,13 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
       assert.equal(readFileSync(at('lib/a.txt'), 'utf8'), 'late work\n');
     });
 
-    test('comes back after a discard', async () => {
+    test('the change is restored after a discard', async () => {
       await restore(await discard());
       assert.equal(readFileSync(at('lib/a.txt'), 'utf8'), 'work\n');
       assert.equal(readFileSync(at('lib/b.txt'), 'utf8'), 'b\n');
     });
 
-    test('shows in the list, in the count and in comparisons, and a look leaves the mark', async () => {
+    test('the change is in the list, the count and comparisons, and listing leaves the mark', async () => {
       const index = inWorktree('ls-files', '-v');
       assert.equal(await readDirty(), true);
       assert.equal(await worktrees.countUncommitted(made.path), 1);
@@ -129,7 +129,7 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
     });
 
     for (const format of [['--index-version', '4'], ['--split-index']])
-      test(`counts with an index in the form ${format.join(' ')}`, async () => {
+      test(`the change is found with an index in the form ${format.join(' ')}`, async () => {
         inWorktree('update-index', ...format);
         assert.equal(await readDirty(), true);
         assert.match(await reasons(), /lib\/a\.txt/);
@@ -137,7 +137,7 @@ for (const name of ['skip-worktree', 'assume-unchanged'])
         assert.deepEqual(committed(), ['M\tlib/a.txt']);
       });
 
-    test('of a program and of a link is committed as such', async () => {
+    test('a change of a program or a link is committed as such', async () => {
       for (const each of ['far/c.txt', 'far/d.txt']) flag(name, each);
       rmSync(at('far/c.txt'));
       symlinkSync('../lib/b.txt', at('far/c.txt'));
@@ -156,9 +156,9 @@ function writeAtAnotherTime(name: string, text: string): void {
   utimesSync(join(repository.root, name), 1e9, 1e9);
 }
 
-describe('a file that is marked in the checkout of a person', () => {
+describe('a marked file in the checkout of a person', () => {
   for (const name of ['skip-worktree', 'assume-unchanged'])
-    test(`as ${name} stops the trial and the promotion alike where the work touches it`, async () => {
+    test(`a ${name} file stops the trial and the promotion alike where the work touches it`, async () => {
       repository.commit({ 'lib/a.txt': 'work\n' }, 'work', made.path);
       flag(name, 'lib/a.txt', repository.root);
       const request = { repository: repository.root, branch: 'svc/s-1', base: 'main' };
@@ -193,10 +193,10 @@ describe('a file that is marked in the checkout of a person', () => {
 
 describe('a sparse checkout', () => {
   for (const options of SPARSE)
-    describe(`with ${options.join(' ')}`, () => {
+    describe(`a sparse checkout with ${options.join(' ')}`, () => {
       beforeEach(() => void inWorktree('sparse-checkout', 'set', ...options, 'lib'));
 
-      test('keeps its absent files absent, and records none of them as deleted', async () => {
+      test('a sparse checkout keeps its absent files absent, and records none of them as deleted', async () => {
         assert.equal(existsSync(at('far/c.txt')), false);
         assert.equal(await readDirty(), false);
         assert.equal((await plan()).entries[0]?.action, 'remove');
@@ -207,7 +207,7 @@ describe('a sparse checkout', () => {
         assert.equal(existsSync(at('far/c.txt')), false);
       });
 
-      test('gives up files that a worker wrote outside of it', async () => {
+      test('a sparse checkout loses no file that a worker wrote outside it', async () => {
         write('far/c.txt', 'work\n');
         write('far/new.txt', 'new\n');
         assert.match(await reasons(), /far/);
@@ -216,7 +216,7 @@ describe('a sparse checkout', () => {
         assert.deepEqual(committed(), ['M\tfar/c.txt', 'A\tfar/new.txt']);
       });
 
-      test('is discarded and restored with a change outside of it', async () => {
+      test('a sparse checkout is discarded and restored with a change outside it', async () => {
         write('far/c.txt', 'work\n');
         const saved = await discard();
         const { files } = saved;
@@ -226,7 +226,7 @@ describe('a sparse checkout', () => {
         assert.equal(readFileSync(at('lib/a.txt'), 'utf8'), 'a\n');
       });
 
-      test('with a damaged index loses no file that is absent', async () => {
+      test('a sparse checkout with a damaged index loses no absent file', async () => {
         const index = join(repository.root, '.git/worktrees/s-1/index');
         writeFileSync(index, 'damaged');
         write('lib/a.txt', 'work\n');
@@ -235,7 +235,7 @@ describe('a sparse checkout', () => {
       });
     });
 
-  test('does not follow a link that a worker put in the place of a folder', async () => {
+  test('a sparse checkout does not follow a link that a worker put in the place of a folder', async () => {
     inWorktree('sparse-checkout', 'set', '--no-cone', 'lib');
     mkdirSync(join(repository.folder, 'other'));
     writeFileSync(join(repository.folder, 'other/c.txt'), 'not of this worktree\n');
@@ -259,7 +259,7 @@ describe('settings of a worker do not hide its changes', () => {
     ['index.sparse', 'true'],
   ];
   for (const [name, value] of SETTINGS)
-    test(`such as ${name}=${value}`, async () => {
+    test(`${name}=${value} hides no change`, async () => {
       inWorktree('config', name, value);
       const { atime, mtime } = lstatSync(at('lib/a.txt'));
       writeFileSync(at('lib/a.txt'), 'A\n');
@@ -285,7 +285,7 @@ describe('ignore rules that only a worker has written', () => {
   beforeEach(() => worktrees.rememberPrograms(repository.root, { isQuiet: true }));
 
   for (const [way, hide] of Object.entries(WAYS)) {
-    test(`keep a worktree from being pruned: ${way}`, async () => {
+    test(`the rules keep a worktree from being pruned: ${way}`, async () => {
       hide();
       write('lib/new.txt', 'work\n');
       const end = await finish();
@@ -293,7 +293,7 @@ describe('ignore rules that only a worker has written', () => {
       assert.match(await reasons(), /^files that only ignore rules of its own hide: .*lib\/new\.txt/);
     });
 
-    test(`keep it also when they come after the plan, and the next plan too: ${way}`, async () => {
+    test(`rules written after the plan keep the worktree too, and also in the next plan: ${way}`, async () => {
       const early = await plan();
       assert.equal(early.entries[0]?.action, 'remove');
       const { removed } = await worktrees.prune(early, async () => {
@@ -307,7 +307,7 @@ describe('ignore rules that only a worker has written', () => {
       assert.match(await reasons(), /lib\/new\.txt/);
     });
 
-    test(`lose nothing in a discard: ${way}`, async () => {
+    test(`the rules lose nothing in a discard: ${way}`, async () => {
       hide();
       write('lib/new.txt', 'work\n');
       write('lib/vendor/mine.txt', 'work\n');
@@ -318,7 +318,7 @@ describe('ignore rules that only a worker has written', () => {
     });
   }
 
-  test('that came with promoted work move the files aside when the worktree goes', async () => {
+  test('files under rules from promoted work are moved aside when the worktree is removed', async () => {
     write('.gitignore', '*.txt\n');
     write('lib/new.txt', 'work\n');
     write('lib/code.js', 'code\n');
@@ -339,7 +339,7 @@ describe('ignore rules that only a worker has written', () => {
     assert.equal(readFileSync(join(aside, 'lib/new.txt'), 'utf8'), 'work\n');
   });
 
-  test('do not count for dependencies, nor for a folder that is marked as a cache', async () => {
+  test('the rules are ignored for dependencies, and for a folder that is marked as a cache', async () => {
     write('.gitignore', 'node_modules\n.cache\n.gitignore\n');
     write('node_modules/x/index.js', 'x\n');
     write('.cache/CACHEDIR.TAG', 'Signature: 8a477f597d28d172789f06886806bc55\n');

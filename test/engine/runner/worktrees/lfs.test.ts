@@ -55,7 +55,7 @@ describe('files of Git LFS', { skip }, () => {
   const objects = (folder: string): string[] => globSync('lfs/objects/??/??/*', { cwd: folder });
   const pr = (...args: string[]) => ws.svc(['worktree', 'pr', ...args], { env });
 
-  test('their objects are pushed before the branch, and the command is shown', async () => {
+  test('objects are pushed before the branch, and the command is shown', async () => {
     const session = await run('edit b.bin large');
     const printed = await pr(session, '--print');
     assert.match(printed.stdout, /^cd .*\ngit lfs push origin [0-9a-f]{40}\ngit .*push .*\ngh pr create/);
@@ -66,7 +66,7 @@ describe('files of Git LFS', { skip }, () => {
     assert.ok(id !== undefined && objects(origin).some((path) => path.endsWith(id)));
   });
 
-  test('without one of them nothing is pushed, and no pull request is opened', async () => {
+  test('nothing is pushed without all objects, and no pull request is opened', async () => {
     const session = await run('edit c.bin lost');
     const pointer = runGit(ws.root, 'show', `svc/${session}:c.bin`);
     const [, id = ''] = /oid sha256:(\w+)/.exec(pointer) ?? [];
@@ -89,7 +89,7 @@ describe('files of Git LFS', { skip }, () => {
     renameSync(join(ws.repository.folder, 'kept-object'), join(ws.root, '.git', path));
   });
 
-  test('a promotion and its undo write their content into the checkout, not their pointers', async () => {
+  test('a promotion and its undo write content into the checkout, not pointers', async () => {
     const session = await run('run printf "two\\n" > a.bin', 'edit d.bin new');
     const promoted = await client.call('worktree.promote', { session });
     assert.deepEqual(promoted.missing_lfs, []);
@@ -128,7 +128,7 @@ describe('files of Git LFS of a confined worker', { skip: skip || impossible || 
     return (await client.call('task.run', { id, wait: true })).session_id as string;
   }
 
-  test('a worker commits them, and their content is in the repository after its run', async () => {
+  test('a worker commits the files, and their content is in the repository after its run', async () => {
     const session = await run(
       'git lfs checkout a.bin && cat a.bin > seen.txt',
       'printf "two\\n" > b.bin && git add . && git commit -qm work',
@@ -139,7 +139,7 @@ describe('files of Git LFS of a confined worker', { skip: skip || impossible || 
     assert.equal(readFileSync(findObject('staged\n'), 'utf8'), 'staged\n');
   });
 
-  test('a worker cannot change the content of others, forge a name, or lead the engine elsewhere by a link', async () => {
+  test('a worker cannot change the content of others, forge a name, or redirect the engine by a link', async () => {
     const secret = 'private';
     const forged = createHash('sha256').update('forged').digest('hex');
     const linked = createHash('sha256').update(secret).digest('hex');

@@ -6,7 +6,7 @@ import { SvcError } from '../../../../engine/base/errors.ts';
 import { createWorktrees, type Worktrees } from '../../../../engine/runner/worktrees/index.ts';
 import { gitEnvironment, makeRepository, type TestRepository } from '../../../support/git.ts';
 
-describe('a base that is not where the session began', () => {
+describe('a base that has moved since the session started', () => {
   let repository: TestRepository;
   let worktrees: Worktrees;
   let path: string;
@@ -71,7 +71,7 @@ describe('a base that is not where the session began', () => {
   };
 
   for (const [how, move] of Object.entries(movedBack))
-    test(`${how}: a merge is refused, a rebase takes the session’s own commits, and the diff shows just those`, async () => {
+    test(`${how}: a merge is refused, a rebase takes the session's own commits, and the diff shows just those`, async () => {
       move();
       const before = repository.git('ls-tree', '-r', '--name-only', 'main').split('\n');
       assert.deepEqual(await shown(), [['work'], ['work.txt']]);
@@ -85,7 +85,7 @@ describe('a base that is not where the session began', () => {
       assert.throws(() => repository.git('merge-base', '--is-ancestor', baseCommit, 'main'));
     });
 
-  test('a session without commits of its own brings nothing back', async () => {
+  test('a session without its own commits restores nothing', async () => {
     repository.gitIn(path, 'reset', '--quiet', '--hard', baseCommit);
     repository.git('reset', '--quiet', '--hard', first);
     for (const strategy of ['merge', 'rebase'] as const) {
@@ -95,7 +95,7 @@ describe('a base that is not where the session began', () => {
     assert.equal((await worktrees.tryPromotion(about())).alreadyMerged, true);
   });
 
-  test('a branch that its worker has put on the base as it is now is merged', async () => {
+  test('a branch that its worker has rebased onto the current base is merged', async () => {
     repository.git('reset', '--quiet', '--hard', first);
     repository.gitIn(path, 'rebase', '--quiet', '--onto', 'main', baseCommit);
     assert.deepEqual(await shown(), [['work'], ['work.txt']]);
@@ -105,14 +105,14 @@ describe('a base that is not where the session began', () => {
     assert.equal(existsSync(join(repository.root, 'work.txt')), true);
   });
 
-  test('what the worker has taken in of the base is not shown as its work', async () => {
+  test('commits of the base that the worker merged are not shown as its work', async () => {
     repository.commit({ 'later.txt': 'later\n' }, 'later');
     repository.gitIn(path, 'merge', '--quiet', '--no-edit', 'main');
     assert.deepEqual((await shown())[1], ['work.txt']);
     await promote('merge');
   });
 
-  test('where it began is gone, and with it what tells whose its commits are: both are refused', async () => {
+  test('a lost starting commit makes ownership unknown: merge and rebase are refused', async () => {
     repository.gitIn(path, 'reset', '--quiet', '--hard', 'main~1');
     repository.commit({ 'work.txt': 'work\n' }, 'work', path);
     repository.git('reset', '--quiet', '--hard', first);
@@ -126,7 +126,7 @@ describe('a base that is not where the session began', () => {
       await refused(promote(strategy), /is in the repository no more/, /git log main\.\.svc\/s-1/);
   });
 
-  test('without a commit in common is said, with what to do', async () => {
+  test('a base without a common commit is reported, with the next step', async () => {
     repository.gitIn(path, 'checkout', '--quiet', '--orphan', 'alone');
     const alone = repository.commit({ 'alone.txt': 'alone\n' }, 'alone', path);
     repository.gitIn(path, 'checkout', '--quiet', '--detach');

@@ -50,8 +50,8 @@ const snapshot = () => ({
   readme: readFileSync(join(repository.root, 'README.md'), 'utf8'),
 });
 
-describe('merged is recognised (R3)', () => {
-  test('a branch without work, and one that was merged', async () => {
+describe('recognising merged work (R3)', () => {
+  test('a branch without work counts as merged, and so does a merged one', async () => {
     assert.equal(await isMerged(), true);
     work({ 'a.txt': 'a\n' });
     assert.equal(await isMerged(), false);
@@ -61,7 +61,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await worktrees.isMerged(repository.root, 'none', 'main'), false);
   });
 
-  test('squashed', async () => {
+  test('squashed work is recognised', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'README.md': 'one\n2\nthree\n' });
     repository.commit({ 'b.txt': 'b\n' });
@@ -70,7 +70,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
-  test('squashed and changed again since, so that no tree tells it', async () => {
+  test('squashed work is recognised after a later change, when no tree matches', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'README.md': 'one\n2\nthree\n' });
     repository.git('merge', '--quiet', '--squash', 'svc/s-1');
@@ -79,7 +79,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
-  test('rebased and changed again since', async () => {
+  test('rebased work is recognised after a later change', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'c.txt': 'c\n' });
     repository.commit({ 'b.txt': 'b\n' });
@@ -88,7 +88,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
-  test('not because the base has moved on elsewhere; but when the branch has undone its own work', async () => {
+  test('work is not merged because the base has moved on elsewhere, but is when the branch has undone it', async () => {
     work({ 'a.txt': 'a\n' });
     repository.commit({ 'b.txt': 'b\n' });
     assert.equal(await isMerged(), false);
@@ -99,7 +99,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
-  test('squashed where the base has renamed the folder, which the merge follows', async () => {
+  test('squashed work is recognised where the base has renamed the folder, which the merge follows', async () => {
     repository.git('config', 'merge.directoryRenames', 'true');
     work({ 'app/new.txt': 'new\n' });
     repository.git('mv', 'app', 'lib');
@@ -110,7 +110,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), true);
   });
 
-  test('not when a part is missing, nor for binary files of which only the names agree', async () => {
+  test('work with a missing part is not merged, nor are binary files with equal names only', async () => {
     work({ 'a.txt': 'a\n' });
     work({ 'c.txt': 'c\n' });
     repository.git('cherry-pick', 'svc/s-1~1');
@@ -120,7 +120,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), false);
   });
 
-  test('not when a merge on the branch holds changes of its own', async () => {
+  test('a merge on the branch with its own changes is not merged', async () => {
     work({ 'a.txt': 'a\n' });
     const other = repository.commit({ 'b.txt': 'b\n' });
     repository.gitIn(path, 'merge', '--quiet', '--no-commit', other);
@@ -129,7 +129,7 @@ describe('merged is recognised (R3)', () => {
     assert.equal(await isMerged(), false);
   });
 
-  test('whatever the user’s diff settings are', async () => {
+  test("the user's diff settings do not matter", async () => {
     for (const [name, value] of [
       ['diff.noprefix', 'true'],
       ['diff.context', '0'],
@@ -148,7 +148,7 @@ describe('merged is recognised (R3)', () => {
 
 for (const strategy of ['merge', 'rebase'] as const) {
   describe(`promoting by ${strategy}`, () => {
-    test('moves the base and its clean checkout', async () => {
+    test('promoting moves the base and its clean checkout', async () => {
       const tip = work({ 'a.txt': 'a\n' }, 'add a');
       const before = repository.commit({ 'b.txt': 'b\n' });
       const done = await promote(strategy);
@@ -177,7 +177,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal(await isMerged(), true);
     });
 
-    test('moves a base that is checked out nowhere, and touches no checkout', async () => {
+    test('promoting moves a base that is checked out nowhere, and touches no checkout', async () => {
       work({ 'a.txt': 'a\n' });
       repository.git('checkout', '--quiet', '-b', 'elsewhere');
       repository.write('README.md', 'being edited\n');
@@ -188,7 +188,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal(existsSync(join(repository.root, 'a.txt')), false);
     });
 
-    test('on conflicts names the paths and changes nothing', async () => {
+    test('promoting with conflicts names the paths and changes nothing', async () => {
       work({ 'README.md': 'ours\n', 'fine.txt': 'x\n', 'app/main.txt': 'ours\n' });
       repository.commit({ 'README.md': 'theirs\n', 'app/main.txt': 'theirs\n' });
       const before = snapshot();
@@ -196,7 +196,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual(snapshot(), before);
     });
 
-    test('twice, or of a squashed branch, is already merged', async () => {
+    test('promoting twice, or a squashed branch, is already merged', async () => {
       work({ 'a.txt': 'a\n' });
       const { after } = await promote(strategy);
       const again = await promote(strategy);
@@ -208,7 +208,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual([squashed.alreadyMerged, repository.git('rev-parse', 'main')], [true, before]);
     });
 
-    test('is refused while the checkout has changes in what it touches, staged or not', async () => {
+    test('promoting is refused while the checkout has changes in the same files, staged or not', async () => {
       work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
       repository.write('README.md', 'being edited\n');
       const before = snapshot();
@@ -219,7 +219,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual(snapshot(), before);
     });
 
-    test('leaves changes elsewhere in the checkout as they are, staged or not', async () => {
+    test('promoting leaves changes elsewhere in the checkout as they are, staged or not', async () => {
       repository.commit({ 'mine.txt': 'mine\n', 'gone.txt': 'gone\n', 'svc.yaml': 'a: 1\n' });
       work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
       repository.write('mine.txt', 'being edited\n');
@@ -238,7 +238,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal(await isMerged(), true);
     });
 
-    test('is refused where a changed file stands in the place of a folder, or in one in the place of a file', async () => {
+    test('promoting is refused where a changed file replaces a folder, or the reverse', async () => {
       work({ 'docs/a.txt': 'a\n', 'other.txt': 'a\n' });
       repository.write('docs', 'mine\n');
       repository.git('add', 'docs');
@@ -253,7 +253,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal((await promote(strategy)).checkout, 'updated');
     });
 
-    test('is refused when untracked or ignored files are in the way, and these stay as they are', async () => {
+    test('promoting is refused when untracked or ignored files are in the way, and these stay unchanged', async () => {
       work({ 'a.txt': 'a\n', 'b.log': 'b\n' });
       repository.write('a.txt', 'mine\n');
       repository.write('harmless.txt', 'mine\n');
@@ -273,8 +273,8 @@ for (const strategy of ['merge', 'rebase'] as const) {
   });
 }
 
-describe('promoting', () => {
-  test('is refused in the middle of a merge, and of a rebase of the base', async () => {
+describe('promoting in unusual states', () => {
+  test('promoting is refused in the middle of a merge, and of a rebase of the base', async () => {
     work({ 'a.txt': 'a\n' });
     repository.git('branch', 'other');
     repository.commit({ 'b.txt': 'b\n' });
@@ -291,7 +291,7 @@ describe('promoting', () => {
     assert.deepEqual(snapshot(), before);
   });
 
-  test('is refused while files of the checkout have conflicts that nothing is under way for', async () => {
+  test('promoting is refused while files of the checkout have conflicts without a running merge', async () => {
     repository.commit({ 'mine.txt': 'one\n' });
     repository.write('mine.txt', 'two\n');
     repository.git('stash', '--quiet');
@@ -303,7 +303,7 @@ describe('promoting', () => {
     assert.deepEqual(snapshot(), before);
   });
 
-  test('into a base that moves meanwhile is a conflict, and nothing is overwritten', async () => {
+  test('promoting into a base that moves at the same time is a conflict, and nothing is overwritten', async () => {
     work({ 'a.txt': 'a\n' });
     repository.git('checkout', '--quiet', '--detach');
     const pending = promote('rebase');
@@ -316,13 +316,13 @@ describe('promoting', () => {
     repository.git('merge-base', '--is-ancestor', moved, 'main');
   });
 
-  test('without a configured name uses svc’s own', async () => {
+  test("promoting without a configured name uses svc's own", async () => {
     work({ 'a.txt': 'a\n' });
     await promote();
     assert.equal(repository.git('log', '-1', '--format=%an <%ae>', 'main'), 'svc <svc@localhost>');
   });
 
-  test('runs no hooks of the repository', async () => {
+  test('promoting runs no hooks of the repository', async () => {
     work({ 'a.txt': 'a\n' });
     for (const hook of ['post-merge', 'pre-rebase', 'post-checkout', 'reference-transaction']) {
       repository.write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch '${repository.folder}/hooked'\n`);
@@ -332,7 +332,7 @@ describe('promoting', () => {
     assert.equal(existsSync(join(repository.folder, 'hooked')), false);
   });
 
-  test('leaves no temporary worktree, also not one of a killed host', async () => {
+  test('promoting leaves no temporary worktree, not even one of a killed host', async () => {
     work({ 'a.txt': 'a\n' });
     const left = join(repository.folder, 'svc-rebase-killed', 'checkout');
     repository.git('worktree', 'add', '--quiet', '--detach', left, 'main');

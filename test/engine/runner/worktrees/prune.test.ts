@@ -76,7 +76,7 @@ async function oneOfEach(): Promise<() => void> {
 }
 
 describe('pruning (R1)', () => {
-  test('refuses everything that may be work, each with its reason, and removes none of it', async () => {
+  test('prune refuses everything that may be work, each with its reason, and removes none of it', async () => {
     const end = await oneOfEach();
     try {
       const made = await plan((branch) => branch === 'svc/kept');
@@ -108,7 +108,7 @@ describe('pruning (R1)', () => {
     }
   });
 
-  test('refuses a damaged repository, also where its files are ignored one by one', async () => {
+  test('prune refuses a damaged repository, even where its files are ignored one by one', async () => {
     repository.commit({ '.gitignore': '*.log\n' });
     const inner = join(await create('s-1'), 'far/inner');
     mkdirSync(inner, { recursive: true });
@@ -118,7 +118,7 @@ describe('pruning (R1)', () => {
     assert.match(reasonsOf((await plan()).entries, 's-1'), /^holds the git repository far\/inner$/);
   });
 
-  test('examines again at the moment of deletion: a plan that has aged removes nothing', async () => {
+  test('prune checks again at the moment of deletion: an outdated plan removes nothing', async () => {
     const names = [
       'dirty',
       'staged',
@@ -155,7 +155,7 @@ describe('pruning (R1)', () => {
     for (const name of names) assert.equal(existsSync(join(at(name), 'README.md')), true, name);
   });
 
-  test('removes what is merged, squashed or empty, and keeps its commits under a ref', async () => {
+  test('prune removes merged, squashed or empty work, and keeps its commits under a ref', async () => {
     const tips = new Map<string, string>();
     for (const session of ['s-1', 's-2', 's-3']) await create(session);
     tips.set('s-1', repository.git('rev-parse', 'main'));
@@ -181,7 +181,7 @@ describe('pruning (R1)', () => {
     assert.deepEqual((await plan()).entries, []);
   });
 
-  test('removes merged branches without a worktree, worktrees without a folder, and empty stray folders', async () => {
+  test('prune removes merged branches without a worktree, worktrees without a folder, and empty stray folders', async () => {
     repository.git('branch', 'svc/alone');
     const gone = await create('gone');
     rmSync(gone, { recursive: true });
@@ -198,7 +198,7 @@ describe('pruning (R1)', () => {
     assert.match(repository.git('worktree', 'list'), /of-the-user/);
   });
 
-  test('asks nobody to trust it when the process table cannot be read', async () => {
+  test('prune refuses when the process table cannot be read', async () => {
     await create('s-1');
     const blind = createWorktrees({ env: gitEnvironment(), readWorkingFolders: () => null });
     const made = await blind.planPrune({
@@ -209,7 +209,7 @@ describe('pruning (R1)', () => {
     assert.match(reasonsOf(made.entries, 's-1'), /cannot be known/);
   });
 
-  test('a commit named as the base is that commit, whatever branch a worker calls so', async () => {
+  test("a commit named as the base is that commit, even if a worker's branch has its name", async () => {
     const path = await create('s-1');
     const base = repository.git('rev-parse', 'main');
     repository.commit({ 'work.txt': 'work' }, 'work', path);
@@ -224,7 +224,7 @@ describe('pruning (R1)', () => {
     assert.match(reasonsOf(entries, 's-1'), /unmerged work/);
   });
 
-  test('leaves a branch that is checked out elsewhere, also when that makes it the base', async () => {
+  test('prune leaves a branch that is checked out elsewhere, even when that makes it the base', async () => {
     repository.git('checkout', '--quiet', '-b', 'svc/s-1');
     const { entries } = await plan();
     assert.equal(reasonsOf(entries, 's-1'), `checked out at ${repository.root}`);
@@ -278,7 +278,7 @@ describe('pruning (R1)', () => {
       other.remove();
     });
 
-  test('goes on where an engine was killed while it removed a worktree, and loses no late file by it', async () => {
+  test('prune continues where an engine was killed while it removed a worktree, and loses no late file', async () => {
     const path = await create('s-killed');
     renameSync(path, `${path}.removing`);
     writeFileSync(join(`${path}.removing`, 'late.txt'), 'late\n');
@@ -293,7 +293,7 @@ describe('pruning (R1)', () => {
     assert.ok(!existsSync(`${path}.removed`));
   });
 
-  test('tells of ignored files that go with a worktree, before and after', async () => {
+  test('prune lists ignored files that are removed with a worktree, before and after', async () => {
     repository.commit({ '.gitignore': '*.log\nnode_modules/\n' });
     const path = await create('s-1');
     writeFileSync(join(path, 'run.log'), 'log');
@@ -304,7 +304,7 @@ describe('pruning (R1)', () => {
     assert.deepEqual(removed[0]?.ignored, ['ignored files went with the worktree: run.log']);
   });
 
-  test('two prunes at once remove each thing once', async () => {
+  test('two simultaneous prunes remove each thing once', async () => {
     for (const session of ['s-1', 's-2', 's-3']) await create(session);
     const made = await plan();
     const [one, two] = await settled(Promise.all([worktrees.prune(made), worktrees.prune(made)]));
@@ -314,7 +314,7 @@ describe('pruning (R1)', () => {
 });
 
 describe('the list of session worktrees', () => {
-  test('tells every state apart', async () => {
+  test('the list distinguishes every state', async () => {
     const end = await oneOfEach();
     try {
       repository.commit({ 'later.txt': 'x\n' });
@@ -342,7 +342,7 @@ describe('the list of session worktrees', () => {
     }
   });
 
-  test('looking at a worktree takes no lock in it', async () => {
+  test('listing a worktree takes no lock in it', async () => {
     const path = await create('s-1');
     const gitDir = repository.gitIn(path, 'rev-parse', '--absolute-git-dir');
     const index = readFileSync(join(gitDir, 'index'));

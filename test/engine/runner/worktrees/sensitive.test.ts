@@ -8,7 +8,7 @@ import {
 } from '../../../../engine/runner/worktrees/sensitive.ts';
 import { makeRepository, openTestGit } from '../../../support/git.ts';
 
-test('files that decide about svc, git, agents, CI, hooks and tools are told apart', () => {
+test('files that affect svc, git, agents, CI, hooks and tools are recognised', () => {
   const kinds = {
     svc: ['svc.yaml', 'services/api/SVC.yaml', '.svc/svc.db'],
     git: ['.gitattributes', 'a/b/.GitAttributes', '.gitmodules'],

@@ -84,8 +84,8 @@ async function foretold(): Promise<Trial> {
   return told;
 }
 
-describe('the trial of a promotion writes nothing and foretells it', () => {
-  test('where the base and its clean checkout would follow', async () => {
+describe('a trial writes nothing and predicts the promotion', () => {
+  test('the trial predicts a clean merge that moves the base and its checkout', async () => {
     const head = work({ 'a.txt': 'a\n', 'app/main.txt': 'changed\n' });
     repository.commit({ 'b.txt': 'b\n' });
     assert.deepEqual(await foretold(), {
@@ -95,7 +95,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     });
   });
 
-  test('where both sides changed the same lines', async () => {
+  test('the trial predicts a conflict in the same lines', async () => {
     work({ 'README.md': 'ours\n', 'fine.txt': 'x\n', 'app/main.txt': 'ours\n' });
     repository.commit({ 'README.md': 'theirs\n', 'app/main.txt': 'theirs\n' });
     const told = await foretold();
@@ -103,7 +103,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.equal(told.checkout.state, 'clean');
   });
 
-  test('where the base holds the work already, merged or squashed', async () => {
+  test('the trial recognises work that the base has already, merged or squashed', async () => {
     const none = await foretold();
     assert.deepEqual([none.alreadyMerged, none.ahead], [true, 0]);
     work({ 'a.txt': 'a\n' });
@@ -113,7 +113,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.deepEqual([squashed.promotable, squashed.alreadyMerged, squashed.ahead], [true, true, 1]);
   });
 
-  test('where the checkout has changes in what it touches; changes elsewhere are not in the way', async () => {
+  test('the trial predicts a refusal for changes in the same files; changes elsewhere are not in the way', async () => {
     work({ 'a.txt': 'a\n', 'README.md': 'one\ntwo\nthree\nfour\n' });
     repository.write('app/main.txt', 'being edited\n');
     assert.deepEqual((await trial()).checkout, {
@@ -128,7 +128,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.match(checkout.reason ?? '', /^has changes in README\.md$/);
   });
 
-  test('where tracked files of the checkout are gone', async () => {
+  test('the trial predicts a refusal where tracked files of the checkout are gone', async () => {
     repository.commit({ 'b.txt': 'b\n', 'c.txt': 'c\n' });
     rmSync(join(repository.root, 'b.txt'));
     repository.git('rm', '--quiet', 'c.txt');
@@ -142,7 +142,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.deepEqual((await foretold()).checkout.paths, ['README.md']);
   });
 
-  test('where the checkout is in the middle of a merge or of a rebase', async () => {
+  test('the trial predicts a refusal where the checkout is in the middle of a merge or of a rebase', async () => {
     work({ 'a.txt': 'a\n' });
     repository.git('branch', 'other');
     repository.commit({ 'b.txt': 'b\n' });
@@ -157,7 +157,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.match((await foretold()).checkout.reason ?? '', /middle of a rebase of main/);
   });
 
-  test('where nobody has the base checked out', async () => {
+  test('the trial works where the base is not checked out', async () => {
     work({ 'a.txt': 'a\n' });
     repository.git('checkout', '--quiet', '--detach');
     const { checkout } = await foretold();
@@ -171,7 +171,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     ['in a folder in the place of a file', { thing: 'a\n' }, { 'thing/mine.txt': 'mine\n' }],
     ['named like a pattern', { '*.txt': 'a\n' }, { '*.txt': 'mine\n', 'b.txt': 'other' }],
   ] as const) {
-    test(`where a file of the user’s is in the way: ${what}`, async () => {
+    test(`the trial predicts a refusal where the user's file is in the way: ${what}`, async () => {
       repository.write('.git/info/exclude', '*.log\n');
       work(files);
       for (const [name, text] of Object.entries(mine)) repository.write(name, text);
@@ -187,7 +187,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     });
   }
 
-  test('where tracked files give way to folders, and empty folders to files', async () => {
+  test('the trial predicts a merge where tracked files become folders, and empty folders become files', async () => {
     repository.commit({ thing: 'a file\n', 'folder/one.txt': '1\n' });
     repository.gitIn(path, 'merge', '--quiet', '--ff-only', 'main');
     repository.gitIn(path, 'rm', '--quiet', '-r', 'thing', 'folder');
@@ -197,7 +197,7 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assert.deepEqual([told.promotable, told.checkout.state], [true, 'clean']);
   });
 
-  test('in a folder whose name has a colon, and in a repository that borrows objects', async () => {
+  test('the trial works in a folder whose name has a colon, and in a repository that borrows objects', async () => {
     const clone = join(repository.folder, 'a:"clone');
     repository.git('clone', '--quiet', '--shared', repository.root, clone);
     await worktrees.create({
@@ -214,14 +214,14 @@ describe('the trial of a promotion writes nothing and foretells it', () => {
     assertNothingChanged(before);
   });
 
-  test('and of an unknown branch or base is not found', async () => {
+  test('the trial of an unknown branch or base is not found', async () => {
     const none = { repository: repository.root, ...request };
     await assert.rejects(worktrees.tryPromotion({ ...none, branch: 'svc/none' }), { code: 'not_found' });
     await assert.rejects(worktrees.tryPromotion({ ...none, base: 'none' }), { code: 'not_found' });
   });
 });
 
-test('promoting what was looked at is refused once the branch has moved', async () => {
+test('promoting an inspected commit is refused once the branch has moved', async () => {
   work({ 'a.txt': 'a\n' });
   const { head } = await trial();
   const next = work({ 'b.txt': 'b\n' });

@@ -57,7 +57,7 @@ async function promote(strategy: 'merge' | 'rebase'): Promise<void> {
 
 for (const strategy of ['merge', 'rebase'] as const) {
   describe(`undoing a promotion by ${strategy}`, () => {
-    test('puts base, checkout and branch back, and leaves other changes as they are', async () => {
+    test('undo restores base, checkout and branch, and leaves other changes unchanged', async () => {
       await promote(strategy);
       repository.write('b.txt', 'being edited\n');
       repository.write('staged.txt', 'staged\n');
@@ -74,7 +74,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.equal(await worktrees.isMerged(repository.root, 'svc/s-1', 'main'), false);
     });
 
-    test('is refused once the base has moved on, and nothing is changed', async () => {
+    test('undo is refused once the base has moved on, and nothing is changed', async () => {
       await promote(strategy);
       repository.commit({ 'c.txt': 'c\n' });
       const before = snapshot();
@@ -86,7 +86,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual(snapshot(), before);
     });
 
-    test('is refused while files are in the way: changed ones, and untracked where removed ones were', async () => {
+    test('undo is refused while files are in the way: changed ones, and untracked where removed ones were', async () => {
       await promote(strategy);
       repository.write('README.md', 'being edited\n');
       const before = snapshot();
@@ -101,7 +101,7 @@ for (const strategy of ['merge', 'rebase'] as const) {
       assert.deepEqual(await undo(), { checkout: 'updated', missingLfs: [] });
     });
 
-    test('where nobody has the base checked out moves the branch alone', async () => {
+    test('undo moves only the branch where the base is not checked out', async () => {
       await promote(strategy);
       repository.git('checkout', '--quiet', '--detach');
       assert.deepEqual(await undo(), { checkout: 'none', missingLfs: [] });
@@ -111,8 +111,8 @@ for (const strategy of ['merge', 'rebase'] as const) {
   });
 }
 
-describe('undoing a promotion', () => {
-  test('twice at once changes one thing once, and again is nothing', async () => {
+describe('repeated and interrupted undos', () => {
+  test('two simultaneous undos change one thing once, and a repeat changes nothing', async () => {
     await promote('merge');
     const answers = await Promise.allSettled([undo(), undo(true), undo(true)]);
     assert.ok(answers.every(({ status }) => status === 'fulfilled'));
@@ -120,7 +120,7 @@ describe('undoing a promotion', () => {
     assert.equal(repository.git('status', '--porcelain'), '');
   });
 
-  test('goes on where it was interrupted: the base was back, its checkout was not', async () => {
+  test('undo continues after an interruption: the base was restored, its checkout was not', async () => {
     await promote('merge');
     repository.git('update-ref', 'refs/heads/main', promoted.before);
     assert.notEqual(repository.git('status', '--porcelain'), '');
@@ -129,7 +129,7 @@ describe('undoing a promotion', () => {
     assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
   });
 
-  test('goes on where it was interrupted, and a person has committed since', async () => {
+  test('undo continues after an interruption although a person has committed since', async () => {
     await promote('merge');
     repository.git('reset', '--quiet', '--hard', promoted.before);
     const on = repository.commit({ 'c.txt': 'c\n' });
@@ -139,7 +139,7 @@ describe('undoing a promotion', () => {
     assert.equal(repository.git('rev-parse', 'svc/s-1'), promoted.head);
   });
 
-  test('keeps a branch that has gone on, and another one of that name', async () => {
+  test('undo keeps a branch that has moved on, and another one of that name', async () => {
     await promote('merge');
     const other = repository.git('commit-tree', 'main^{tree}', '-m', 'unrelated');
     repository.git('branch', 'svc/s-1', other);

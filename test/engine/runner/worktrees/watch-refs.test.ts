@@ -6,7 +6,7 @@ import { type RefWatch, watchRefs } from '../../../../engine/runner/worktrees/wa
 import { makeRepository, type TestRepository } from '../../../support/git.ts';
 import { until } from '../../../support/wait.ts';
 
-describe('branches that move are noticed', () => {
+describe('noticing moved branches', () => {
   let repository: TestRepository;
   let watch: RefWatch;
   let moves = 0;
@@ -29,7 +29,7 @@ describe('branches that move are noticed', () => {
     await until(() => moves > before, what);
   }
 
-  test('commits, new branches in new folders, packed ones, and those that go', async () => {
+  test('commits, new branches in new folders, packed and removed branches are noticed', async () => {
     const git =
       (...words: string[]) =>
       () =>
@@ -46,7 +46,7 @@ describe('branches that move are noticed', () => {
     await isNoticed('a reset', git('reset', '--quiet', '--hard', 'HEAD~1'));
   });
 
-  test('a repository that is taken away ends nothing but the news', () => {
+  test('a removed repository ends only its own notifications', () => {
     rmSync(repository.root, { recursive: true });
     watch.close();
     assert.doesNotThrow(() =>

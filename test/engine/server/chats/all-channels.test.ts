@@ -16,7 +16,7 @@ const readPage = (html: string): string =>
     .replace(/\s+/g, ' ');
 
 onBothDatabases((start) => {
-  it('page, signed request, Telegram and Slack approve one task each, whose end is told', async (t) => {
+  it('page, signed request, Telegram and Slack approve one task each, and report its end', async (t) => {
     const all = await linkEverywhere(start);
     t.after(all.close);
     const { linked, slack, caught, secret } = all;
@@ -44,7 +44,7 @@ onBothDatabases((start) => {
     assert.equal(await here.call('session.count', {}), Object.keys(ways).length);
   });
 
-  it('of 20 approvals and denials from every channel at once one counts, and all say the same', async (t) => {
+  it('of 20 simultaneous approvals and denials from every channel one is valid, and all report the same', async (t) => {
     const all = await linkEverywhere(start);
     t.after(all.close);
     const { linked, slack, automation, pressInTelegram } = all;

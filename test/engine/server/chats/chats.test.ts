@@ -22,7 +22,7 @@ const labelsOf = ({ keyboard }: { keyboard: { text: string }[][] }): string[] =>
 const APPROVAL = { event: 'needs_approval', decision_id: 'd-17' } as const;
 
 onBothDatabases((start) => {
-  it('says what waits, takes a press of a connected person, and shows what became of it', async () => {
+  it('the bot lists pending decisions, accepts a press of a connected person, and shows the outcome', async () => {
     const { workspace, messages, press, settle } = await openRig(start);
     await workspace.waits([{}]);
     await workspace.tell([APPROVAL]);
@@ -61,7 +61,7 @@ onBothDatabases((start) => {
     assert.match(message!.text, /Approved by ann by telegram; started s-9\.$/);
   });
 
-  it('two presses are one command, and a late one says what became of it', async () => {
+  it('two presses are one command, and a late one reports the outcome', async () => {
     const { workspace, messages, press, settle, telegram } = await openRig(start);
     await workspace.waits([{}]);
     await workspace.tell([APPROVAL]);
@@ -82,7 +82,7 @@ onBothDatabases((start) => {
     assert.deepEqual(await workspace.commands(), []);
   });
 
-  it('waits for the decision when its event comes first', async () => {
+  it('the bot waits for the decision when its event arrives first', async () => {
     const { workspace, messages, settle, server } = await openRig(start);
     await workspace.tell([APPROVAL]);
     await settle();
@@ -100,7 +100,7 @@ onBothDatabases((start) => {
     assert.match(messages()[1]!.text, /d-18/);
   });
 
-  it('changes a message when somebody else decides, and when what waits becomes another', async () => {
+  it('a message is updated when someone else decides, and when another decision becomes pending', async () => {
     const { workspace, messages, press, settle } = await openRig(start);
     await workspace.waits([{}]);
     await workspace.tell([APPROVAL]);
@@ -126,7 +126,7 @@ onBothDatabases((start) => {
     assert.deepEqual(labelsOf(message!), []);
   });
 
-  it('draws the buttons that the workspace has opened', async () => {
+  it('a message has the buttons that the workspace allows', async () => {
     const { workspace, messages, settle, press } = await openRig(start);
     const decisions = ['yes', 'code', 'untrusted', 'off'].map((approval, at) => ({
       decision_id: `d-${at + 1}`,
@@ -150,7 +150,7 @@ onBothDatabases((start) => {
     assert.deepEqual(labelsOf(messages()[0]!), []);
   });
 
-  it('makes one message of more than five within a minute', async () => {
+  it('more than five messages within a minute become one', async () => {
     const { workspace, telegram, settle, server } = await openRig(start);
     const count = () =>
       telegram.messagesTo(ANN.id).filter(({ text }) => /Sealed|\d events?$/m.test(text)).length;
@@ -190,7 +190,7 @@ onBothDatabases((start) => {
     assert.doesNotMatch(telegram.messagesTo(ANN.id).at(-1)!.text, /\d events?$/m);
   });
 
-  it('keeps to the pause that Telegram asks for, and sends again what may not have arrived', async () => {
+  it("the bot respects Telegram's pause, and repeats messages that may not have arrived", async () => {
     const rig = await openRig(start);
     const { workspace, telegram, settle, server } = rig;
     await workspace.waits([{}]);
@@ -220,7 +220,7 @@ onBothDatabases((start) => {
     assert.equal(twin!.text, message!.text);
   });
 
-  it('gives up what was not sent for a day of tries, not what nobody tried to send meanwhile', async () => {
+  it('a message is given up after a day of tries, and time without tries is not counted', async () => {
     const { workspace, telegram, settle, server, messages } = await openRig(start);
     telegram.fail('sendMessage', { code: 500, description: 'Internal Server Error' }, Infinity);
     await workspace.tell([{ event: 'failed' }]);
@@ -242,7 +242,7 @@ onBothDatabases((start) => {
     assert.equal(messages().length, 1);
   });
 
-  it('what was said while the clock was ahead swallows nothing when it was set back', async () => {
+  it('messages from a clock that was ahead suppress nothing after it was set back', async () => {
     const { workspace, settle, server, messages } = await openRig(start);
     const now = server.clock.now();
     server.clock.set(now + 3 * 24 * 3600_000);
@@ -258,7 +258,7 @@ onBothDatabases((start) => {
     assert.match(messages().at(-1)!.text, /^Failed: /);
   });
 
-  it('tells nobody anything while the plan has no assistant', async () => {
+  it('the bot is silent while the plan has no assistant', async () => {
     const { workspace, settle, server, ann, messages, press, ask } = await openRig(start);
     await workspace.waits([{}]);
     await workspace.tell([APPROVAL]);
@@ -281,7 +281,7 @@ onBothDatabases((start) => {
     assert.equal(messages().length, before, 'what happened meanwhile is not told late');
   });
 
-  it('says how many decisions wait beyond those that it lists, however few those are', async () => {
+  it('the bot says how many decisions wait beyond those that it lists', async () => {
     const { workspace, ask } = await openRig(start);
     const listed = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ decision_id: `d-${index + 1}` }));
@@ -295,7 +295,7 @@ onBothDatabases((start) => {
     assert.deepEqual(await readAnswer(0, 3), ['3 decisions wait:']);
   });
 
-  it('knows its words, for people who are connected', async () => {
+  it('the bot accepts its commands from connected people', async () => {
     const { workspace, ask, settle, server, messages, telegram } = await openRig(start);
     await workspace.waits([{ title: 'Repair [this](https://evil.example) @everyone' }]);
     assert.match(await ask(STRANGER, 'waiting'), /^You are not connected/);

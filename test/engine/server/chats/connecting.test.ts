@@ -44,7 +44,7 @@ async function allowGroup({ ann, telegram }: ChatRig): Promise<void> {
 }
 
 onBothDatabases((start) => {
-  it('connects who sent the code and was confirmed on the page, once, within ten minutes', async () => {
+  it('a code connects its confirmed sender, once, within ten minutes', async () => {
     const rig = await openRig(start);
     const { ask, server } = rig;
     const bob = await addBob(rig);
@@ -78,7 +78,7 @@ onBothDatabases((start) => {
     assert.match(await ask(BOB, late), /wrong, used or too old/);
   });
 
-  it('tells whoever is not connected so once in five minutes, and takes presses and codes all the same', async () => {
+  it('an unconnected person gets the same answer once in five minutes, and presses and codes are still accepted', async () => {
     const rig = await openRig(start);
     const { ask, press, telegram, workspace, messages, settle, server } = rig;
     await workspace.waits([{}]);
@@ -106,7 +106,7 @@ onBothDatabases((start) => {
     assert.match(await press(STRANGER, messages()[0]!, 'Approve'), /not connected/);
   });
 
-  it('refuses a code that somebody else has sent, and guesses', async () => {
+  it('a code from another person is refused, and so are guesses', async () => {
     const rig = await openRig(start);
     const bob = await addBob(rig);
     const code = readCode((await bob.post('/app/chats/connect/telegram/code')).text);
@@ -122,7 +122,7 @@ onBothDatabases((start) => {
     assert.match(await rig.ask(STRANGER, 'BCDF-GHJL'), /Too many codes/);
   });
 
-  it('speaks in a group that an admin has allowed, and listens there to who is connected', async () => {
+  it('the bot works in a group that an admin has allowed, for connected people', async () => {
     const rig = await openRig(start);
     const { ann, ask, telegram, workspace, settle, press, server } = rig;
     const bob = await addBob(rig);
@@ -171,7 +171,7 @@ onBothDatabases((start) => {
     assert.match(await press(ANN, old, 'Deny'), /not known any more/);
   });
 
-  it('does nothing for people who were removed, and for another account', async () => {
+  it('the bot does nothing for removed people and other accounts', async () => {
     const rig = await openRig(start);
     const { ann, workspace, settle, messages, press, server } = rig;
     const bob = await addBob(rig);
@@ -189,7 +189,7 @@ onBothDatabases((start) => {
     assert.deepEqual(await workspace.commands(), []);
   });
 
-  it('takes back what somebody asked for who disconnects or is removed, and has its buttons again', async () => {
+  it('a request of a person who disconnects or is removed is withdrawn, and its buttons return', async () => {
     const rig = await openRig(start);
     const { ann, workspace, settle, telegram, press, server } = rig;
     const bob = await addBob(rig);
@@ -218,7 +218,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('sends nothing more to the private chat of who disconnects, speaks by another one, or is removed', async () => {
+  it('nothing more is sent to the private chat of a person who disconnects, switches or is removed', async () => {
     const rig = await openRig(start);
     const { ann, workspace, settle, telegram, server, ask } = rig;
     const bob = await addBob(rig);

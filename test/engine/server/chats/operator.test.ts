@@ -30,7 +30,7 @@ async function openBoth(
 }
 
 describe('the bots of a server', () => {
-  it('are set up by a command that reads the token from a pipe, also when no server runs', async () => {
+  it('a bot is set up by a command that reads the token from a pipe, even when no server runs', async () => {
     const { server, telegram } = await openBoth();
     const run = (args: string[], input = '') =>
       runHere(['server', 'chat', ...args, '--data', server.folder], {
@@ -57,7 +57,7 @@ describe('the bots of a server', () => {
     assert.ok(!server.log.join('').includes(telegram.token));
   });
 
-  it('are withdrawn where they were told of, also when no server runs', async () => {
+  it("a bot's messages are withdrawn, even when no server runs", async () => {
     const { server, telegram } = await openBoth({ publicUrl: 'https://svc.example' });
     const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;
     await server.parts.chats.start();
@@ -79,7 +79,7 @@ describe('the bots of a server', () => {
     assert.equal(countCalls('deleteWebhook'), 1);
   });
 
-  it('run once, also one that is set up while the others are being started', async () => {
+  it('a bot runs once, even one that is set up while the others start', async () => {
     const { server, telegram } = await openBoth();
     const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;
     await server.parts.chats.bots.set('telegram', { token: telegram.token }, 'ann');
@@ -89,7 +89,7 @@ describe('the bots of a server', () => {
     assert.equal(countCalls('getMe'), 1);
   });
 
-  it('are shown to the operator with what is wrong, and their tokens never', async () => {
+  it('a bot is shown to the operator with its problems, and never with its token', async () => {
     const { server, telegram } = await openBoth();
     const ann = await setUpServer(server);
     const other = `987654:${'C'.repeat(35)}`;
@@ -112,7 +112,7 @@ describe('the bots of a server', () => {
     assert.equal((await ann.get('/operator/bots/pigeon')).status, 404);
   });
 
-  it('hear at a path that nobody knows, which is in no log', async () => {
+  it('a bot listens at a secret path, which is in no log', async () => {
     const { server, telegram } = await openBoth({ publicUrl: 'https://svc.example' });
     const ann = await setUpServer(server);
     await ann.post('/operator/bots/telegram', { token: telegram.token, webhook: 'on' });
@@ -141,7 +141,7 @@ describe('the bots of a server', () => {
     assert.ok(!server.log.join('').includes(pathname.split('/').at(-1)!));
   });
 
-  it('leave no webhook behind, and are removed also where Telegram cannot be told', async () => {
+  it('a removed bot leaves no webhook behind, even where Telegram cannot be reached', async () => {
     const { server, telegram } = await openBoth({ publicUrl: 'https://svc.example' });
     const ann = await setUpServer(server);
     const setUp = async (token: string) => {
@@ -166,7 +166,7 @@ describe('the bots of a server', () => {
     assert.equal(telegram.webhook, null);
   });
 
-  it('load what they need when there is one', () => {
+  it("the server loads the bots' code when there is a bot", () => {
     const script = `
       const { readServerSettings, startServer } = await import('./dist/engine/server/index.js');
       const log = { info() {}, warn() {}, error() {} };

@@ -50,8 +50,8 @@ async function openTelegramBehindProxy({ except = '', api = 'http://telegram.inv
 const isOpen = (service: ChatService) => until(() => service.status().state === 'open', 'an open bot');
 const problemOf = (service: ChatService) => until(() => service.status().problem, 'a problem');
 
-describe('a chat service that is reached through a proxy', () => {
-  it('is Telegram: every call is a tunnel, and the proxy sees no token', async () => {
+describe('a chat service behind a proxy', () => {
+  it('every call to Telegram is a tunnel, and the proxy sees no token', async () => {
     const { telegram, proxy, service } = await openTelegramBehindProxy();
     service.start();
     await isOpen(service);
@@ -68,7 +68,7 @@ describe('a chat service that is reached through a proxy', () => {
     await until(() => telegram.messagesTo(ANN.id).length === 2, 'another answer');
   });
 
-  it('is said to be behind one that refuses', async () => {
+  it('a refusing proxy is reported', async () => {
     const { proxy, service } = await openTelegramBehindProxy();
     proxy.isRefusing = true;
     service.start();
@@ -80,7 +80,7 @@ describe('a chat service that is reached through a proxy', () => {
     await isOpen(service);
   });
 
-  it('is asked without one where NO_PROXY or loopback says so', async () => {
+  it('NO_PROXY and loopback addresses bypass the proxy', async () => {
     const outside = await openTelegramBehindProxy({ except: '.invalid' });
     outside.service.start();
     assert.equal(await problemOf(outside.service), 'Telegram cannot be reached');
@@ -91,7 +91,7 @@ describe('a chat service that is reached through a proxy', () => {
     assert.deepEqual(here.proxy.asked, []);
   });
 
-  it('reads NO_PROXY as everywhere', async () => {
+  it('NO_PROXY is parsed as usual', async () => {
     const proxy = await startConnectProxy();
     open.push(proxy.close);
     await assertReadsNoProxy(async (address, except, patienceMs) => {
@@ -106,14 +106,14 @@ describe('a chat service that is reached through a proxy', () => {
     });
   });
 
-  it('is said to be behind one that cannot be used, without its password', async () => {
+  it('an unusable proxy is reported, without its password', async () => {
     const proxies = { http: 'socks5://me:hunter2@127.0.0.1:1', https: '', except: '' };
     assert.throws(() => createOutgoing(new URL('http://telegram.invalid'), proxies), {
       message: 'the proxy of HTTPS_PROXY or HTTP_PROXY has to be http:// or https://',
     });
   });
 
-  it('is Slack: methods and Socket Mode, which is opened anew when the proxy cuts it', async () => {
+  it("Slack's methods and Socket Mode use the proxy, and a cut connection is reopened", async () => {
     const proxy = await openProxy('slack.invalid', 0);
     const rig = await startSlackRig({
       slack: { shownOrigin: 'http://slack.invalid' },
@@ -138,7 +138,7 @@ describe('a chat service that is reached through a proxy', () => {
       assert.ok(!JSON.stringify(proxy.asked).includes(token));
   });
 
-  it('is Slack that does not answer any more over a tunnel', async () => {
+  it('an unanswered Slack tunnel is noticed', async () => {
     const proxy = await openProxy('slack.invalid', 0);
     const rig = await startSlackRig({
       slack: { shownOrigin: 'http://slack.invalid' },

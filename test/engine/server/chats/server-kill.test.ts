@@ -9,7 +9,7 @@ import { addSlackChannel, connectSlack, startChattySlack } from './slack/linked-
 
 const isAbout = (text: string, decision: string): boolean => new RegExp(`\\b${decision} about`).test(text);
 
-it('a server that is killed at any step of a press in Slack starts what was approved once, and loses no acknowledged press', async (t) => {
+it('a server killed at any step of a press in Slack starts the approved work once, and loses no acknowledged press', async (t) => {
   const slack = await startChattySlack();
   t.after(() => slack.close());
   const countCalls = (method: string) => slack.called.filter((call) => call.method === method).length;
@@ -55,7 +55,7 @@ it('a server that is killed at any step of a press in Slack starts what was appr
   await killAtEveryStep(t, chat);
 });
 
-it('a server that is killed at any step of a press in Telegram starts what was approved once, and loses no press', async (t) => {
+it('a server killed at any step of a press in Telegram starts the approved work once, and loses no press', async (t) => {
   const telegram = await startTelegram();
   t.after(() => telegram.close());
   const countCalls = (method: string) => telegram.calls.filter((call) => call.method === method).length;

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { createStrangerAnswers } from '../../../../engine/server/chats/stranger-answers.ts';
 import { fakeClock } from '../../../support/clock.ts';
 
-it('strangers are told the same once in five minutes, and no more than a thousand of them are remembered', () => {
+it('unconnected people get the same answer once in five minutes, and at most a thousand of them are remembered', () => {
   const clock = fakeClock();
   const { limit } = createStrangerAnswers({ clock });
   const ask = (id: number, text = 'no') => limit('telegram', { id: String(id) }, text);

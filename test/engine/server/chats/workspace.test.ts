@@ -7,7 +7,7 @@ import { until } from '../../../support/wait.ts';
 import { ANN, STRANGER } from './rig.ts';
 
 onBothDatabases((start) => {
-  it('a button in Telegram starts a worker, when the workspace allows it, and the message follows', async (t) => {
+  it('a button in Telegram starts a worker, when the workspace allows it, and the message is updated', async (t) => {
     const telegram = await startTelegram();
     t.after(() => telegram.close());
     const linked = await linkWorkspace({

@@ -45,7 +45,7 @@ it('only these transactions are committed without waiting for the disk', async (
   assert.deepEqual(await readKeys(), ['test-1']);
 });
 
-it('what is not on disk yet holds nobody else up, and is waited for by whoever asks', async (t) => {
+it('a commit that is not on disk yet blocks no one else, and callers can wait for it', async (t) => {
   const syncing = Promise.withResolvers<void>();
   const files: number[] = [];
   const { sync, remember, readKeys } = await openDeferred(t, async (file) => {
@@ -66,7 +66,7 @@ it('what is not on disk yet holds nobody else up, and is waited for by whoever a
   assert.ok(files[0]! > 0, 'the log file holds what was committed');
 });
 
-it('a disk that failed once is not believed again', async (t) => {
+it('a disk that failed once is not trusted again', async (t) => {
   let fails = true;
   const { sync, lost, remember } = await openDeferred(t, async () => {
     if (fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });

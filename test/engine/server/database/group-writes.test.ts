@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createGroupWrites } from '../../../../engine/server/database/group-writes.ts';
 
-it('what is asked for at once is written together, in order', async () => {
+it('simultaneous writes are committed together, in order', async () => {
   const groups: number[][] = [];
   const add = createGroupWrites<number, number>({
     async write(items) {
@@ -24,7 +24,7 @@ it('what is asked for at once is written together, in order', async () => {
   );
 });
 
-it('the next group is written while the one before is not on disk, and nobody hears before it is', async () => {
+it('the next group is written while the one before is not on disk, and no caller is answered before it is', async () => {
   const written: string[] = [];
   const syncs: (() => void)[] = [];
   const wrote = { first: Promise.withResolvers<void>(), second: Promise.withResolvers<void>() };
@@ -53,7 +53,7 @@ it('the next group is written while the one before is not on disk, and nobody he
   await second;
 });
 
-it('one that cannot be kept is refused alone, and a disk that fails refuses all', async () => {
+it('a write that fails is refused alone, and a failing disk refuses all', async () => {
   let isDiskFine = true;
   const add = createGroupWrites<number, number>({
     async write(items) {

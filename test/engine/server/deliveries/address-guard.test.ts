@@ -49,13 +49,13 @@ const lookUpHere: LookupFunction = (_name, _options, answer) =>
   answer(null, [{ address: '127.0.0.1', family: 4 }]);
 
 describe('addresses of targets', () => {
-  it('are those of the public internet', () => {
+  it('targets must be on the public internet', () => {
     const guard = createAddressGuard({ isAllowed: () => false });
     for (const address of REFUSED) assert.notEqual(guard.findFault(address), null, address);
     for (const address of ALLOWED) assert.equal(guard.findFault(address), null, address);
   });
 
-  it('are others where a flag names them, but metadata never', () => {
+  it('other addresses are allowed by a flag, but metadata never', () => {
     const guard = createAddressGuard({ isAllowed: () => true });
     for (const address of ['127.0.0.1', '10.0.0.1', '::1', '::ffff:10.0.0.1', 'fd00::1'])
       assert.equal(guard.findFault(address), null, address);
@@ -74,7 +74,7 @@ describe('addresses of targets', () => {
       assert.notEqual(guard.findFault(address), null, address);
   });
 
-  it('are judged when they are saved, in every way that they can be written', async () => {
+  it('addresses are checked when they are saved, in every spelling', async () => {
     const lookup: LookupFunction = (name, _options, answer) =>
       name === 'gone.example'
         ? answer(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), '', 4)
@@ -111,7 +111,7 @@ describe('addresses of targets', () => {
     await assert.rejects(guard.check('http://169.254.169.254/'), { hint: 'nothing opens that one' });
   });
 
-  it('are judged again at every connection, so that a name cannot change to ours', async () => {
+  it('addresses are checked again at every connection, so that a name cannot change to an internal one', async () => {
     let reached = 0;
     const inside = createServer((_request, response) => {
       reached += 1;
@@ -143,7 +143,7 @@ describe('addresses of targets', () => {
     }
   });
 
-  it('are connected to anew after a try that had no answer, also where HTTP/2 is spoken', async () => {
+  it('a try after an unanswered one uses a new connection, also with HTTP/2', async () => {
     const target = await startSilentTarget();
     const guard = createAddressGuard({ isAllowed: () => true, lookup: lookUpHere });
     const wanted = {

@@ -42,7 +42,7 @@ const TOOLS: Record<(typeof ADDONS)[number], (code: string, event: Input) => Pro
   make: async (code, event) => send((await run(code, { require, input: event })) as Sent),
 };
 
-it('the code for each tool makes the decision of an event that it was sent', async () => {
+it('the code for each tool makes the decision of an event that it received', async () => {
   const rig = await deliveryRig(startTestServer, { clock: systemClock });
   try {
     const shop = await linkByHand(rig.server, rig.ann);

@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 
 onBothDatabases((start) => {
   describe('deliveries', () => {
-    it('go to the targets that want the event, signed, in order and once', async () => {
+    it('deliveries go to the targets that want the event, signed, in order and once', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget();
@@ -46,7 +46,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('are tried again, and one that fails alone for a day is dead', async () => {
+    it('deliveries are retried, and one that fails alone for a day is dead', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget('webhook', {}, (_count, response) => {
@@ -71,7 +71,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('wait at a target that is gone or fails for a day, until it is resumed', async () => {
+    it('deliveries wait at a target that is gone or fails for a day, until it is resumed', async () => {
       const rig = await deliveryRig(start);
       try {
         let status = 410;
@@ -107,7 +107,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('are not older for the time in which nothing was tried, and neither are the failures of their target', async () => {
+    it('deliveries do not age while nothing is tried, and neither do the failures of their target', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
@@ -141,7 +141,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('tell nothing of a target whose address was changed meanwhile', async () => {
+    it('deliveries do not affect a target whose address was changed in between', async () => {
       const rig = await deliveryRig(start);
       try {
         const answers: (() => void)[] = [];
@@ -173,7 +173,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('say what they wait for, and their target which secrets sign', async () => {
+    it('deliveries show why they wait, and their target shows which secrets sign', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget('n8n', {}, (_count, response) => response.writeHead(500).end());
@@ -198,7 +198,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('that nobody sends for seven days are given up, and all are removed after thirty', async () => {
+    it('deliveries that are not sent for seven days are given up, and all are removed after thirty', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget('webhook', {}, (_count, response) => response.writeHead(410).end());
@@ -215,7 +215,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('stop where the plan no longer has them, and go on when it does', async () => {
+    it('deliveries stop where the plan excludes them, and continue when it includes them', async () => {
       const rig = await deliveryRig(start);
       try {
         const hook = await rig.addTarget('zapier');
@@ -233,7 +233,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('are sent after a restart, and again when somebody asks', async () => {
+    it('deliveries are sent after a restart, and again on request', async () => {
       const rig = await deliveryRig(start);
       const hook = await rig.addTarget('webhook', {}, (count, response) => {
         // The first is never answered: the server is closed meanwhile.
@@ -266,7 +266,7 @@ onBothDatabases((start) => {
     });
   });
 
-  it('a second new secret within a day ends the one before only where somebody says so', async () => {
+  it('a second new secret within a day ends the one before only when requested', async () => {
     const rig = await deliveryRig(start);
     try {
       const hook = await rig.addTarget();
@@ -301,7 +301,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('secrets of targets are changed with two signatures for a day, and kept encrypted', async () => {
+  it("a target's changed secret has two signatures for a day, and is kept encrypted", async () => {
     const rig = await deliveryRig(start);
     try {
       const hook = await rig.addTarget();

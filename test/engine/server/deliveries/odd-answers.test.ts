@@ -56,7 +56,7 @@ const ANSWERS: [what: string, answer: string, said: RegExp][] = [
   ],
 ];
 
-describe('a target that answers with', () => {
+describe('odd answers of a target', () => {
   let rig: DeliveryRig;
   before(async () => {
     rig = await deliveryRig((options) => startTestServer({ ...options, clock: systemClock }));

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { startTestServer } from '../../../support/linked-server.ts';
 import { deliveryRig } from './rig.ts';
 
-it('no more than ten a second go to one target, and a slow one delays no other', async () => {
+it('at most ten deliveries a second go to one target, and a slow one delays no other', async () => {
   const rig = await deliveryRig(startTestServer);
   try {
     const release: (() => void)[] = [];
@@ -24,7 +24,7 @@ it('no more than ten a second go to one target, and a slow one delays no other',
   }
 });
 
-it('the database of a server holds no address or secret of a target as it is', async () => {
+it("the server's database holds no plain address or secret of a target", async () => {
   const rig = await deliveryRig(startTestServer);
   try {
     const hook = await rig.addTarget();

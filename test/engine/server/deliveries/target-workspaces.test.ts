@@ -33,7 +33,7 @@ onBothDatabases((start) => {
       return [made, /\/app\/settings\/targets\/t_[\w-]+/.exec(made.text)?.[0] ?? ''];
     };
 
-    it('are ticked in its form where they are few: all, or only these, and never both', () =>
+    it("a target's form has checkboxes for few workspaces: all, or only these, and never both", () =>
       open(async (rig) => {
         const { ann, server } = rig;
         assert.doesNotMatch((await ann.get('/app/settings/new?kind=webhook')).text, /scope/);
@@ -76,7 +76,7 @@ onBothDatabases((start) => {
         assert.equal(readState(await ann.get(place)), 'all of the account');
       }));
 
-    it('are found and chosen a page at a time where they are many', () =>
+    it('many workspaces are found and chosen a page at a time', () =>
       open(async (rig) => {
         const { ann, server } = rig;
         const [home] = await server.parts.people.listAccounts();
@@ -143,7 +143,7 @@ onBothDatabases((start) => {
         assert.equal(readState(await ann.get(place)), 'shop');
       }));
 
-    it('are looked for by what is typed, whatever that is', () =>
+    it('workspaces are searched by the typed text, whatever it is', () =>
       open(async (rig) => {
         const { ann, server } = rig;
         for (const name of ['50% off', 'a_b', 'back\\slash', 'Ämter', 'plain'])
@@ -165,7 +165,7 @@ onBothDatabases((start) => {
         assert.equal((await find('')).length, 5);
       }));
 
-    it('are not lost when two choose at once, and others change nothing', () =>
+    it('two simultaneous choices are both kept, and outsiders change nothing', () =>
       open(async (rig) => {
         const { ann, server } = rig;
         const [home] = await server.parts.people.listAccounts();
@@ -185,7 +185,7 @@ onBothDatabases((start) => {
   });
 });
 
-it('a thousand workspaces make no page of a target larger than 50 KB', async () => {
+it("a thousand workspaces keep a target's page below 50 KB", async () => {
   const rig = await deliveryRig(startTestServer, { allowTarget: ['93.184.215.14'] });
   try {
     const { ann, server } = rig;

@@ -7,7 +7,7 @@ import { addOtherAccount, deliveryRig } from './rig.ts';
 const WISH = { kind: 'webhook', name: 'mine', url: 'https://93.184.215.14/hook', 'events[]': 'sealed' };
 
 onBothDatabases((start) => {
-  it('targets are of the public internet, without credentials, and say what is wrong with them', async () => {
+  it('targets are on the public internet, without credentials, and explain what is wrong', async () => {
     const lookup: LookupFunction = (name, _options, answer) =>
       answer(null, [{ address: name === 'inside.example' ? '10.0.0.7' : '93.184.215.14', family: 4 }]);
     const rig = await deliveryRig(start, { allowTarget: [], lookup });
@@ -35,7 +35,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('an account has one catch URL of each tool, even when two add it at once', async () => {
+  it('an account has one catch URL for each tool, even when two are added at once', async () => {
     const rig = await deliveryRig(start);
     try {
       const wish = { ...WISH, kind: 'n8n' };
@@ -48,7 +48,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('what the plan and its add-ons do not have cannot be added', async () => {
+  it('features outside the plan and its add-ons cannot be added', async () => {
     const rig = await deliveryRig(start);
     try {
       const { people, plans } = rig.server.parts;
@@ -63,7 +63,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('a test says how long the answer took, and a short-lived address of n8n is told', async () => {
+  it('a test shows the time of the answer, and a short-lived address of n8n is named as such', async () => {
     const rig = await deliveryRig(start);
     try {
       const hook = await rig.addTarget('n8n', {}, (count, response) =>
@@ -96,7 +96,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('nobody of another account sees or changes them, and members only look', async () => {
+  it('people of another account neither see nor change targets, and members only see them', async () => {
     const rig = await deliveryRig(start);
     try {
       const hook = await rig.addTarget();

@@ -40,7 +40,7 @@ async function runWithInput(name: string, code: string, headers: Headers, body: 
 }
 
 for (const [tool, run] of Object.entries(TOOLS)) {
-  it(`the code for ${tool} takes what is signed, also while the secret is changed, and nothing else`, async () => {
+  it(`the code for ${tool} accepts signed requests only, also during a change of the secret`, async () => {
     const code = VERIFICATION_CODES[tool as 'n8n'].code.replace('whsec_…', SECRET);
     const sample = buildSample('needs_approval', { at: Date.now() });
     const body = JSON.stringify(sample);
@@ -60,7 +60,7 @@ for (const [tool, run] of Object.entries(TOOLS)) {
   });
 }
 
-it('there is a sample of every event, with the fields of the envelope', () => {
+it('every event has a sample, with the fields of the envelope', () => {
   const fields = [
     'id',
     'event',

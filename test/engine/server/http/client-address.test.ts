@@ -40,7 +40,7 @@ describe('the address of a client', () => {
     ['10.0.0.1', '<script>, \u202e', '10.0.0.1'],
   ];
   for (const [peer, forwarded, client] of cases)
-    it(`is ${client} for ${JSON.stringify(forwarded)} from ${peer}`, () => {
+    it(`the address is ${client} for ${JSON.stringify(forwarded)} from ${peer}`, () => {
       assert.equal(findClientAddress(peer, forwarded, isTrustedProxy), client);
     });
 });
@@ -74,12 +74,12 @@ describe('a range of addresses', () => {
     '',
     '/8',
   ])
-    it(`is not ${JSON.stringify(range)}`, () => {
+    it(`${JSON.stringify(range)} is not a range`, () => {
       for (const flags of [[[range], []] as const, [[], [range]] as const])
         assert.throws(() => settingsOf([...flags[0]], [...flags[1]]), { code: 'usage' });
     });
 
-  it('is one address where it has no length', () => {
+  it('a range without a length is one address', () => {
     const { isTrustedProxy, isAllowedTarget } = settingsOf(['10.0.0.1', '::1'], ['192.168.1.20/32']);
     assert.deepEqual(['10.0.0.1', '10.0.0.2', '::1', '::2'].map(isTrustedProxy), [true, false, true, false]);
     assert.deepEqual(['192.168.1.20', '192.168.1.21'].map(isAllowedTarget), [true, false]);

@@ -4,7 +4,7 @@ import { commandsAnswer, LARGEST_ANSWER_BYTES } from '../../../../engine/http/li
 import { setUpServer, startTestServer } from '../../../support/linked-server.ts';
 import { linkByHand } from '../../../support/workspace-by-hand.ts';
 
-it('are given out in answers that workspaces read, however many wait and however long they are', async (t) => {
+it('commands are sent in answers that workspaces can read, however many and long they are', async (t) => {
   const server = await startTestServer();
   t.after(() => server.close());
   const { id, token } = await linkByHand(server, await setUpServer(server));

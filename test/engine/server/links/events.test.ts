@@ -18,7 +18,7 @@ const eventOf = (id: string): LinkEvent => ({
 });
 
 onBothDatabases((start) => {
-  it('keeps what many workspaces tell at once, each event once, and refuses one alone that it cannot keep', async (t) => {
+  it('events of many workspaces at once are kept, each once, and a faulty one is refused alone', async (t) => {
     const server = await start();
     t.after(() => server.close());
     const token = await logMachineIn(server, await setUpServer(server));

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { logMachineIn, onBothDatabases, setUpServer } from '../../../support/linked-server.ts';
 
 onBothDatabases((start, makeDatabase) => {
-  it('writes down when workspaces were seen, of many at once, at the latest when it closes', async (t) => {
+  it('sightings of many workspaces are saved, at the latest when the server closes', async (t) => {
     const env = await makeDatabase();
     const server = await start({ env });
     const token = await logMachineIn(server, await setUpServer(server));

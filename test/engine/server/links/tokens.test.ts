@@ -82,7 +82,7 @@ const tell = async (shop: WorkspaceByHand): Promise<number> =>
 
 onBothDatabases((start) => {
   for (const [what, end] of Object.entries(ENDS))
-    it(`a token that has just told of events opens nothing at the very next request after ${what}`, async () => {
+    it(`a token that has just sent events is invalid at the very next request after ${what}`, async () => {
       const server = await start();
       try {
         const ann = await setUpServer(server);
@@ -104,7 +104,7 @@ onBothDatabases((start) => {
       }
     });
 
-  it('a workspace that only tells of events is seen, and has the name that it tells', async () => {
+  it('a workspace that only sends events is seen, under its current name', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);

@@ -8,7 +8,7 @@ import { linkWithSlack } from './linked-rig.ts';
 onBothDatabases((start) => {
   for (const isSocketMode of [true, false])
     describe(isSocketMode ? 'a Slack button by Socket Mode' : 'a Slack button by signed requests', () => {
-      it('starts the worker when a connected person presses it, and the message loses its buttons', async (t) => {
+      it('a press of a connected person starts the worker, and the message loses its buttons', async (t) => {
         const { linked, slack, shown, close } = await linkWithSlack(start, { isSocketMode });
         t.after(close);
         const { here } = linked;
@@ -32,7 +32,7 @@ onBothDatabases((start) => {
         assert.ok(slack.privateTo('U1').length > 0);
       });
 
-      it('denies, and a late press of an older look says what became of it', async (t) => {
+      it('a press denies, and a late press of an older message reports the outcome', async (t) => {
         const { linked, slack, shown, close } = await linkWithSlack(start, { isSocketMode });
         t.after(close);
         const { here } = linked;

@@ -47,7 +47,7 @@ async function tryEverything(scopes: readonly string[]): Promise<string[]> {
 }
 
 describe('the manifest in docs/server.md', () => {
-  it('is enough', async () => {
+  it('the documented manifest is sufficient', async () => {
     assert.equal(manifests.length, 1);
     assert.deepEqual(await tryEverything(manifest.oauth_config.scopes.bot), []);
   });
@@ -59,12 +59,12 @@ describe('the manifest in docs/server.md', () => {
     ['users:read', 'names'],
   ];
   for (const [scope, what] of NEEDED)
-    it(`needs ${scope} for ${what}`, async () => {
+    it(`the documented manifest needs ${scope} for ${what}`, async () => {
       const { bot } = manifest.oauth_config.scopes;
       assert.deepEqual(await tryEverything(bot.filter((each) => each !== scope)), [what]);
     });
 
-  it('asks for nothing else', () => {
+  it('the documented manifest requests no other scope', () => {
     assert.deepEqual(
       manifest.oauth_config.scopes.bot,
       NEEDED.map(([scope]) => scope),

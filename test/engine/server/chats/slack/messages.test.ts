@@ -17,7 +17,7 @@ const line = (text: string, isOutside = true) => [{ text, isOutside }];
 const newest = () => rig.slack.messages.at(-1)!;
 
 describe('a message to Slack', () => {
-  it('is plain text with its buttons in a row, and loses them when it is edited', async () => {
+  it('a message is plain text with its buttons in a row, and loses them when it is edited', async () => {
     const buttons: Button[] = [
       { label: 'Approve', ticket: 't'.repeat(64), style: 'good' },
       { label: 'Deny', ticket: 'deny', style: 'bad' },
@@ -60,7 +60,7 @@ describe('a message to Slack', () => {
     '<!date^1392734382^{date}^https://thief.example|now>',
   ];
   for (const text of HOSTILE)
-    it(`shows ${JSON.stringify(text)} as it is`, async () => {
+    it(`a message shows ${JSON.stringify(text)} literally`, async () => {
       const id = await rig.service.send('C1', { lines: [line(text)], buttons: [] });
       for (const edit of [false, true]) {
         if (edit) await rig.service.edit('C1', id, { lines: [line(text)], buttons: [] });
@@ -81,7 +81,7 @@ describe('a message to Slack', () => {
       );
     });
 
-  it('writes out direction marks and half characters of others, and has none of their line breaks', async () => {
+  it('a message writes out direction marks and half characters of others, and has none of their line breaks', async () => {
     await rig.service.send('C1', {
       lines: [line('a\u202egnp.exe\u2066\u200fb\nApproved by ann\u0007 \ud83d'), line('next', false)],
       buttons: [],
@@ -89,7 +89,7 @@ describe('a message to Slack', () => {
     assert.equal(showText(newest()), 'a\\u202egnp.exe\\u2066\\u200fb Approved by ann\\x07 \\ud83d\nnext');
   });
 
-  it('keeps the limits of Slack, however long its parts are', async () => {
+  it("a message keeps Slack's limits, however long its parts are", async () => {
     const long = `${'🙂'.repeat(2000)}<<<&&&`;
     await rig.service.send('C1', {
       lines: [line('first'), line(long), line('&'.repeat(2999)), line('last')],
@@ -111,7 +111,7 @@ describe('a message to Slack', () => {
     assert.ok(labels.every((label) => label.isWellFormed()));
   });
 
-  it('with more lines than fit says as much as fits', async () => {
+  it('a message with too many lines is shortened to the limit', async () => {
     const lines = Array.from({ length: 400 }, (_, at) => line(`${at} ${'x'.repeat(200)}`));
     await rig.service.send('C1', { lines, buttons: [] });
     assert.match(showText(newest()), /^0 x+\n1 x+\n[\s\S]*\n…$/);
@@ -143,7 +143,7 @@ describe('a message to Slack', () => {
     ['flood', 'later', null],
   ];
   for (const [fault, problem, retryAfterMs] of PROBLEMS)
-    it(`that is answered with ${JSON.stringify(fault)} is ${problem}`, async () => {
+    it(`the answer ${JSON.stringify(fault)} to a message means ${problem}`, async () => {
       rig.slack.failNext('chat.postMessage', fault);
       const error = await rig.post().then(
         () => null,
@@ -155,14 +155,14 @@ describe('a message to Slack', () => {
       assert.doesNotMatch(error.message, /something_new|xoxb|proxy says/);
     });
 
-  it('goes to Slack only, whatever it answers', () => {
+  it('a message goes to Slack only, whatever it answers', () => {
     assert.deepEqual(
       rig.slack.called.filter(({ method }) => method === 'thief'),
       [],
     );
   });
 
-  it('is gone where the channel is archived, the bot was removed or the message deleted', async () => {
+  it('a message is gone where the channel is archived, the bot was removed or the message deleted', async () => {
     const posted = await rig.post();
     const edit = () => rig.service.edit('C1', posted.ts, { lines: [line('x')], buttons: [] });
     const channel = rig.slack.channels.get('C1')!;

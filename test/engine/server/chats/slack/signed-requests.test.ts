@@ -31,8 +31,8 @@ async function post(body: string, headers: Record<string, string>, url = rig.req
   return { status: answer.status, text: await answer.text() };
 }
 
-describe('signed requests', () => {
-  it('verify Slack’s published example', async () => {
+describe('signed requests of Slack', () => {
+  it("Slack's published example verifies", async () => {
     rig = await start({ settings: { signingSecret: '8f742231b10e8888abcd99yyyzzz85a5' } });
     rig.clock.set(1_531_420_618_000);
     const body =
@@ -49,7 +49,7 @@ describe('signed requests', () => {
     assert.equal((await post(body, { ...headers, 'x-slack-request-timestamp': '1531420619' })).status, 401);
   });
 
-  it('tell of presses and words as Socket Mode does', async () => {
+  it('signed requests report presses and words as Socket Mode does', async () => {
     rig = await start();
     const posted = await rig.post('Approve');
     assert.equal(await rig.slack.press(posted, 'Approve', 'U1'), 'acknowledged');
@@ -61,7 +61,7 @@ describe('signed requests', () => {
     await until(() => rig.slack.privateTo('U1').includes('pressed ticket-Approve'), 'the answer');
   });
 
-  it('answer the challenge, and only a signed one', async () => {
+  it('the challenge is answered only when it is signed', async () => {
     rig = await start();
     const body = JSON.stringify({ type: 'url_verification', token: 'x', challenge: 'abc' });
     assert.deepEqual(await post(body, signBody(body, rig.clock.now())), {
@@ -73,7 +73,7 @@ describe('signed requests', () => {
     assert.doesNotMatch(wrong.text, /abc/);
   });
 
-  it('are refused when the signature is wrong, missing, of another time or under another header', async () => {
+  it('a request is refused when the signature is wrong, missing, of another time or under another header', async () => {
     rig = await start();
     const now = rig.clock.now();
     const body = words('x');
@@ -100,7 +100,7 @@ describe('signed requests', () => {
     assert.equal((await post(words('4 min'), signBody(words('4 min'), now - 240_000))).status, 200);
   });
 
-  it('are done once: a copy is refused, also after a restart and at the same moment', async () => {
+  it('a request is processed once: a copy is refused, also after a restart and at the same moment', async () => {
     rig = await start();
     const body = words('once');
     const signed = signBody(body, rig.clock.now());
@@ -113,7 +113,7 @@ describe('signed requests', () => {
     assert.equal(rig.words.length, 1);
   });
 
-  it('of one event that Slack sends again are done once, and again only when they failed', async () => {
+  it('an event that Slack repeats is processed once, and again only when it failed', async () => {
     rig = await start({ slack: { acknowledgeMs: 500 } });
     let tries = 0;
     const { onWords } = rig.handlers;
@@ -145,7 +145,7 @@ describe('signed requests', () => {
     assert.equal(rig.words.length, 2);
   });
 
-  it('are answered in time when the work takes long', async () => {
+  it('a request is answered in time when the work takes long', async () => {
     rig = await start({ deps: { pace: { acknowledgeMs: 20 } } });
     const { promise, resolve } = Promise.withResolvers<string>();
     rig.handlers.onPress = () => promise;
@@ -154,7 +154,7 @@ describe('signed requests', () => {
     await until(() => rig.slack.privateTo('U1').includes('waits until 15:04'), 'the answer');
   });
 
-  it('of other apps and workspaces, or that are no payload, do nothing', async () => {
+  it('requests of other apps and workspaces, and malformed ones, do nothing', async () => {
     rig = await start();
     const cases: [string, string, number][] = [
       [words('a', { team_id: 'T0OTHER' }), 'application/json', 403],
@@ -178,7 +178,7 @@ describe('signed requests', () => {
     assert.deepEqual([rig.presses, rig.words], [[], []]);
   });
 
-  it('are taken at one address, and only without Socket Mode', async () => {
+  it('requests are accepted at one address, and only without Socket Mode', async () => {
     rig = await start();
     const body = words('x');
     const signed = () => signBody(body, rig.clock.now());
@@ -194,7 +194,7 @@ describe('signed requests', () => {
     assert.equal((await post(body, signed())).status, 404);
   });
 
-  it('wait until Slack has said which workspace the token is of, and need the id of the app', async () => {
+  it('requests wait until Slack has named the workspace of the token, and need the id of the app', async () => {
     rig = await start({ isStarted: false });
     rig.slack.failNext('auth.test', ...Array.from({ length: 3 }, () => ({ status: 503 })));
     const body = words('early');

@@ -26,7 +26,7 @@ const event = (more: object, event: object) => ({
 });
 
 describe('Socket Mode', () => {
-  it('tells who pressed what and where, acknowledges, and answers that person alone', async () => {
+  it('Socket Mode reports who pressed what and where, acknowledges, and answers that person alone', async () => {
     rig = await startSlackRig();
     assert.equal(rig.service.status().botName, `@${SLACK_APP.botName}`);
     const posted = await rig.post('Approve', 'Deny');
@@ -44,7 +44,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.slack.inChannel('C1').length, 1);
   });
 
-  it('tells what is said to the bot, without its name, a slash and the markup of Slack', async () => {
+  it('Socket Mode reports words to the bot, without its name, a slash and the markup of Slack', async () => {
     rig = await startSlackRig();
     await rig.slack.say('D1', 'U1', '/connect BCDF-GHJK');
     await rig.slack.say('C1', 'U2', ' mute 2h <b> & more');
@@ -63,7 +63,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.slack.inChannel('C1').length, 0);
   });
 
-  it('answers with the text of others in it as plainly as messages do', async () => {
+  it("an answer escapes other people's text as messages do", async () => {
     rig = await startSlackRig();
     const hostile =
       '<!channel> <@U2> <https://thief.example|Approve> *b* @here \u202eevil https://thief.example';
@@ -88,13 +88,13 @@ describe('Socket Mode', () => {
     assert.match(showText(answers.at(-1)!), /^d-1: <!channel> <@U2>.*\nd-2$/);
   });
 
-  it('names people by their ids when it may not ask for their names', async () => {
+  it('people are named by their ids when the bot may not read their names', async () => {
     rig = await startSlackRig({ slack: { scopes: ['chat:write', 'im:history'] } });
     assert.equal(await rig.slack.say('D1', 'U1', 'help'), 'acknowledged');
     assert.deepEqual(rig.words[0]?.user, { id: 'U1', name: 'U1' });
   });
 
-  it('acknowledges and leaves alone what is not a person who says something to the bot', async () => {
+  it("events other than a person's words to the bot are acknowledged and ignored", async () => {
     rig = await startSlackRig();
     const posted = await rig.service.send('C1', {
       lines: [[{ text: 'x', isOutside: false }]],
@@ -118,7 +118,7 @@ describe('Socket Mode', () => {
     assert.deepEqual([rig.presses, rig.words], [[], []]);
   });
 
-  it('does nothing about what is of another app, another workspace or malformed', async () => {
+  it('events of another app, another workspace or malformed ones do nothing', async () => {
     rig = await startSlackRig();
     const posted = await rig.post('Approve');
     const [button] = posted.blocks.at(-1)!.elements!;
@@ -149,7 +149,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.presses.length, 1);
   });
 
-  it('tells each press once, however often Slack does, and two presses as two', async () => {
+  it('each press is reported once, however often Slack sends it, and two presses are two', async () => {
     rig = await startSlackRig();
     const posted = await rig.post('Approve');
     const twice = event({}, { ts: '5.000001' });
@@ -163,7 +163,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.presses.length, 2);
   });
 
-  it('does not acknowledge what could not be recorded, and does it when it is told again', async () => {
+  it('an event that could not be recorded is not acknowledged, and is processed when it is repeated', async () => {
     rig = await startSlackRig({ slack: { acknowledgeMs: 300 } });
     let failures = 0;
     const { onWords } = rig.handlers;
@@ -180,7 +180,7 @@ describe('Socket Mode', () => {
     assert.equal(await rig.slack.press(await rig.post('Approve'), 'Approve', 'U1'), 'failed');
   });
 
-  it('acknowledges in time what takes long, and answers when it is done', async () => {
+  it('slow work is acknowledged in time, and answered when it is done', async () => {
     rig = await startSlackRig({ deps: { pace: { acknowledgeMs: 20 } } });
     const { promise, resolve } = Promise.withResolvers<string>();
     rig.handlers.onPress = () => promise;
@@ -192,7 +192,7 @@ describe('Socket Mode', () => {
   });
 
   for (const reason of ['warning', 'refresh_requested'] as const)
-    it(`misses nothing while a connection is renewed after ${reason}`, async () => {
+    it(`no event is missed while a connection is renewed after ${reason}`, async () => {
       rig = await startSlackRig();
       const posted = await rig.post('Approve');
       const { sockets } = rig.slack;
@@ -213,7 +213,7 @@ describe('Socket Mode', () => {
       assert.equal(rig.service.status().state, 'open');
     });
 
-  it('connects anew when the connection breaks off or Slack falls silent', async () => {
+  it('the bot reconnects when the connection breaks off or Slack is silent', async () => {
     rig = await startSlackRig({ deps: { pace: { pingMs: 200 } } });
     const posted = await rig.post('Approve');
     for (const fault of ['cut', 'freeze'] as const) {
@@ -226,7 +226,7 @@ describe('Socket Mode', () => {
     assert.equal(heardPresses().length, 2);
   });
 
-  it('keeps trying while Slack does not answer, does not greet or refuses', async () => {
+  it('the bot keeps trying while Slack does not answer, does not greet or refuses', async () => {
     rig = await startSlackRig({ isStarted: false, deps: { pace: { helloMs: 100 } } });
     rig.slack.failNext('auth.test', 'reset_before', { status: 503 }, { status: 429, retryAfterSec: 1 });
     rig.slack.failNext('apps.connections.open', { error: 'internal_error' }, 'html', {
@@ -242,7 +242,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.service.status().problem, null);
   });
 
-  it('pauses between connections that Slack renews at once, and keeps two at most beside a new one', async () => {
+  it('the bot pauses between connections that Slack renews immediately, and keeps at most two next to a new one', async () => {
     rig = await startSlackRig({
       deps: { pace: { steadyMs: 1000, firstMs: 20, longestMs: 40, shortestMs: 20 } },
     });
@@ -260,7 +260,7 @@ describe('Socket Mode', () => {
     assert.equal(await rig.slack.press(await rig.post('Approve'), 'Approve', 'U1'), 'acknowledged');
   });
 
-  it('says when Socket Mode is switched off, and goes on when it is on again', async () => {
+  it('the bot reports that Socket Mode is switched off, and continues when it is on again', async () => {
     rig = await startSlackRig();
     rig.slack.isSocketMode = false;
     rig.slack.sockets.disconnect('link_disabled');
@@ -270,7 +270,7 @@ describe('Socket Mode', () => {
     await rig.isOpen();
   });
 
-  it('says when the app has too many connections', async () => {
+  it('the bot reports that the app has too many connections', async () => {
     const others: WebSocket[] = [];
     rig = await startSlackRig({ isStarted: false });
     for (let count = 0; count < 10; count += 1) others.push(new WebSocket(rig.slack.makeSocketUrl()));
@@ -281,7 +281,7 @@ describe('Socket Mode', () => {
     await rig.isOpen();
   });
 
-  it('takes only tokens of the app and of the workspace that were set', async () => {
+  it('the bot accepts only tokens of its app and workspace', async () => {
     rig = await startSlackRig({ isStarted: false, settings: { appId: 'A0OTHER' } });
     rig.service.start();
     await until(() => /another Slack app/.test(rig.service.status().problem ?? ''), 'the problem');
@@ -295,7 +295,7 @@ describe('Socket Mode', () => {
     assert.equal(await rig.slack.press(await rig.post('Approve'), 'Approve', 'U1'), 'acknowledged');
   });
 
-  it('notices that the token was revoked, and that it is taken again', async () => {
+  it('the bot notices that the token was revoked, and that it is valid again', async () => {
     rig = await startSlackRig();
     rig.slack.isBotTokenRevoked = true;
     await assert.rejects(rig.post(), { problem: 'refused', message: 'the token was revoked' });
@@ -312,7 +312,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.service.status().state, 'open');
   });
 
-  it('records and acknowledges what has come before it closes, and takes nothing more', async () => {
+  it('the bot records and acknowledges received events before it closes, and accepts no more', async () => {
     rig = await startSlackRig();
     const posted = await rig.post('Approve');
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -336,7 +336,7 @@ describe('Socket Mode', () => {
     assert.equal(rig.presses.length, 2);
   });
 
-  it('writes no token and no address of a connection into its log', async () => {
+  it('the bot logs no token and no address of a connection', async () => {
     rig = await startSlackRig();
     rig.slack.failNext('apps.connections.open', 'html', { error: 'invalid_auth' });
     rig.slack.sockets.cut();

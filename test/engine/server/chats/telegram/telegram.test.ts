@@ -72,7 +72,7 @@ const isOpen = (service: ChatService) => until(() => service.status().state === 
 const problemOf = (service: ChatService) => until(() => service.status().problem, 'a problem');
 
 describe('a Telegram bot', () => {
-  it('forgets nothing that it was told: an update is done when it was worked on', async () => {
+  it('the bot forgets no update: it is done when it was processed', async () => {
     const memory = makeMemory();
     const heard: string[] = [];
     let isBroken = true;
@@ -100,7 +100,7 @@ describe('a Telegram bot', () => {
     assert.deepEqual(heard, ['waiting', 'status'], 'once each');
   });
 
-  it('leaves out an update that always fails', { timeout: 60_000 }, async () => {
+  it('the bot skips an update that always fails', { timeout: 60_000 }, async () => {
     const memory = makeMemory();
     openBot({
       memory,
@@ -121,7 +121,7 @@ describe('a Telegram bot', () => {
     assert.equal(telegram.messagesTo(ANN.id).length, 1, 'what was done is not done again');
   });
 
-  it('begins anew where Telegram counts anew, after a week without news', async () => {
+  it('the bot restarts its count where Telegram does, after a week without updates', async () => {
     const memory = makeMemory(
       new Map([['offset', JSON.stringify({ next: 900_000, at: clock.now() - 6 * DAY - 1 })]]),
     );
@@ -130,7 +130,7 @@ describe('a Telegram bot', () => {
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
   });
 
-  it('says in words what is wrong, and goes on when it is not', async () => {
+  it('the bot explains a problem in words, and continues when it is solved', async () => {
     const wrong = openBot({ token: `1:${'B'.repeat(35)}` });
     assert.equal(await problemOf(wrong), 'Telegram does not take the token of the bot');
     const service = openBot();
@@ -146,7 +146,7 @@ describe('a Telegram bot', () => {
     assert.ok(!log.join('').includes('B'.repeat(35)));
   });
 
-  it('says that another program asks for its updates', async () => {
+  it('the bot reports that another program fetches its updates', async () => {
     const one = openBot();
     await isOpen(one);
     await until(() => telegram.calls.some(({ method }) => method === 'getUpdates'), 'a poll');
@@ -155,7 +155,7 @@ describe('a Telegram bot', () => {
     assert.equal(problem, 'another program asks Telegram for the updates of this bot');
   });
 
-  it('takes updates at its path with its secret only', async () => {
+  it('the bot accepts updates at its path with its secret only', async () => {
     const webhook = { path: 'p'.repeat(32), secret: 's'.repeat(43) };
     const service = openBot({ webhook });
     await isOpen(service);
@@ -199,7 +199,7 @@ describe('a Telegram bot', () => {
     );
   });
 
-  it('has no webhook left when it is removed, and says so where it may', async () => {
+  it('a removed bot has no webhook left, and says so where it may', async () => {
     const webhook = { path: 'p'.repeat(32), secret: 's'.repeat(43) };
     const first = openBot({ webhook });
     await isOpen(first);
@@ -221,7 +221,7 @@ describe('a Telegram bot', () => {
     assert.equal(telegram.calls.filter(({ method }) => method === 'deleteWebhook').length, before);
   });
 
-  it('shows text from outside as it is, within what Telegram takes', async () => {
+  it("the bot shows outside text literally, within Telegram's limits", async () => {
     const service = openBot();
     telegram.say(ANN, 'hi');
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
@@ -255,7 +255,7 @@ describe('a Telegram bot', () => {
     assert.ok(shown.text.length <= 4096 && shown.text.length > 4000 && shown.text.endsWith('…'));
   });
 
-  it('says why something was not sent', async () => {
+  it('the bot explains why a message was not sent', async () => {
     const service = openBot();
     telegram.say(ANN, 'hi');
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
@@ -288,7 +288,7 @@ describe('a Telegram bot', () => {
     assert.equal(service.status().state, 'failing');
   });
 
-  it('links to no host that Telegram does not take', async () => {
+  it('the bot links to no host that Telegram rejects', async () => {
     const service = openBot();
     telegram.say(ANN, 'hi');
     await until(() => telegram.messagesTo(ANN.id).length === 1, 'an answer');
