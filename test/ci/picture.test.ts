@@ -102,7 +102,7 @@ describe('the picture of a screen', () => {
     assert.doesNotMatch(svg, /[\x00-\x09\x0b-\x1f]|example\.test/);
   });
 
-  it('the picture has the size of the screen, whatever it shows, and is the same each time', () => {
+  it('the picture has the size of the screen for any content, and is the same each time', () => {
     const size = (svg: string) => /width="(\d+)" height="(\d+)" role/.exec(svg)?.slice(1).map(Number);
     const [width = 0, height = 0] = size(svgOf('x', { columns: 100, rows: 40 })) ?? [];
     const [wider = 0, higher = 0] = size(svgOf('x', { columns: 101, rows: 41 })) ?? [];

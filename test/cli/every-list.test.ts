@@ -135,7 +135,7 @@ describe('pages while rows change', () => {
     );
   });
 
-  test('pages of locks keep their place when the last path is released, whatever its name', async () => {
+  test('pages of locks keep their place when the last path is released, for any name', async () => {
     for (const path of ['start', 'a', 'b', 'zoo', 'ü'])
       await ws.svc(['lock', 'acquire', path, '--holder', 'me']);
     const [, second] = await turn('lock list', async () => {

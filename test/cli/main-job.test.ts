@@ -143,7 +143,7 @@ describe('the main job from the command line', () => {
     assert.deepEqual(ws.survivors(), []);
   });
 
-  test('ids are found by a unique prefix; an ambiguous or unknown one is an error of its own', async () => {
+  test('ids are found by a unique prefix; an ambiguous or unknown one has its own error', async () => {
     for (let count = 0; count < 10; count += 1) await ws.program(['task', 'add', `number ${count}`]);
     assert.equal((await ws.program(['task', 'show', 't-1'])).code, 0, 'an exact id wins over longer ones');
     assert.equal((await ws.program(['task', 'show', 't-99'])).code, 4);

@@ -51,7 +51,7 @@ describe('two workspaces of one person', { timeout: 120_000 }, () => {
     assert.deepEqual([await tasks(one), await tasks(other)], [1, 0]);
   });
 
-  test('an untrusted caller learns no name, whatever workspace it requests', async () => {
+  test('an untrusted caller learns no name of any workspace it requests', async () => {
     const addr = await one.receiver();
     for (const header of [{}, { 'x-svc-workspace': 'none somewhere' }]) {
       const answer = await fetch(`http://${addr}/task`, {

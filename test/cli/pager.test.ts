@@ -5,7 +5,7 @@ import { makeWorkspace, SVC, type TestWorkspace } from '../support/workspace.ts'
 
 const ESC = '\u001b';
 
-describe('on a terminal', () => {
+describe('output on a terminal', () => {
   let ws: TestWorkspace;
   const show = (line: string, env: NodeJS.ProcessEnv = {}) =>
     runOnTerminal([process.execPath, SVC, ...line.split(' ')], {

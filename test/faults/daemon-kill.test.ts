@@ -66,7 +66,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
   const release = (go: string): Promise<void> =>
     import('node:fs/promises').then((fs) => fs.writeFile(go, ''));
 
-  test('after the 201 of the request: task and decision exist, and the event is sent', async () => {
+  test('the 201 of the request means: task and decision exist, and the event is sent', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     await ws.killDaemon();
@@ -89,7 +89,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await expectSealedOnce(task_id, count, 'right after the approval');
   });
 
-  test('when the agent has just started: it is adopted', async () => {
+  test('the agent has just started: it is adopted', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     await ws.svc(['decision', 'approve', decision_id]);
@@ -112,7 +112,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await expectSealedOnce(task_id, count, 'while the agent ends');
   });
 
-  test('at the moment of sealing: the event is delivered after the next start at the latest', async () => {
+  test('the run is being sealed: the event is delivered after the next start at the latest', async () => {
     const { prompt, count, go } = await prepared();
     const { task_id, decision_id } = await post(prompt);
     const client = await ws.connect();
@@ -124,7 +124,7 @@ describe('kill -9 of the daemon loses nothing that was acknowledged and runs not
     await expectSealedOnce(task_id, count, 'at the moment of sealing');
   });
 
-  test('at any moment after the approval (six different ones)', async () => {
+  test('the daemon is killed at six moments after the approval', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { prompt, count, go } = await prepared();
       await release(go);

@@ -6,7 +6,7 @@ import { report } from '../support/faults.ts';
 import { until } from '../support/wait.ts';
 import { isRunning, makeWorkspace } from '../support/workspace.ts';
 
-it('an engine whose data folder is deleted creates nothing in it again, whatever the call', async (t) => {
+it('an engine whose data folder is deleted creates nothing in it again, for any call', async (t) => {
   const workspace = await makeWorkspace();
   t.after(workspace.close);
   const data = join(workspace.root, '.svc');

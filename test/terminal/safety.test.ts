@@ -49,7 +49,7 @@ describe('accidental input does nothing', withTmux, () => {
     await terminal.shows('d-2 approved');
   });
 
-  it('at 40x10 the first key shows the plan, the second asks, the third approves', async (t) => {
+  it('the first key at 40x10 shows the plan, the second asks, the third approves', async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 40, rows: 10 });
     await workspace.post('read me first\n#agent: no-change');
     await terminal.shows('▶ d-1');

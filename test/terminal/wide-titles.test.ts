@@ -99,7 +99,7 @@ describe('a title from an untrusted source', withTmux, () => {
     assert.match(opened, /^ svc · test/);
   });
 
-  it('every border is in its place, whatever the title contains', async (t) => {
+  it('every border is in its place with any title', async (t) => {
     const { workspace, terminal } = await openDash(t, { columns: 200, rows: 130, args: ['dash'] });
     const client = await workspace.connect();
     const titles = [...EMOJI_TEST.filter((_, at) => at % 40 === 0), ...randomTitles(150)];
@@ -116,7 +116,7 @@ describe('a title from an untrusted source', withTmux, () => {
     await awaitFramed(terminal, 200);
   });
 
-  it('Ctrl-L redraws everything, whatever has overwritten it', async (t) => {
+  it('Ctrl-L redraws everything that was overwritten', async (t) => {
     const { terminal } = await openDash(t);
     await terminal.shows('engine ok');
     const before = await terminal.shows('Nothing waits for you');

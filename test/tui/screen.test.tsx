@@ -212,7 +212,7 @@ describe('the whole screen', () => {
     assert.notDeepEqual(screenOf(dash.keys('k').state()), end);
   });
 
-  it('the oldest pending row is named where there is little room, whatever it is', () => {
+  it('the oldest pending row of any kind is named where there is little room', () => {
     const text = screenOf(openBoard(40, 10).keys('1').state()).join('\n');
     assert.match(text, /asks 2 4m/);
     assert.match(text, /\. waits: ask 31 w-1 claude, 4m left/);

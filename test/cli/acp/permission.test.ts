@@ -75,7 +75,7 @@ describe('a permission request', () => {
     assert.deepEqual(always, { option: 'no', isAsked: true });
   });
 
-  test('a request with a change is treated as a change, whatever kind it names', async () => {
+  test('a request with a change is treated as a change, regardless of the kind it names', async () => {
     const permissions = ['read', 'think'];
     for (const kind of permissions) {
       const call = { kind, locations: [{ path: 'src/a' }], content: [diff('src/a')] };

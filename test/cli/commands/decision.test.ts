@@ -43,7 +43,7 @@ describe('svc decision edit', () => {
     assert.equal((await show(id)).decision.state, 'pending');
   });
 
-  describe('on a terminal', { skip: spawnSync('script', ['-V']).status !== 0 }, () => {
+  describe('editing on a terminal', { skip: spawnSync('script', ['-V']).status !== 0 }, () => {
     /** Runs the command line on a terminal of its own, with a shell script as the editor. */
     function onTerminal(id: string, editor: string): Promise<{ code: number; out: string }> {
       const file = join(ws.repository.folder, 'editor.sh');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listEditorArguments } from '../../../cli/commands/editor-arguments.ts';
 
-test('an editor gets the line in its own convention, whatever arguments and path its command has', () => {
+test('an editor gets the line in its own convention, for any arguments and path of its command', () => {
   const told: Record<string, string[]> = {
     vi: ['+12', '/w/a.ts'],
     '/usr/bin/nvim -p': ['+12', '/w/a.ts'],

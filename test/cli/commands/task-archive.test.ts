@@ -66,7 +66,7 @@ describe('svc task archive', () => {
     await ws.svc(['task', 'cancel', hanging]);
   });
 
-  test('--all archives every ended task, or those that ended long enough ago', async () => {
+  test('--all archives every ended task, or those older than an age', async () => {
     const ids = [await end(), await end()];
     const none = await ws.svc(['task', 'archive', '--ended', '--older', '1d']);
     assert.deepEqual([none.code, none.stderr.trim()], [0, 'nothing to archive']);

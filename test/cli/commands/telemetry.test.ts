@@ -147,7 +147,7 @@ describe('what a person learns about telemetry, from the login to the unlinking'
     await say('down');
   });
 
-  test('DO_NOT_TRACK of a terminal agrees to nothing, whatever the environment of the engine says', async () => {
+  test("DO_NOT_TRACK of a terminal agrees to nothing, regardless of the engine's environment", async () => {
     await say('unlink');
     assert.match(
       await say('link', DO_NOT_TRACK),

@@ -26,14 +26,14 @@ async function makeDesk(t: TestContext, options: WorkspaceOptions = {}): Promise
 }
 
 for (const hasEngine of [true, false]) {
-  describe(`svc trust ${hasEngine ? 'beside an engine' : 'without an engine'}`, () => {
+  describe(`svc trust ${hasEngine ? 'with an engine' : 'without an engine'}`, () => {
     const made = async (t: TestContext) => {
       const desk = await makeDesk(t);
       if (hasEngine) await desk.ws.svc(['up']);
       return desk;
     };
 
-    test('svc trust says that nothing is pending, whatever it was asked, and names an unknown key', async (t) => {
+    test('svc trust with nothing pending says so for every option, and names an unknown key', async (t) => {
       const { ws } = await made(t);
       for (const args of [['trust'], ['trust', '--yes'], ['trust', '-y']]) {
         const { code, stdout } = await ws.svc(args);

@@ -78,7 +78,7 @@ describe('pull requests', () => {
   const pr = (...args: string[]) =>
     ws.svc(['worktree', 'pr', ...args, '--yes'], { env: { ...ws.env, ...env } });
 
-  test('svc pushes that one branch to origin and opens a pull request with title, body, evidence and task', async () => {
+  test("svc pushes only the session's branch to origin and opens a pull request with title, body, evidence and task", async () => {
     const hostile = '--web $(touch /tmp/race-pwned) `id` "; rm -rf';
     const session = await ran(hostile);
     const bare = addRemote('origin');

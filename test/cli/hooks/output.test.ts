@@ -173,7 +173,7 @@ describe('svc hook post-tool and a long output', () => {
     await set('context.hooks.post_tool', 'true');
   });
 
-  test('a stored output is returned whole, whichever command reads it', async () => {
+  test('a stored output is returned whole by every command that reads it', async () => {
     for (const [agent, sent] of [
       ['claude', { ...FORMS[0]?.sent(noise.text), tool_input: { command: 'svc context get c-4f9 | cat' } }],
       [

@@ -427,7 +427,7 @@ function fakeEvents() {
 }
 
 describe('the event subscription of a link', () => {
-  test('the subscription resumes after the last received event, whichever connection it uses', async () => {
+  test('the subscription resumes after the last received event, over any connection', async () => {
     const heard: number[] = [];
     const following = createFollowing(() => undefined);
     following.add(({ seq }) => void heard.push(seq));

@@ -207,7 +207,7 @@ describe('the bridge', () => {
 });
 
 describe('a seat', () => {
-  test("a worker's seat sees and calls what workers may, whatever it clears", async () => {
+  test("a worker's seat sees and calls only what workers may, even after clearing its mark", async () => {
     const client = await ws.connect();
     const { session } = await client.call('task.run', {
       id: (await client.call('task.add', { title: 'w', body: '#agent: hang' })).task_id,

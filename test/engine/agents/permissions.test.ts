@@ -5,7 +5,7 @@ import { DEFAULT_PERMISSIONS, isPermitted, parsePermission } from '../../../engi
 const may = (entries: readonly string[], kind: string, ...paths: (string | null)[]): boolean =>
   isPermitted(entries, { kind, paths });
 
-test('by default changes inside the worktree need no one, and commands and paths outside do', () => {
+test('changes inside the worktree need no one by default, and commands and paths outside do', () => {
   const may_ = (kind: string, ...paths: (string | null)[]) => may(DEFAULT_PERMISSIONS, kind, ...paths);
   for (const kind of ['read', 'edit', 'move', 'delete', 'search']) {
     assert.ok(may_(kind, 'src/a.ts', 'b'), kind);

@@ -46,7 +46,7 @@ const HOSTILE = [
   'x'.repeat(100_000),
 ];
 
-test('a prompt stays one argument, byte for byte, whatever it holds', () => {
+test('a prompt with any content stays one argument, byte for byte', () => {
   for (const prompt of HOSTILE) {
     const values = { prompt, name: 'w-1', prompt_file: '/f' };
     assert.deepEqual(renderCommand('agent -p --name={{name}} -- {{prompt}}', values), {
@@ -63,7 +63,7 @@ test('a prompt stays one argument, byte for byte, whatever it holds', () => {
   }
 });
 
-test('< opens a file as standard input and is no argument', () => {
+test('the sign < opens a file as standard input and is not an argument', () => {
   const values = { prompt: 'p', name: 'n', prompt_file: '/a folder/{{name}}' };
   assert.deepEqual(renderCommand('agent run < {{prompt_file}} --last', values), {
     argv: ['agent', 'run', '--last'],

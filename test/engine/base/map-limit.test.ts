@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mapLimit } from '../../../engine/base/map-limit.ts';
 
-test('at most N calls run at the same time, and the results keep their order', async () => {
+test('the calls run N at a time at most, and the results keep their order', async () => {
   let running = 0;
   let most = 0;
   const results = await mapLimit([5, 1, 4, 2, 3], 2, async (item) => {

@@ -93,7 +93,7 @@ describe('a lock', () => {
     }
   });
 
-  test('a lock takes a file name literally, whatever characters it has', async () => {
+  test('a lock takes a file name literally, with any characters', async () => {
     for (const path of ["it's", '%', '_', '100% [a-z]*', '-rf', 'ünïcode', 'a\nb'])
       await rig.acquire('a', path);
     for (const path of ['its', 'x', '100', 'abc', 'rf']) await rig.acquire('b', path);

@@ -78,7 +78,7 @@ projects: [{ id: bare, path: ../bare }, { id: docs, path: docs }]
     assert.equal(seen.hash, hash);
   });
 
-  test('the plan of a task without an agent names the one that would run, and its hash', async () => {
+  test('the plan of a task without an agent names the agent that would run, and its hash', async () => {
     const id = await add({ body: 'do it' });
     const named = await add({ body: 'do it', agent: 'scripted' });
     const [open, assigned] = [await plan(id), await plan(named)];

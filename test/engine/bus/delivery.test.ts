@@ -173,7 +173,7 @@ describe('the notice of a message', () => {
     assert.match(text, /- from: x\\x1b\[31m y \(chair\)/);
   });
 
-  test("a notice follows no path out of its folder, whatever its sender's name", async () => {
+  test('a notice follows no path out of its folder, for any name of its sender', async () => {
     await join(here, { name: 'reader', agent: 'elsewhere' });
     for (const agent of ['../../README', '/etc/x', '..', 'a\\b', `${'x'.repeat(199)}/`]) {
       const row = await tried(await send({ to_session: 'reader', from_agent: agent }));

@@ -68,7 +68,7 @@ describe('messages', () => {
     assert.deepEqual([unread.messages.map(({ body }) => body), unread.unread], [['three'], 2]);
   });
 
-  test('messages carry their author: a worker as itself, whatever it claims, and only the Chair as another', async () => {
+  test('messages carry their author: a worker always as itself, and only the Chair as another', async () => {
     const [session, other] = [await dispatched(here), await dispatched(here)];
     const claims = { from_agent: 'codex', name: 'the person' };
     const own = here.engine.resolveSession(session);

@@ -121,7 +121,7 @@ test('a file of comments only takes its first key', () => {
   );
 });
 
-test('only the lines of the key change, whatever surrounds it', () => {
+test('only the lines of the key change, in any surroundings', () => {
   const cases: [before: string, path: string, value: unknown, after: string][] = [
     ['a:\n    b:   1   # one\n    c: 2\n', 'a.b', 5, 'a:\n    b: 5   # one\n    c: 2\n'],
     ['a:\n  b: 1\n  #c: 2\n\nd: 3\n', 'a.e', 'x', 'a:\n  b: 1\n  e: x\n  #c: 2\n\nd: 3\n'],

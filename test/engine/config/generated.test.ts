@@ -61,7 +61,7 @@ test('every table of docs/config.md has as many cells in each row', () => {
   for (const width of widths) assert.equal(width.size, 1);
 });
 
-test('the file that svc init writes loads, whatever the name of its folder', (t) => {
+test('the file that svc init writes loads in a folder of any name', (t) => {
   for (const name of ['shop', 'true', '42', 'a: b', '# x', "it's", '"', 'null', '日本 語', '- x']) {
     const { config, warnings } = load(
       t,

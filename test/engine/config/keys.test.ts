@@ -42,7 +42,7 @@ test('every key has a description, and every key but none says what leaving it o
   }
 });
 
-test('the defaults are those of the specification', () => {
+test('the defaults match the specification', () => {
   const expected: Record<string, unknown> = {
     'agents.timeout_sec': 600,
     'agents.transport': null,
@@ -90,7 +90,7 @@ test('allowed values and overriding variables are listed', () => {
   assert.equal(info('ai.ollama.host')?.env, 'SVC_OLLAMA_HOST');
 });
 
-test('all 28 environment variables are named once, and those that override keys name real ones', () => {
+test('all 28 environment variables are named once, and overriding ones name real keys', () => {
   assert.equal(ENVIRONMENT.length, 28);
   assert.equal(new Set(ENVIRONMENT.map(({ name }) => name)).size, 28);
   for (const { name, key, scope, effect } of ENVIRONMENT) {

@@ -27,7 +27,7 @@ test('SVC_CONFIG names a file or its folder, and a wrong one is an error rather 
   assert.throws(() => find('missing.yaml'), code('no_workspace'));
 });
 
-test('without a workspace the hint is svc init', (t) => {
+test('the hint outside a workspace is svc init', (t) => {
   assert.throws(
     () => findWorkspace({ cwd: folder(t), env: {} }),
     (error: unknown) =>

@@ -67,7 +67,7 @@ describe('the supervisor of an engine', { timeout: 180_000 }, () => {
     assert.equal((await status()).receivers.length, 1);
   });
 
-  test('a caller inside a run is recognised by its parents, whatever it does to its environment', async () => {
+  test('a caller inside a run is recognised by its parents, even after clearing its environment', async () => {
     await ws.svc(['down']);
     const bare = `env -u SVC_RUN_ID '${process.execPath}' '${SVC}' daemon; :`;
     const { stderr } = spawnSync('/bin/sh', ['-c', bare], { cwd: ws.root, env: { ...ws.env, ...OF_A_RUN } });

@@ -37,7 +37,7 @@ describe('claims of a run about itself', () => {
     assert.equal(before.agentSession, null);
   });
 
-  test('a claim has its expected form, whatever was printed', async () => {
+  test('a claim has its expected form for any output', async () => {
     const facts = await heard(
       lines(
         { acp: 'session', id: { a: 1 }, agent: { name: 'x', version: null }, model: ['m'] },

@@ -88,7 +88,7 @@ describe('the list of sessions', () => {
     });
   });
 
-  test('the list shows what the agent of each does not report, whatever its command is called', async () => {
+  test('the list shows what the agent of each does not report, for any name of its command', async () => {
     const untold = new Map((await list({})).map((each) => [each.session_id, each.untold]));
     assert.deepEqual(untold.get('s-1'), []);
     assert.deepEqual(untold.get('s-4'), [

@@ -89,7 +89,7 @@ describe('the tokens of a session', () => {
     assert.deepEqual(ended.usage, { input: 2000, cached: 40, output: 200, cost_usd: 0.5 });
   });
 
-  test('the tokens of a session are those that claude reports of a run alone, where it does', async () => {
+  test("the tokens of a session are taken from claude's own count for a run, where it has one", async () => {
     const ended = await played(
       { modelUsage: model(960, 100), model_usage_since_last_result: model(960, 100) },
       { modelUsage: model(9960, 1000), model_usage_since_last_result: model(960, 100) },

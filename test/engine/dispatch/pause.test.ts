@@ -155,7 +155,7 @@ describe('a limit with a known end', () => {
     assert.match(ended.failure?.code ?? '', /limit/);
   });
 
-  test('after five pauses without progress the session has failed with rate_limited, over restarts too', async () => {
+  test('the session has failed with rate_limited after five pauses without progress, over restarts too', async () => {
     const bin = join(rig.ws.repository.folder, 'bin', 'claude');
     const before = readFileSync(bin, 'utf8');
     const says = (more: object) => JSON.stringify({ type: 'result', session_id: 'c-2', ...more });

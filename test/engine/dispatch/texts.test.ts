@@ -97,7 +97,7 @@ test('a resumed run gets its task again only where its agent does not remember i
   assert.ok(compose('resumption', [], { earlier: none }).composed.endsWith('\nNothing was committed yet.\n'));
 });
 
-test('a follow-up run gets its own task first, then the one that it continues', () => {
+test('a follow-up run gets its own task first, then the continued one', () => {
   const followed = { taskId: 't-7', title: 'Build it' };
   const knows = { cause: null, isRemembered: true, commits: null, followed };
   assert.equal(

@@ -152,7 +152,7 @@ describe('hook.look', () => {
 });
 
 describe('hook.look for a worker', () => {
-  test('a path in its worktree is that of the repository, and it receives its task, brief and criteria', async () => {
+  test("a path in a worker's worktree is mapped to the repository, and the worker receives its task, brief and criteria", async () => {
     const ws = await makeWorkspace();
     const here = await engineHere(ws, { svc: [process.execPath, SVC] });
     try {

@@ -119,7 +119,7 @@ test("no outgoing byte contains a conflicting file, code or text of an agent's o
 /** Names that a person gives: events say them, what is counted by the day does not. */
 const NAME = 'papagei';
 
-test('daily counts contain no name of an agent, model, project, title or lock, whatever events contain', async (t) => {
+test('daily counts contain no name of an agent, model, project, title or lock', async (t) => {
   const server = await startHostileServer();
   t.after(() => server.close());
   const command = `'${process.execPath}' '${AGENT}' -- {{prompt}}`;

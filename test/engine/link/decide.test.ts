@@ -69,7 +69,7 @@ onBothDatabases((start) => {
       await linked.press('deny', asked.decision_id);
     });
 
-    it('the workspace has pages without faults, whatever a title contains', async () => {
+    it('the workspace has pages without faults for any title', async () => {
       const { here, ann, id } = linked;
       await linked.setDecide({ ann: ['page'] });
       const title = '<script>alert(1)</script> @all \u202e [x](http://evil)';

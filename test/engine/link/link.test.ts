@@ -54,7 +54,7 @@ test('an unlinked workspace sends its token nowhere when server.url names anothe
   assert.deepEqual(thief.received, []);
 });
 
-test('a token that is revoked while the workspace polls ends the link, and work goes on', async (t) => {
+test('a token that is revoked while the workspace polls ends the link, and work continues', async (t) => {
   const linked = await linkWorkspace();
   t.after(() => linked.close());
   const { here, ann } = linked;

@@ -109,7 +109,7 @@ describe('a machine that logs in', () => {
     }
   });
 
-  it('the login polls on when a proxy answers temporarily, whatever the body says, and no sooner than requested', async () => {
+  it('the login polls on when a proxy answers temporarily with any body, and no sooner than requested', async () => {
     const polls = () => paths().filter((path) => path === '/oauth/token').length;
     answers['/oauth/device_authorization'] = [start({ expires_in: 60, interval: 0 })];
     answers['/oauth/token'] = [
@@ -138,7 +138,7 @@ describe('a machine that logs in', () => {
     await assert.rejects(logInHere(), { code: 'server_unreachable', message: /status 429/ });
   });
 
-  it('the login explains a refusal in words, whatever its code', async () => {
+  it('the login explains a refusal with any code in words', async () => {
     for (const error of ['constructor', '__proto__', 'toString', 'a\u001b[31mb']) {
       answers['/oauth/token'] = [{ status: 400, body: { error } }];
       const named = error.startsWith('a') ? 'a\\x1b[31mb' : error;
@@ -195,7 +195,7 @@ describe('a machine that logs in', () => {
     assert.deepEqual([kept, ...listRevoked()].sort(), [other, TOKEN]);
   });
 
-  it('a logout works whatever has become of its files, and says if the server was not notified', async () => {
+  it('a logout works with files in any state, and says if the server was not notified', async () => {
     const tokenFile = join(home, 'device.token');
     const accountFile = join(home, 'account.json');
     assert.deepEqual(await logOut(env), { server: null, wasLoggedIn: false, isRevoked: false });

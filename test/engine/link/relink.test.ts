@@ -31,7 +31,7 @@ const linkAnswer = (token: string, workspace = 'w_hostile') => ({
 const isConnected = (here: EngineHere) =>
   until(async () => (await here.call('link.status', {})).state === 'connected', 'the link');
 
-test('the last of several simultaneous links and unlinks applies, whatever the server answers first', async (t) => {
+test('the last of several simultaneous links and unlinks applies, in any order of answers', async (t) => {
   const { server, ws, here } = await openBesideHostileServer(t);
   const waiting: (() => void)[] = [];
   let newest = '';
@@ -82,7 +82,7 @@ test("a workspace that is linked elsewhere shows neither server the other's data
   );
 });
 
-test('a workspace that is linked in another account of the same server sends it nothing that waited for the former', async (t) => {
+test('a workspace that is linked in another account of the same server sends it nothing that waited for the old one', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   let account = '1';
   server.misbehave = ({ path }, response) => {
@@ -109,7 +109,7 @@ test('a workspace that is linked in another account of the same server sends it 
   await here.call('link.code', {});
 });
 
-test('a relink does not treat the end of the former token as a revocation, and loses nothing', async (t) => {
+test('a relink does not treat the end of the old token as a revocation, and loses nothing', async (t) => {
   const { server, here } = await openBesideHostileServer(t);
   const link = () => here.call('link.start', { server: server.url, token: 'svcm_machine' });
   await link();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findKnownModel } from '../../../engine/models/index.ts';
 
-test('a model is known by its name, whatever its maker, spelling and release date', () => {
+test('a model is known by its name, with any maker, spelling and release date', () => {
   const opus = findKnownModel('claude-opus-4-5');
   assert.deepEqual(opus, {
     limits: { context: 200_000, output: 64_000 },

@@ -129,7 +129,7 @@ test('a failed try is repeated with the same id and body under a new signature, 
   assert.equal(new Set(hook.caught.map(({ headers }) => headers['webhook-signature'])).size, 4);
 });
 
-test('after 24 h a delivery is dead, with one delivery_dead event that itself goes nowhere', async () => {
+test('a delivery is dead after 24 h, with one delivery_dead event that is not sent', async () => {
   const hook = await target((_count, response) => response.writeHead(500).end());
   const rig = rigOf([{ url: hook.url, events: ['needs_approval'] }]);
   await rig.makeTask();
@@ -364,7 +364,7 @@ test('redeliver sends a settled delivery again under the same id', async () => {
   );
 });
 
-test('test sends a signed alert to every target, whatever its events, and waits for the first try', async () => {
+test('test sends a signed alert to every target, with any events, and waits for the first try', async () => {
   const hook = await target();
   const angry = await target((_count, response) => response.writeHead(418).end());
   const rig = rigOf([{ url: hook.url, events: ['sealed'] }, { url: angry.url }]);

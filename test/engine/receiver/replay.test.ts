@@ -63,7 +63,7 @@ test('the cache survives a restart', async () => {
   assert.equal(rig.tasks.list({}).length, 2);
 });
 
-test('of 20 concurrent copies exactly one is accepted', async () => {
+test('exactly one of 20 concurrent copies is accepted', async () => {
   const ask = task(rig, { dispatch: true });
   const answers = await Promise.all(Array.from({ length: 20 }, () => rig.ask(ask)));
   const statuses = answers.map(({ status }) => status).sort();

@@ -195,7 +195,7 @@ test('a header that came twice on the wire is malformed', async () => {
   assert.match(await received, /^HTTP\/1\.1 401 /);
 });
 
-test('of 20 concurrent copies over HTTP exactly one is accepted', async () => {
+test('exactly one of 20 concurrent copies over HTTP is accepted', async () => {
   const listener = await listen();
   const ask = task(rig);
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(listener, ask)));

@@ -99,7 +99,7 @@ onBothDatabases((start) => {
     assert.equal(again.status, 303, 'what was refused unseen does not count as wrong');
   });
 
-  it('at most 64 passwords wait, of however many networks', async () => {
+  it('the server lets at most 64 passwords wait, of any number of networks', async () => {
     const server = await openServer({ publicUrl: 'https://svc.example.org', trustProxy: ['127.0.0.1'] });
     await setUpServer(server);
     const { passwords } = server.parts;

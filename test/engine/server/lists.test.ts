@@ -72,7 +72,7 @@ onBothDatabases((start) => {
       assert.deepEqual(counts, [ROWS - 50 + 7, ROWS - 100 + 7, 7]);
     });
 
-    it('an invalid place in a list starts it from the beginning', async () => {
+    it('an invalid place in a list means its start', async () => {
       const cursor = (key: unknown): string => Buffer.from(JSON.stringify(key)).toString('base64url');
       const strange = [
         '',

@@ -138,7 +138,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('errors are those of the standard', async () => {
+    it('errors follow the standard', async () => {
       const server = await start();
       try {
         await setUpServer(server);
@@ -169,7 +169,7 @@ onBothDatabases((start) => {
       }
     });
 
-    it('at most twenty open codes of one address are accepted', async () => {
+    it('the server accepts at most twenty open codes of one address', async () => {
       const server = await start();
       try {
         await setUpServer(server);

@@ -229,7 +229,7 @@ onBothDatabases((start) => {
     assert.match((await ann.get('/app/log')).text, /password changed/);
   });
 
-  it('a changed password rejects a login that started with the former one', async () => {
+  it('a changed password rejects a login that started with the old one', async () => {
     const { server, ann } = await openServer();
     const bob = await addPerson(server, ann, 'bob');
     const { passwords } = server.parts;

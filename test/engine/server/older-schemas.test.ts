@@ -176,7 +176,7 @@ async function checkCopy(
   }
 }
 
-it('the copy before a migration contains everything, whatever file has its name', async () => {
+it('the copy before a migration contains everything, and overwrites no file', async () => {
   const folder = temporaryFolder('server-');
   const schema = NEWEST_SCHEMA - 1;
   const old = openBare(folder, undefined);

@@ -119,7 +119,7 @@ onBothDatabases((start) => {
     }
   });
 
-  it('the server accepts forms from its own pages only, whatever their type', async () => {
+  it('the server accepts forms of any type from its own pages only', async () => {
     const server = await start();
     try {
       const ann = await setUpServer(server);

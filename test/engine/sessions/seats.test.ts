@@ -77,7 +77,7 @@ describe('the register of seats', () => {
     assert.deepEqual(closed, [id]);
   });
 
-  test('a connected client keeps its seat, however silent, and whoever else of its name has died', async () => {
+  test('a silent connected client keeps its seat, even when another of its name has died', async () => {
     const shared = await open({ name: 'alice', process: process(7) });
     await open({ name: 'alice', process: process(8) });
     const web = await open();

@@ -165,7 +165,7 @@ describe('grouping statistics', () => {
     );
   });
 
-  test('a day is that of the end in UTC, and days without any are in the chart', async () => {
+  test('a day is the UTC day of the end, and days without any are in the chart', async () => {
     add(1, { days: 3 });
     add(2, { days: 1 });
     add(3, { days: 1, task: { status: 'failed', failure_code: 'timeout' } });

@@ -47,7 +47,7 @@ function checkCounts(db: Db): void {
     );
 }
 
-test('the counts of tasks, decisions and deliveries are exact, whatever changed and was undone', async (t) => {
+test('the counts of tasks, decisions and deliveries are exact after every change and undo', async (t) => {
   const folder = temporaryFolder('svc-counts-');
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'svc.db');

@@ -86,7 +86,7 @@ describe('an answer goes to the question that was read', () => {
     assert.equal(dash.wait(600).keys('1').state().focus, 'tasks');
   });
 
-  it('a question that ran out of time is withdrawn, whatever was typed', () => {
+  it('a question that ran out of time is withdrawn with its typed text', () => {
     const dash = openAsks(askRow(31, { options: [] }))
       .keys('enter', 'n', 'o')
       .data({ asks: [askRow(31, { status: 'timeout', options: [] })] });

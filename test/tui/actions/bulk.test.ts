@@ -197,7 +197,7 @@ describe('one confirmation for marked rows', () => {
     assert.equal(marksOf(self).length, 2);
   });
 
-  it('several workers are stopped, and those that had ended are named', () => {
+  it('several workers are stopped, and the ended ones are named', () => {
     const self = bench()
       .data({
         tasks: [1, 2, 3].map((id) => taskRow(id, { status: 'running', session_id: `s-${id}` })),

@@ -110,7 +110,7 @@ describe('the impact of a session', () => {
     assert.match(read(dash), /git is not there/);
   });
 
-  it('the impact scrolls, and in Tasks is that of the latest run', () => {
+  it("the impact scrolls, and Tasks shows the latest run's", () => {
     const dash = show(
       open().keys('I'),
       impactOf({ symbols: Array.from({ length: 90 }, (_, at) => `s${at}`) }),

@@ -70,7 +70,7 @@ describe('the memory pane', () => {
     assert.equal(dash.state().lists.memories.selected, memoryRow(9).id, 'what arrives moves no cursor');
   });
 
-  it('the pane shows contradicting texts side by side, or one below the other where there is no room', () => {
+  it('the pane shows contradicting texts side by side, or stacked where there is no room', () => {
     assert.match(readScreen(select(openMemory(), 2)), /It closes at eight\. +│ It closes at nine\./);
     const narrow = readScreen(select(openMemory(60, 30), 2));
     assert.match(narrow, /It closes at eight\.[\s\S]*It closes at nine\./);

@@ -135,7 +135,7 @@ describe('filters', () => {
     assert.equal(dash.state().lists.tasks.ids.length, 3);
   });
 
-  it('keys typed into a filter are text, whatever they do elsewhere', () => {
+  it('keys typed into a filter are text, even those with an action elsewhere', () => {
     const dash = board().keys('/', 'q', 'x', 'y', '?', ':').burst('n', 'r', 'enter', 'y');
     assert.equal(dash.state().lists.tasks.filter, 'qxy?:nry');
     assert.deepEqual(dash.effects(), []);

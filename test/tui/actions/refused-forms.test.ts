@@ -80,7 +80,7 @@ describe('a form that the engine refuses', () => {
     assert.deepEqual(second?.input, { title: 'Hi', acceptance_criteria: ['It says hi'], agent: 'claude' });
   });
 
-  it('the form is not lost by leaving it: that asks, whatever the engine does', () => {
+  it('the form is not lost by leaving it: that asks, in any state of the engine', () => {
     const quits = (dash: Bench): number => dash.effects().filter((each) => each.do === 'quit').length;
     const dash = loseEngine(writeTask());
     const call = dash.effects().findLast((each) => each.do === 'call');

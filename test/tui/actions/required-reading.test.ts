@@ -83,7 +83,7 @@ describe('a decision that was not on the screen cannot be approved', () => {
     assert.equal(dash.keys('a').state().armed, null);
   });
 
-  it('where even the whole screen has no room for it, the key reads on, and asks at its end', () => {
+  it('the key reads on where even the whole screen has no room for it, and asks at its end', () => {
     const dash = openWaitingDecision(
       40,
       10,
@@ -98,7 +98,7 @@ describe('a decision that was not on the screen cannot be approved', () => {
     assert.ok(presses > 2 && presses < 6, `${presses} presses`);
   });
 
-  it('without a screen only opened text was shown', () => {
+  it('a text counts as shown without a screen only once it was opened', () => {
     const dash = openWaitingDecision(100, 30, { plain: true }).keys('a');
     assert.equal(dash.state().armed, null);
     assert.equal(dash.state().view, 'full');

@@ -54,7 +54,7 @@ describe('sorting a list', () => {
     assert.deepEqual([...self.state().lists.workers.marks.keys()], ['s-1']);
   });
 
-  it('after the last column the list has its own order again', () => {
+  it('a list has its own order again after the last column', () => {
     const self = openWorkers().keys('<');
     assert.notEqual(self.state().lists.workers.sort, null);
     assert.equal(self.keys('>').state().lists.workers.sort, null);
@@ -72,7 +72,7 @@ describe('sorting a list', () => {
 describe('the space of lists', () => {
   const ten = Array.from({ length: 10 }, (_, index) => runningRow(index + 1));
 
-  it('ten running workers are ten lines at 140x40, whatever has the focus', () => {
+  it('ten running workers are ten lines at 140x40, with any focus', () => {
     for (const focus of ['2', '4']) {
       const screen = screenOf(bench(140, 40).data({ sessions: ten, complete: true }).keys(focus).state());
       for (const { session_id: id } of ten)

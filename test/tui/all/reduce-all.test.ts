@@ -104,7 +104,7 @@ describe('deciding among several workspaces', () => {
     );
   });
 
-  it('a question stays about its own row, whatever another workspace does', () => {
+  it('a question stays about its own row, with any change in another workspace', () => {
     const self = allBench();
     withDecisions(self, 'beta', 1);
     self.showDecisions('beta', 1).keys('a');

@@ -127,7 +127,7 @@ describe('the activity of a worker', () => {
 });
 
 describe('a paused worker', () => {
-  it('its keys are in the last line of a narrow screen, and plain says that a question was cancelled', () => {
+  it("a paused worker's keys are in the last line of a narrow screen, and plain says that a question was cancelled", () => {
     const dash = bench(80, 24)
       .keys('4')
       .data({ tasks: [taskRow(1)], sessions: [pausedRow(1)] });
@@ -156,7 +156,7 @@ describe('a paused worker', () => {
     assert.match(readScreen(dash.wait(60_000)), /▶s-1 .*queued/);
   });
 
-  it('its task is distinguished too', () => {
+  it("a paused worker's task is distinguished too", () => {
     const at = { resume_at: minutesLater(40), session_id: 's-1' };
     const dash = bench()
       .keys('1')
@@ -378,7 +378,7 @@ describe('work to review', () => {
       assert.doesNotMatch(notes(sessionRow(1, { ...unread, ...over })), /to review/);
   });
 
-  it('a run that could not start was not merged, whatever became of its branch', () => {
+  it('a run that could not start was not merged, with any state of its branch', () => {
     const failure = { code: 'tool_missing', text: 'claude is not installed' };
     const started = sessionRow(1, { failure, commits: 0, promoted_at: minutesLater(-1) });
     assert.match(notes(started), /▶s-1 .* failed /);

@@ -21,7 +21,7 @@ describe('the rows of a patch that git has printed', () => {
   const lines = (from: number, to: number): string =>
     Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('');
 
-  it('each row has the file and the number of its line on both sides, whatever the lines contain', () => {
+  it('each row has the file and the number of its line on both sides, for any content', () => {
     git('init', '-q');
     write('a b.txt', lines(1, 30));
     write('odd "ä\t.txt', 'one\ntwo\n');

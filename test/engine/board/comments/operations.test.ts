@@ -52,7 +52,7 @@ describe('comments on lines of a diff', () => {
     );
   });
 
-  test('comments on something other than a line of the repository are refused, whatever the path', async () => {
+  test('comments on something other than a line of the repository are refused, for any path', async () => {
     const session = await work('edit two.txt more');
     for (const path of [
       '../../etc/passwd',

@@ -102,7 +102,7 @@ describe('editing the prompt of a pending decision', () => {
     await assert.rejects(edit(denied.decision_id, 'yes'), { code: 'already_decided' });
   });
 
-  test('an edit and an approval at the same moment have one winner, whichever comes first', async () => {
+  test('an edit and an approval at the same moment have one winner, in either order', async () => {
     for (const first of ['edit', 'approve'] as const) {
       const { task_id, decision_id } = await here.ask(`race, ${first} first`);
       const both = {

@@ -74,7 +74,7 @@ webhook:
     for (const { id } of projects) await here.call('task.add', { title: id, project: id });
   });
 
-  test('a template without a time limit has that of all agents', async () => {
+  test('a template without a time limit has the default of all agents', async () => {
     const { task_id, timeout_sec } = await here.call('task.add', { template: 'fix' });
     assert.equal(timeout_sec, null);
     assert.equal((await here.call('task.plan', { id: task_id })).timeout_sec, 600);

@@ -5,7 +5,7 @@ import { until } from '../../../support/wait.ts';
 import { makeWorkspace, type TestWorkspace } from '../../../support/workspace.ts';
 import type { Shown } from '../rig.ts';
 
-describe('at the end of a session its Chair gets a handoff', () => {
+describe('the Chair gets a handoff at the end of a session', () => {
   let ws: TestWorkspace;
   let here: EngineHere;
   before(async () => {

@@ -44,7 +44,7 @@ test('reads and writes of a prompt cache have their own prices', () => {
   assert.equal(sumAllUsage(parts, price()).cost_usd, 3 + 1.5 + 0.6 + 1.5);
 });
 
-test('a one-hour cache write costs twice the input price, whatever the source of the price', () => {
+test('a one-hour cache write costs twice the input price from any source', () => {
   const hour = { cache_write: 1_000_000, cache_write_hour: 600_000 };
   const claude = [spend({ model: 'claude-sonnet-4-5', ...hour })];
   assert.equal(sumAllUsage(claude, price()).cost_usd, 0.4 * 3.75 + 0.6 * 6);

@@ -125,7 +125,7 @@ describe('an upstream whose answer is malformed', () => {
     assert.equal(asked.at(-1), '/some/path/v1/chat/completions');
   });
 
-  test('a virtual key is forwarded nowhere, whatever the query calls it', async () => {
+  test('a virtual key is forwarded nowhere, under any name in the query', async () => {
     reply = answerWith('');
     const { status } = await rig.post(`${chat}?a=1&token=${rig.runKey}&b=2`, CHAT);
     assert.equal(status, 200);
@@ -238,7 +238,7 @@ describe('a malformed request', () => {
     assert.equal((await rig.post(chat, `${JSON.stringify(CHAT)}\r\n \t`)).status, 200);
   });
 
-  test('Prometheus can read the counters, whatever the name of a model', async () => {
+  test('Prometheus can read the counters for a model with any name', async () => {
     const model = 'a"\\b\u0000\u001b[31m\nc\ud800';
     const upstream = createWebServer((request, response) => {
       request.resume();

@@ -98,7 +98,7 @@ describe('the estimate of a prompt', () => {
     assert.ok(tokens > 300 + 5000 && tokens < 300 + 5200, String(tokens));
   });
 
-  test('text is counted by its bytes, whatever its subject', () => {
+  test('text is counted by its bytes, on any subject', () => {
     for (const text of [
       'word '.repeat(5000),
       `base64 ${'QUJD'.repeat(5000)}`,

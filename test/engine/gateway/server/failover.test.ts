@@ -224,7 +224,7 @@ describe('a provider that cannot answer', () => {
       assert.equal((await rig.calls(1)).at(-1)?.attempts, 2);
     });
 
-  test("an overlong prompt is reported in words on which the agent compacts, whatever the server's words", async () => {
+  test('an overlong prompt is reported in words on which the agent compacts, for any wording of the server', async () => {
     answer = json(400, { error: { message: 'Prompt exceeds max length', code: '1261' } });
     assert.match(await (await post('messages')).text(), /prompt is too long: Prompt exceeds max length/);
     assert.match(await (await post()).text(), /"code":"context_length_exceeded"/);

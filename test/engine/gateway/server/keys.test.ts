@@ -160,7 +160,7 @@ describe('access to the gateway', () => {
     );
   });
 
-  test('only the name of the model is changed, wherever and however often it occurs', async () => {
+  test('only the name of the model is changed, in every place where it occurs', async () => {
     await rig.configure({ providers: [makeProvider(`${upstream.url}/v1`, { model: 'other "one"' })] });
     const body =
       '{"messages":[{"content":"\\"model\\":\\"x\\"","model":"in"}],"model":"svc/auto","n":1,"mod\\u0065l":"svc"}';

@@ -388,7 +388,7 @@ describe('the live zone of the gateway', () => {
     assert.deepEqual(messages.slice(3), asked.messages.slice(3));
   });
 
-  test('each turn starts with the bytes of the one before, whatever the conversation contains', async () => {
+  test('each turn starts with the bytes of the one before, for any conversation', async () => {
     let seed = 7;
     const pick = <T>(list: readonly T[]): T => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -440,7 +440,7 @@ describe('the live zone of the gateway', () => {
     rig = await makeGateway({ settings: settingsOf(LIVE), loadShortener });
   });
 
-  test('without the live zone every output is shortened; without crushing it is a stub', async () => {
+  test('every output is shortened without the live zone; without crushing it is a stub', async () => {
     const key = await rig.issueKey({ sessionId: 's-34' });
     await rig.configure(settingsOf({ ...LIVE, onlyLast: false }));
     const both = chatOutputs(await send(chat.path, chat.body([bash(one.text), bash(other.text)]), key));

@@ -93,7 +93,7 @@ describe('a provider without a configured model', () => {
     });
   });
 
-  test('the provider is skipped where another one has a model, whatever its tier', async () => {
+  test('the provider is skipped where another one of any tier has a model', async () => {
     listed = ['small', 'large'];
     const providers = [
       makeProvider(url, { name: 'any', tier: 'local' }),

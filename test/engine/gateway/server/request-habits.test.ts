@@ -82,7 +82,7 @@ test('long tool outputs are counted once: when they are new and not shortened', 
   }
 });
 
-test('a conversation starts with the same tools and instructions, whatever follows', () => {
+test('a conversation starts with the same tools and instructions in every turn', () => {
   const tools = [{ name: 'sh' }];
   const BEGINNINGS: Record<Protocol, (words: string) => object> = {
     chat: (content) => ({ tools, messages: [{ role: 'system', content }] }),

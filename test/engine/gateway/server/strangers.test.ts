@@ -27,7 +27,7 @@ test("a wildcard address serves every address, and only this machine's names", (
   assert.ok(!isServed({ host: '192.168.1.5' }, { at: '192.168.1.6' }));
 });
 
-test('browser pages are not served, whatever their origin', () => {
+test('browser pages of any origin are not served', () => {
   for (const origin of ['null', 'https://example.com', 'http://localhost:3000'])
     assert.ok(!isServed({ host: 'localhost:8788', origin }), origin);
   assert.ok(isServed({ host: 'localhost:8788', origin: 'http://localhost:8788' }));

@@ -40,7 +40,7 @@ describe('calls of a chat stream', () => {
     ['list', {}],
   ];
 
-  test('three whole calls without ids are three calls, whatever their index', () => {
+  test('three whole calls without ids are three calls, with any index', () => {
     for (const more of [{ index: 0 }, {}])
       assert.deepEqual(
         readCalls([...three.map(([name, args]) => whole(name, JSON.stringify(args), more)), ...END]),
@@ -178,7 +178,7 @@ describe('the end of a chat stream', () => {
       );
     });
 
-    test(`${from}: an end in the middle of a call is an error, whatever the server says`, () => {
+    test(`${from}: an end in the middle of a call is an error, with any finish reason`, () => {
       for (const end of [END, ['[DONE]'], [chunk({}, 'stop')], []])
         assert.ok(isFailed(last([begun, ...end])), JSON.stringify(end));
       assert.ok(

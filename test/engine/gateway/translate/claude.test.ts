@@ -66,7 +66,7 @@ const claudeRequest = (): Json => ({
 });
 
 describe('Claude Code', () => {
-  test('its request arrives at a chat provider', () => {
+  test("Claude Code's request arrives at a chat provider", () => {
     const { sent } = exchange('messages', 'chat', claudeRequest(), 'qwen3');
     assert.deepEqual(sent, {
       model: 'qwen3',
@@ -117,7 +117,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test('its request for an OpenAI reasoning model has the effort and no temperature', () => {
+  test("Claude Code's request for an OpenAI reasoning model has the effort and no temperature", () => {
     const { sent } = exchange('messages', 'responses', claudeRequest(), 'gpt-5.2');
     assert.deepEqual(sent.reasoning, { effort: 'high', summary: 'auto' });
     assert.deepEqual(sent.include, ['reasoning.encrypted_content']);
@@ -158,7 +158,7 @@ describe('Claude Code', () => {
     });
   });
 
-  test('its stream has the events in order, with `{}` for a call without arguments', () => {
+  test("Claude Code's stream has the events in order, with `{}` for a call without arguments", () => {
     const { stream } = exchange('messages', 'chat', claudeRequest(), 'qwen3');
     const chunk = (delta: Json, finish_reason: string | null = null): Json => ({
       id: 'chatcmpl-7',

@@ -97,7 +97,7 @@ describe('codex', () => {
   });
   after(() => clients.close());
 
-  test('its request arrives at a chat provider', () => {
+  test("codex's request arrives at a chat provider", () => {
     const { sent } = exchange('responses', 'chat', codexRequest(), 'qwen3');
     const call = (id: string, name: string, args: string): Json => ({
       id,
@@ -135,7 +135,7 @@ describe('codex', () => {
       assert.ok(!(field in sent), field);
   });
 
-  test('its request for a model of OpenAI keeps the hints of OpenAI', () => {
+  test("codex's request for a model of OpenAI keeps the hints of OpenAI", () => {
     const { sent } = exchange('responses', 'chat', codexRequest(), 'openai/gpt-5.2');
     assert.equal(sent.prompt_cache_key, 'thread-1');
     assert.equal(sent.verbosity, 'low');
@@ -150,7 +150,7 @@ describe('codex', () => {
     assert.ok(!('new_field' in exchange('responses', 'gemini', body).sent));
   });
 
-  test('its stream has its own tools again, each event numbered, and the whole output at the end', async () => {
+  test("codex's stream has its own tools again, each event numbered, and the whole output at the end", async () => {
     const events = exchange('responses', 'chat', codexRequest(), 'qwen3').stream(CALLS);
     const told = parseEvents(events);
     assert.deepEqual(

@@ -61,7 +61,7 @@ const geminiRequest = (): Json => ({
 });
 
 describe('Gemini CLI', () => {
-  test('its request arrives at a chat provider', () => {
+  test("Gemini CLI's request arrives at a chat provider", () => {
     const { sent } = exchange('gemini', 'chat', geminiRequest(), 'qwen3');
     const call = (id: string, name: string, args: string): Json => ({
       id,
@@ -139,7 +139,7 @@ describe('Gemini CLI', () => {
     });
   });
 
-  test('its stream has whole calls, with arguments as an object, and one end with the usage', () => {
+  test("Gemini CLI's stream has whole calls, with arguments as an object, and one end with the usage", () => {
     const events = exchange('gemini', 'chat', geminiRequest(), 'qwen3').stream([
       {
         id: 'x',

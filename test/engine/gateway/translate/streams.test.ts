@@ -129,7 +129,7 @@ describe('streams of chat servers', () => {
     assert.deepEqual(input, { x: 1 });
   });
 
-  test('the finish reason matches the content, whatever the server calls it', () => {
+  test('the finish reason matches the content, for any word of the server', () => {
     const reasonOf = (reason: string | null, ...before: Json[]): string | null =>
       readChat([...before, chunk({}, reason), '[DONE]']).reason;
     assert.equal(reasonOf('stop', chunk({ content: 'a' })), 'end_turn');
@@ -415,7 +415,7 @@ test("unknown values are treated as unknown, even names of JavaScript's own memb
   assert.ok(!('tool_choice' in exchange('gemini', 'chat', body).sent));
 });
 
-test('events without data, and those of no protocol, change nothing', () => {
+test('events without data, and unknown events, change nothing', () => {
   const { translation } = exchange('messages', 'chat');
   const stream = translation.stream();
   assert.deepEqual(stream.push({ event: 'ping', data: '' }), []);

@@ -61,7 +61,7 @@ const contains = (actual: Json, expected: Json, what: string): void => {
 
 describe('usage of tokens', () => {
   for (const from of PROTOCOLS)
-    test(`${from}: the same tokens are the same numbers, whichever service counted them`, () => {
+    test(`${from}: the same tokens are the same numbers from every service`, () => {
       for (const to of PROTOCOLS.filter((each) => each !== from))
         contains(usageIn(exchange(from, to).answer(COUNTED[to])), usageIn(COUNTED[from]), `from ${to}`);
     });

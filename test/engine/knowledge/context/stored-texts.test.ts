@@ -40,7 +40,7 @@ describe('stored texts', () => {
   const put = async (text: string): Promise<string> => (await rig.worker('context.externalize', { text })).id;
   const get = async (id: string): Promise<string> => (await rig.worker('context.retrieve', { id })).text;
 
-  test('a stored text is returned to the last byte, whatever it is', async () => {
+  test('a stored text of any kind is returned to the last byte', async () => {
     const texts = [
       '',
       '\n',

@@ -42,7 +42,7 @@ export function sumByDay(entries, zone) {
 `;
 
 describe('finding copies', () => {
-  test('an exact copy is type 1, whatever the white space and the comments', () => {
+  test('an exact copy is type 1, with any white space and comments', () => {
     const [copy] = compare(
       'javascript',
       SUM,

@@ -281,7 +281,7 @@ describe('the guard of copies', () => {
     rmSync(join(ws.root, 'src/twice.js'));
   });
 
-  test('nothing outside the project is read, whatever link leads there', async () => {
+  test('nothing outside the project is read through any link', async () => {
     mkdirSync(join(ws.repository.folder, 'outside'));
     const secret = ORIGINAL.replaceAll('amount', 'salary').replace(
       'isVoid',

@@ -49,7 +49,7 @@ test('an answer warns of a prompt with invisible characters', async () => {
   assert.match(ephemeral(await rig.ask(chat(rig, 'approve d-1'))), /Its prompt holds 3 characters/);
 });
 
-test('with require_approval false the text names the session', async () => {
+test('the answer with require_approval false names the session', async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   assert.equal(ephemeral(await rig.ask(chat(rig, 'fix it'))), 't-1 was created and dispatched as s-1.');
 });
@@ -126,7 +126,7 @@ test('a text of one long run of spaces is answered', async () => {
   assert.equal(rig.tasks.get('t-1').body, 'x');
 });
 
-test('an actor of the chat is the id of the user, whatever the display name', async () => {
+test('an actor of the chat is the id of the user, not the display name', async () => {
   for (const shown of ['webhook', 'root', 'ada', 'chat:U99', '', 'ann\u202e']) {
     await rig.ask(chat(rig, 'fix x', { user_id: 'U99', user_name: shown }));
   }

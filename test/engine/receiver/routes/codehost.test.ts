@@ -106,7 +106,7 @@ test('a body that is too large is refused with the name of its event', async () 
   assert.match(odd.body.detail, /^the body has more/);
 });
 
-test('without a header the event is inferred from the payload', async () => {
+test('the event without a header is inferred from the payload', async () => {
   assert.equal((await rig.ask(codehost(issueOpened()))).status, 201);
   assert.equal((await rig.ask(codehost(comment('/svc fix now')))).status, 201);
   assert.deepEqual((await rig.ask(codehost(ping))).body, { ignored: true, reason: 'ping' });
@@ -240,7 +240,7 @@ test('a comment of anyone else with require_approval false still waits for appro
   );
 });
 
-test("an untrusted author's issue with require_approval false waits, whoever sets its label", async () => {
+test("an untrusted author's issue with require_approval false waits, even when a member sets its label", async () => {
   rig.webhook = { ...rig.webhook, require_approval: false };
   const stranger = { user: visitor, association: 'NONE' } as const;
   for (const [id, payload] of [

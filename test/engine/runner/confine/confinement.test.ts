@@ -93,7 +93,7 @@ describe('a strict worker', { skip: impossible ?? false }, () => {
     assert.match(ws.repository.git('log', '--format=%s', `svc/${session}`), /^late$/m);
   });
 
-  test('the engine recognises the worker, whatever it clears and however it connects', async () => {
+  test('the engine recognises a worker that clears its marks or connects another way', async () => {
     const waiting = await here.ask('not for a worker to start');
     const { http, token } = readDaemonRecord(join(ws.root, '.svc'))!;
     const svc = `${process.execPath} ${SVC}`;

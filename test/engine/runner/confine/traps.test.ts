@@ -86,7 +86,7 @@ describe('traps that a strict worker leaves behind', { skip: impossible ?? false
     return ended(here, next.session_id);
   };
 
-  test('a session that continues it has its conversation, whatever was put into its folder', async () => {
+  test('a session that continues it has its conversation, with any files in its folder', async () => {
     const elsewhere = join(ws.repository.folder, 'elsewhere');
     mkdirSync(elsewhere);
     const folder = `${ws.root}/.svc/agents/"$SVC_SESSION"/agent`;

@@ -85,7 +85,7 @@ describe('starting a worker', () => {
     assert.deepEqual(readdirSync(spec.runDir).sort(), ['cwd', 'exit', 'log', 'started']);
   });
 
-  test('an argument reaches the agent byte for byte, whatever a shell would do with it', async () => {
+  test('an argument reaches the agent byte for byte, untouched by a shell', async () => {
     const odd = `--x "q" 'q' $(touch ${join(folder, 'no')}) \`id\` \\ * ~ ;&|\n#agent: echo-argv\n#agent: no-change\nü`;
     const spec = specOf([process.execPath, AGENT, '--', odd]);
     assert.equal((await settled((await processes.start(spec)).exited)).code, 0);
@@ -177,7 +177,7 @@ describe('starting a worker', () => {
 });
 
 describe('a run starts at most once', () => {
-  test('of many starts of one run directory exactly one runs the agent', async () => {
+  test('exactly one of many starts of one run directory runs the agent', async () => {
     const counter = join(folder, randomUUID());
     const spec = specOf(agent(`#agent: count ${counter}`));
     // The wrappers themselves race: `start` would refuse most of them before.

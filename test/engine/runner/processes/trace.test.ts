@@ -183,7 +183,7 @@ describe('a caller after a killed engine', () => {
   test('a caller is the person if it belongs to another login than the engine', () => {
     assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '4' } }), true);
   });
-  test("an orphan of the engine's login is not the person, whatever session it has started", () => {
+  test("an orphan of the engine's login is not the person, in any session", () => {
     assert.equal(isPersons({ 9: { ppid: 1, start: 200, login: '3' } }), false);
     assert.equal(isPersons({ 8: { ppid: 1, start: 150 }, 9: { ppid: 8, sid: 8, start: 200 } }), false);
   });

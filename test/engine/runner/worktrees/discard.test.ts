@@ -121,7 +121,7 @@ describe('restoring a discarded session', () => {
     assert.ok(saved?.files);
   });
 
-  test('files are restored byte for byte, whatever the repository converts or filters', async () => {
+  test('files are restored byte for byte, with any conversion or filter of the repository', async () => {
     repository.git('config', 'filter.upper.clean', 'tr a-z A-Z');
     repository.git('config', 'filter.upper.smudge', 'tr A-Z a-z');
     repository.git('config', 'core.autocrlf', 'true');

@@ -241,7 +241,7 @@ describe('pruning (R1)', () => {
   });
 
   for (const hasModules of [false, true])
-    test(`a file that comes too late keeps its worktree${hasModules ? ', also with submodules' : ', whatever its path is called'}`, async () => {
+    test(`a file that comes too late keeps its worktree${hasModules ? ', also with submodules' : ', with any path'}`, async () => {
       const other = makeRepository();
       if (hasModules) {
         repository.git(

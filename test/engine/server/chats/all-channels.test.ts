@@ -44,7 +44,7 @@ onBothDatabases((start) => {
     assert.equal(await here.call('session.count', {}), Object.keys(ways).length);
   });
 
-  it('of 20 simultaneous approvals and denials from every channel one is valid, and all report the same', async (t) => {
+  it('one of 20 simultaneous approvals and denials from every channel is valid, and all report the same', async (t) => {
     const all = await linkEverywhere(start);
     t.after(all.close);
     const { linked, slack, automation, pressInTelegram } = all;

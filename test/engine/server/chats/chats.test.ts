@@ -281,7 +281,7 @@ onBothDatabases((start) => {
     assert.equal(messages().length, before, 'what happened meanwhile is not told late');
   });
 
-  it('the bot says how many decisions wait beyond those that it lists', async () => {
+  it('the bot says how many decisions wait beyond the listed ones', async () => {
     const { workspace, ask } = await openRig(start);
     const listed = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ decision_id: `d-${index + 1}` }));

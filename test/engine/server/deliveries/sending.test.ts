@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { startTestServer } from '../../../support/linked-server.ts';
 import { deliveryRig } from './rig.ts';
 
-it('at most ten deliveries a second go to one target, and a slow one delays no other', async () => {
+it('a target gets at most ten deliveries a second, and a slow one delays no other', async () => {
   const rig = await deliveryRig(startTestServer);
   try {
     const release: (() => void)[] = [];

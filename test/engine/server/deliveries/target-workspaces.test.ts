@@ -143,7 +143,7 @@ onBothDatabases((start) => {
         assert.equal(readState(await ann.get(place)), 'shop');
       }));
 
-    it('workspaces are searched by the typed text, whatever it is', () =>
+    it('workspaces are searched by any typed text', () =>
       open(async (rig) => {
         const { ann, server } = rig;
         for (const name of ['50% off', 'a_b', 'back\\slash', 'Ämter', 'plain'])

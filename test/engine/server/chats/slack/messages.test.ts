@@ -155,7 +155,7 @@ describe('a message to Slack', () => {
       assert.doesNotMatch(error.message, /something_new|xoxb|proxy says/);
     });
 
-  it('a message goes to Slack only, whatever it answers', () => {
+  it('a message is sent to Slack only, with any answer', () => {
     assert.deepEqual(
       rig.slack.called.filter(({ method }) => method === 'thief'),
       [],
