@@ -11,6 +11,7 @@ import {
   isModelMessage,
   listMessages,
   listOfferedTools,
+  type Message,
   type Range,
   readTexts,
   type ToolOutput,
@@ -154,12 +155,12 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
       return `${before} ${callId ?? ''}`;
     }
 
-    function staysWhole(output: ToolOutput, all: readonly Range[], at: number): boolean {
+    function staysWhole(output: ToolOutput, all: readonly Message[], at: number): boolean {
       const calls = findToolCalls(body, all, at, output);
       const names = [...calls.map(({ name }) => name), ...(output.name === null ? [] : [output.name])];
       const isKept = (name: string): boolean =>
         settings === null ? isOwnTool(name) : isProtectedTool(name, settings.protectedTools);
-      return calls.length === 0 || names.some(isKept) || calls.some(({ text }) => readsStoredText(text));
+      return calls.length === 0 || names.some(isKept) || calls.some((call) => readsStoredText(call.write()));
     }
 
     function readString({ start, end }: Range): string {
@@ -167,9 +168,9 @@ export function createLiveZone({ data, now, loadShortener, log }: LiveZoneDeps):
     }
 
     /** From which message on outputs are newly shortened. */
-    function findLiveZone(all: readonly Range[]): number {
+    function findLiveZone(all: readonly Message[]): number {
       if (anew === null) return all.length;
-      return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(body, each)) + 1 : 0;
+      return anew.wish.onlyLast ? all.findLastIndex((each) => isModelMessage(each)) + 1 : 0;
     }
 
     function shorten(
@@ -251,7 +252,7 @@ const DEFERRED_RETRIEVAL = '__context_retrieve';
 function nameConversation({ body, holder, row }: EditedCall, list: Range): string {
   if (holder.kind === 'run') return formatId('s', holder.sessionId);
   if (row.client_session !== null) return `person ${holder.name} ${row.client_session}`;
-  const first = listMessages(body, list).find((message) => !isInstruction(body, message));
+  const first = listMessages(body, list).find((message) => !isInstruction(message));
   const texts = first === undefined ? [] : readTexts(body, first);
   return `person ${holder.name} ${digest('sha256', JSON.stringify(texts))}`;
 }

@@ -100,8 +100,23 @@ export function findJsonMembers(text: Buffer): JsonMember[] | null {
   }
 }
 
-/** Parses a part of a JSON text and rounds no number; undefined when it is not JSON. */
+/** Keys, roles and types are shorter. */
+const SHORT_STRING = 40;
+
+/** Returns a short string of JSON that needs no parser, since it has neither escapes nor other characters than ASCII; null for any other. */
+function readPlainString(text: Buffer, start: number, end: number): string | null {
+  if (text[start] !== QUOTE || end - start > SHORT_STRING) return null;
+  for (let at = start + 1; at < end - 1; at += 1) {
+    const byte = text[at] as number;
+    if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH || byte === QUOTE) return null;
+  }
+  return text[end - 1] === QUOTE && end - start > 1 ? text.toString('latin1', start + 1, end - 1) : null;
+}
+
+/** Parses a part of a JSON text and rounds no number; returns undefined for a text that is not JSON. */
 export function readJsonValue(text: Buffer, { start, end }: Pick<JsonMember, 'start' | 'end'>): unknown {
+  const plain = readPlainString(text, start, end);
+  if (plain !== null) return plain;
   try {
     return parseExactJson(text.toString('utf8', start, end));
   } catch {

@@ -2,14 +2,8 @@ import { createHash } from 'node:crypto';
 import type { CallRow } from '../books/schema.ts';
 import type { Protocol } from '../protocol.ts';
 import type { Call } from './call.ts';
-import {
-  findFirstElement,
-  findJsonMembers,
-  type JsonMember,
-  listLongStrings,
-  readJsonValue,
-} from './json-members.ts';
-import { findToolOutputs, isModelMessage, listMessages } from './tool-outputs.ts';
+import { findFirstElement, type JsonMember, listLongStrings } from './json-members.ts';
+import { findToolOutputs, isInstruction, isModelMessage, listMessages, readMessage } from './tool-outputs.ts';
 
 interface Shape {
   /** Members with which every turn of a conversation begins anew. */
@@ -41,7 +35,6 @@ const SHAPES: Readonly<Record<Protocol, Shape>> = {
 
 /** What is longer is no instruction, and not worth a look. */
 const MOST_OPENING_BYTES = 256 * 1024;
-const INSTRUCTION_ROLES: readonly unknown[] = ['system', 'developer'];
 /** What was shortened says so, see engine/knowledge/context. */
 const SHORTENED = '[svc-crush: ';
 
@@ -63,16 +56,11 @@ function hashOpening(body: Buffer, members: readonly JsonMember[], { opening, tu
   const first = list === undefined ? null : findFirstElement(body, list);
   // Of a conversation the first turn stays; of the others it is said anew each time.
   const isShort = first !== null && first.end - first.start < MOST_OPENING_BYTES;
-  if (isShort && isInstruction(body.subarray(first.start, first.end))) parts.push(first);
+  if (isShort && isInstruction(readMessage(body, first))) parts.push(first);
   if (parts.length === 0) return null;
   const hash = createHash('sha1');
   for (const { start, end } of parts) hash.update(body.subarray(start, end));
   return hash.digest('base64url');
-}
-
-function isInstruction(turn: Buffer): boolean {
-  const role = findJsonMembers(turn)?.findLast(({ key }) => key === 'role');
-  return role !== undefined && INSTRUCTION_ROLES.includes(readJsonValue(turn, role));
 }
 
 /** Sums what tools have answered since the model's last turn, in strings that are longer than that and that nobody has shortened. */
@@ -87,7 +75,7 @@ function sumLongToolOutputs(
   const from = Math.max(list.start, body.lastIndexOf(model, list.end));
   if (listLongStrings(body.subarray(0, list.end), from, longBytes).length === 0) return 0;
   const messages = listMessages(body, list);
-  const last = messages.findLastIndex((message) => isModelMessage(body, message));
+  const last = messages.findLastIndex(isModelMessage);
   return messages
     .slice(last + 1)
     .flatMap((message) => findToolOutputs(protocol, body, message))

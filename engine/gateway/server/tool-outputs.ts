@@ -12,26 +12,45 @@ export interface ToolOutput extends Range {
   callId: string | null;
 }
 
-/** The elements of a list of messages in their order. */
-export const listMessages = (body: Buffer, list: Range): Range[] => listJsonElements(body, list);
+/** A message of a conversation, whose members are found when they are first needed. */
+export interface Message extends Range {
+  members(): Members;
+}
 
-/** Whether a message is an instruction that stands before a conversation. */
-export function isInstruction(body: Buffer, message: Range): boolean {
-  const role = readMembers(body, message).text('role');
+/** Reads a message without parsing it. */
+export function readMessage(body: Buffer, { start, end }: Range): Message {
+  let found: Members | null = null;
+  return {
+    start,
+    end,
+    members() {
+      found ??= readMembers(body, { start, end });
+      return found;
+    },
+  };
+}
+
+/** Returns the elements of a list of messages in their order. */
+export const listMessages = (body: Buffer, list: Range): Message[] =>
+  listJsonElements(body, list).map((element) => readMessage(body, element));
+
+/** Reports whether a message is an instruction at the start of a conversation. */
+export function isInstruction(message: Message): boolean {
+  const role = message.members().text('role');
   return role === 'system' || role === 'developer';
 }
 
-/** Whether a message is the model's own. */
-export function isModelMessage(body: Buffer, message: Range): boolean {
-  const { text } = readMembers(body, message);
+/** Reports whether the model wrote a message. */
+export function isModelMessage(message: Message): boolean {
+  const { text } = message.members();
   const role = text('role');
   const type = text('type') ?? '';
   return role === 'assistant' || role === 'model' || type === 'reasoning' || type.endsWith('_call');
 }
 
 /** Finds the texts of tools in a message; whatever else it says is not among them. */
-export function findToolOutputs(protocol: Protocol, body: Buffer, message: Range): ToolOutput[] {
-  const { member, text } = readMembers(body, message);
+export function findToolOutputs(protocol: Protocol, body: Buffer, message: Message): ToolOutput[] {
+  const { member, text } = message.members();
   switch (protocol) {
     case 'chat':
       if (text('role') !== 'tool') return [];
@@ -58,10 +77,11 @@ export function findToolOutputs(protocol: Protocol, body: Buffer, message: Range
   }
 }
 
-/** A call of a tool: its name, and all of it as JSON. */
+/** A call of a tool, with its name. */
 export interface ToolCall {
   name: string;
-  text: string;
+  /** Returns the whole call as JSON. */
+  write(): string;
 }
 
 /**
@@ -70,16 +90,16 @@ export interface ToolCall {
  */
 export function findToolCalls(
   body: Buffer,
-  messages: readonly Range[],
+  messages: readonly Message[],
   at: number,
   { callId, name }: Pick<ToolOutput, 'callId' | 'name'>,
 ): ToolCall[] {
   const findLast = (
-    mayHold: (message: Range) => boolean,
+    mayHold: (message: Message) => boolean,
     isWanted: (call: ToolCall & { id: unknown }) => boolean,
   ): ToolCall[] => {
     for (let index = at - 1; index >= 0; index -= 1) {
-      const message = messages[index] as Range;
+      const message = messages[index] as Message;
       const calls = mayHold(message) ? listCalls(readJsonValue(body, message)).filter(isWanted) : [];
       if (calls.length > 0) return calls;
     }
@@ -94,10 +114,7 @@ export function findToolCalls(
           ({ id }) => id === callId,
         );
   if (called.length > 0 || name === null) return called;
-  return findLast(
-    (message) => isModelMessage(body, message),
-    (call) => call.name === name,
-  );
+  return findLast(isModelMessage, (call) => call.name === name);
 }
 
 /** A call is an object with a name and an input, or with both in its function. */
@@ -112,7 +129,7 @@ function listCalls(value: unknown, key = ''): (ToolCall & { id: unknown })[] {
       {
         id: fields.call_id ?? fields.id,
         name: typeof namespace === 'string' ? `${namespace}__${name}` : name,
-        text: JSON.stringify(value),
+        write: () => JSON.stringify(value),
       },
     ];
   }
@@ -169,8 +186,14 @@ function toOutputs(
 const listParts = (body: Buffer, list: Range | null): Range[] =>
   list === null ? [] : listJsonElements(body, list);
 
-/** The members of an object by their keys, of which the last one counts; none for what is no object. */
-function readMembers(body: Buffer, object: Range) {
+/** The members of an object by their keys, of which the last one applies; none for a value that is not an object. */
+interface Members {
+  all: readonly JsonMember[];
+  member(key: string): JsonMember | null;
+  text(key: string): string | null;
+}
+
+function readMembers(body: Buffer, object: Range): Members {
   const all = (findJsonMembers(body.subarray(object.start, object.end)) ?? []).map(({ key, start, end }) => ({
     key,
     start: start + object.start,
